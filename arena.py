@@ -1,0 +1,5 @@
+"""The `arena` command."""
+
+
+def main() -> None:
+    """Run the command."""

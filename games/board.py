@@ -1,0 +1,245 @@
+"""The map of a Riskless match: territories, roads, limits and the starting position.
+
+It is checked when it is made, whether it came from a file, a generator or the wire; `BadMap` names
+the key at fault, so that a loader can add the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+from games.core import BadData, Plain, whole_number
+from games.graph import reachable
+
+MAX_TERRITORIES = 1000
+MAX_CAP = 1000
+MAX_PLIES = 100_000
+MAX_NAME = 40
+
+
+class BadMap(BadData):
+    """A map that breaks a rule. `key` is the part at fault, `why` what would be right."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(f"{key}: {why}")
+        self.key = key
+        self.why = why
+
+
+@dataclass(frozen=True)
+class RisklessMap:
+    """A simple, connected, undirected graph of territories, with the numbers of the game.
+
+    territories    V names, different whatever their case; a name of digits must be its own number
+    neighbours     V lists of territory numbers; their order is the move order
+    territory_cap  the most armies that a territory keeps after training
+    armies_to_win  the total that wins, reachable under the cap and not yet reached at the start
+    ply_limit      a draw when so many plies were played
+    start          V signed numbers: Maxie's armies are positive, Minnie's negative, 0 is empty
+    places         V points (x, y) on the picture, x to the right and y down, any unit
+    """
+
+    name: str
+    territories: tuple[str, ...]
+    neighbours: tuple[tuple[int, ...], ...]
+    territory_cap: int
+    armies_to_win: int
+    ply_limit: int
+    start: tuple[int, ...]
+    places: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        self._check_names()
+        self._check_graph()
+        self._check_numbers()
+        self._check_start()
+
+    def _check_names(self) -> None:
+        size = len(self.territories)
+        if not 2 <= size <= MAX_TERRITORIES:
+            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {size}")
+        seen: dict[str, str] = {}
+        for number, name in enumerate(self.territories):
+            if not name or len(name) > MAX_NAME or name != " ".join(name.split()) or not name.isprintable():
+                raise BadMap("territories", f"{name!r:.60} is no name: 1 to {MAX_NAME} printed characters")
+            if ">" in name:
+                raise BadMap("territories", f"{name!r} must not contain '>', which parts source and target")
+            if name.isdecimal() and name != str(number):
+                raise BadMap("territories", f"{name!r} reads as a number, but it is territory {number}")
+            if name.casefold() in seen:
+                raise BadMap("territories", f"{name!r} is there twice (case is ignored)")
+            seen[name.casefold()] = name
+
+    def _check_graph(self) -> None:
+        size = len(self.territories)
+        if len(self.neighbours) != size:
+            raise BadMap(
+                "neighbours", f"there must be {size} lists, one a territory, not {len(self.neighbours)}"
+            )
+        for v, near in enumerate(self.neighbours):
+            for w in near:
+                if not 0 <= w < size:
+                    raise BadMap(
+                        "neighbours", f"{self.territories[v]} has a road to {w}, which does not exist"
+                    )
+                if w == v:
+                    raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
+                if near.count(w) > 1:
+                    raise BadMap("neighbours", f"{self._road(v, w)} is there twice")
+                if v not in self.neighbours[w]:
+                    raise BadMap("neighbours", f"{self._road(v, w)} has no way back")
+        lost = set(range(size)) - reachable(self.neighbours, 0)
+        if lost:
+            name = self.territories[min(lost)]
+            raise BadMap(
+                "neighbours", f"no way leads from {self.territories[0]} to {name}: the map must be connected"
+            )
+
+    def _road(self, v: int, w: int) -> str:
+        return f"the road from {self.territories[v]} to {self.territories[w]}"
+
+    def _check_numbers(self) -> None:
+        size = len(self.territories)
+        for key, low, high in (
+            ("territory_cap", 1, MAX_CAP),
+            ("armies_to_win", 2, size * self.territory_cap),
+            ("ply_limit", 1, MAX_PLIES),
+        ):
+            try:
+                whole_number(getattr(self, key), "it", low, high)
+            except BadData as error:
+                hint = (
+                    f" (the cap {self.territory_cap} times {size} territories)"
+                    if key == "armies_to_win"
+                    else ""
+                )
+                raise BadMap(key, f"{error}{hint}") from None
+        if len(self.places) != size:
+            raise BadMap("places", f"there must be {size} points, one a territory, not {len(self.places)}")
+
+    def _check_start(self) -> None:
+        if len(self.start) != len(self.territories):
+            raise BadMap("start", f"there must be {len(self.territories)} entries, one a territory")
+        for name, armies in zip(self.territories, self.start, strict=True):
+            if abs(armies) > self.territory_cap:
+                raise BadMap("start", f"{name} has {abs(armies)} armies, above the cap {self.territory_cap}")
+        for who, sign in (("maxie", 1), ("minnie", -1)):
+            total = sum(n for n in (sign * armies for armies in self.start) if n > 0)
+            if total == 0:
+                raise BadMap("start", f"{who} has no territory")
+            if total >= self.armies_to_win:
+                raise BadMap(
+                    "start", f"{who} starts with {total} armies and has won: armies_to_win must be more"
+                )
+
+    @property
+    def size(self) -> int:
+        """The number of territories, V."""
+        return len(self.territories)
+
+    def label(self, territory: int) -> str:
+        """The name of a territory, or its number where there is none of that number."""
+        return self.territories[territory] if 0 <= territory < self.size else str(territory)
+
+    def find(self, text: str) -> int:
+        """The territory of that number or name (case is ignored). Raises BadData with the near names."""
+        wanted = " ".join(text.split())
+        if wanted.isdecimal() and len(wanted) < 6 and int(wanted) < self.size:
+            return int(wanted)
+        for number, name in enumerate(self.territories):
+            if name.casefold() == wanted.casefold():
+                return number
+        near = [name for name in self.territories if name.casefold().startswith(wanted.casefold()[:2])]
+        hint = ", ".join(near[:6] or [*self.territories[:4], "…"])
+        raise BadData(f"no territory is called {wanted!r:.60}: there are {hint}")
+
+    def to_data(self) -> dict[str, Plain]:
+        """The map as the `setup` of a record and of a match start carry it."""
+        return {
+            "map": self.name,
+            "territories": list(self.territories),
+            "neighbours": [list(near) for near in self.neighbours],
+            "territory_cap": self.territory_cap,
+            "armies_to_win": self.armies_to_win,
+            "ply_limit": self.ply_limit,
+            "start": [[("maxie" if n > 0 else "minnie"), abs(n)] if n else None for n in self.start],
+            "places": [list(place) for place in self.places],
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> RisklessMap:
+        """The map that `to_data` wrote. Raises BadMap.
+
+        Unknown keys are ignored; `places` may be missing, and the territories then stand in a ring.
+        """
+        names = tuple(_text(name, "territories") for name in _list(data, "territories"))
+        if len(names) > MAX_TERRITORIES:
+            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {len(names)}")
+        places = _list(data, "places") if "places" in data else _ring(len(names))
+        return cls(
+            name=_text(data.get("map"), "map"),
+            territories=names,
+            neighbours=tuple(tuple(_numbers(near, "neighbours")) for near in _list(data, "neighbours")),
+            territory_cap=_number(data.get("territory_cap"), "territory_cap"),
+            armies_to_win=_number(data.get("armies_to_win"), "armies_to_win"),
+            ply_limit=_number(data.get("ply_limit"), "ply_limit"),
+            start=tuple(_start_entry(entry) for entry in _list(data, "start")),
+            places=tuple(_place(place) for place in places),
+        )
+
+
+def _ring(size: int) -> list[object]:
+    turns = [2 * pi * v / max(size, 1) for v in range(size)]
+    return [[round(cos(turn), 4), round(sin(turn), 4)] for turn in turns]
+
+
+def _list(data: Mapping[str, object], key: str) -> list[object]:
+    value = data.get(key)
+    if not isinstance(value, list | tuple):
+        raise BadMap(key, f"must be a list, not {value!r:.40}")
+    return list(value)
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise BadMap(key, f"must be text, not {value!r:.40}")
+    return value
+
+
+def _number(value: object, key: str) -> int:
+    try:
+        return whole_number(value, "it", -(10**6), 10**6)
+    except BadData as error:
+        raise BadMap(key, str(error)) from None
+
+
+def _numbers(value: object, key: str) -> list[int]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise BadMap(key, f"must be a list of numbers, not {value!r:.40}")
+    return [_number(each, key) for each in value]
+
+
+def _start_entry(entry: object) -> int:
+    if entry is None:
+        return 0
+    if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
+        raise BadMap("start", f"an entry is null or [player, armies], not {entry!r:.40}")
+    who, armies = entry[0], _number(entry[1], "start")
+    if who not in ("maxie", "minnie"):
+        raise BadMap("start", f"the player must be maxie or minnie, not {who!r:.40}")
+    if armies < 1:
+        raise BadMap("start", f"an occupied territory has at least 1 army, not {armies}")
+    return armies if who == "maxie" else -armies
+
+
+def _place(place: object) -> tuple[float, float]:
+    if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
+        raise BadMap("places", f"a place is [x, y], not {place!r:.40}")
+    x, y = place
+    for each in (x, y):
+        # also refuses NaN and the infinities, which no picture can show
+        if isinstance(each, bool) or not isinstance(each, int | float) or not abs(each) <= 1e6:
+            raise BadMap("places", f"a coordinate is a number up to a million, not {each!r:.40}")
+    return (float(x), float(y))

@@ -1,0 +1,126 @@
+"""Tic-tac-toe (noughts and crosses; 003). Maxie plays X and moves first, Minnie plays O.
+
+Cells are numbered 0 to 8 row by row from the top left. A person types a column letter and a row
+number, `a1` to `c3`, with a1 at the top left (cell 0), b1 beside it (cell 1), or the number itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+"""The eight lines of three cells."""
+
+MARKS = {Player.MAXIE: "X", Player.MINNIE: "O"}
+EMPTY = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A position: nine characters out of X, O and `.`, row by row."""
+
+    cells: str = EMPTY * 9
+
+
+class TicTacToe(Game[Board, int]):
+    """Three in a line wins; a full board without one is a draw. Moves are cells, in order."""
+
+    name = "tictactoe"
+
+    @classmethod
+    def from_setup(cls, setup: Mapping[str, object]) -> Self:
+        if setup:
+            raise BadData(f"the setup of tictactoe is empty, but it has {', '.join(sorted(setup))}")
+        return cls()
+
+    def setup(self) -> dict[str, Plain]:
+        return {}
+
+    def start(self) -> Board:
+        return Board()
+
+    def ply(self, position: Board) -> int:
+        return 9 - position.cells.count(EMPTY)
+
+    def player(self, position: Board) -> Player:
+        return Player.MINNIE if self.ply(position) % 2 else Player.MAXIE
+
+    def moves(self, position: Board) -> Sequence[int]:
+        if self.outcome(position) is not None:
+            return ()
+        return tuple(cell for cell, mark in enumerate(position.cells) if mark == EMPTY)
+
+    def successor(self, position: Board, move: int) -> Board:
+        cells = position.cells
+        return Board(cells[:move] + MARKS[self.player(position)] + cells[move + 1 :])
+
+    def outcome(self, position: Board) -> Outcome | None:
+        cells = position.cells
+        for a, b, c in LINES:
+            if cells[a] != EMPTY and cells[a] == cells[b] == cells[c]:
+                winner = Player.MAXIE if cells[a] == "X" else Player.MINNIE
+                return Outcome(winner, Reason.LINE)
+        return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
+
+    def estimate(self, position: Board) -> int:
+        """Lines still open to Maxie less lines still open to Minnie (003, cutting off and evaluation)."""
+        lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
+        return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)
+
+    def fault(self, position: Board, move: int) -> str | None:
+        if self.outcome(position) is not None:
+            return "the match is over"
+        if not 0 <= move <= 8:
+            return "there is no such cell"
+        if position.cells[move] != EMPTY:
+            return f"{self.move_to_text(move)} is taken by {position.cells[move]}"
+        return None
+
+    def move_to_data(self, move: int) -> int:
+        return move
+
+    def move_from_data(self, data: object) -> int:
+        return whole_number(data, "a move of tictactoe", 0, 8)
+
+    def move_to_text(self, move: int) -> str:
+        return f"{'abc'[move % 3]}{move // 3 + 1}" if 0 <= move <= 8 else str(move)
+
+    def move_from_text(self, text: str) -> int:
+        typed = text.strip().lower()
+        if len(typed) == 1 and typed in "012345678":
+            return int(typed)
+        if len(typed) == 2 and typed[0] in "abc" and typed[1] in "123":
+            return "abc".index(typed[0]) + 3 * "123".index(typed[1])
+        raise BadData(f"{text.strip()!r:.40} is no cell: type a1 to c3 (a1 is the top left) or 0 to 8")
+
+    def position_to_data(self, position: Board) -> dict[str, Plain]:
+        return {"cells": position.cells}
+
+    def position_from_data(self, data: object) -> Board:
+        if not isinstance(data, Mapping) or not isinstance(data.get("cells"), str):
+            raise BadData("a position of tictactoe is {'cells': nine of X, O and '.'}")
+        return self.position_from_text(data["cells"])
+
+    def position_to_text(self, position: Board) -> str:
+        return position.cells
+
+    def position_from_text(self, text: str) -> Board:
+        cells = text.strip().upper().replace("/", "")
+        if len(cells) != 9 or set(cells) - set("XO."):
+            raise BadData(f"{text.strip()!r:.40} is no board: write nine of X, O and '.', as in X.O/.X./..O")
+        if cells.count("X") - cells.count("O") not in (0, 1):
+            raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")
+        board = Board(cells)
+        full = [line for line in LINES if cells[line[0]] != EMPTY and len({cells[c] for c in line}) == 1]
+        last = MARKS[self.player(board).opponent]
+        if any(cells[line[0]] != last for line in full):
+            raise BadData(f"{cells} cannot be reached: the match was over before the last move")
+        return board
+
+    def picture(self, position: Board) -> str:
+        rows = [" ".join(position.cells[3 * row : 3 * row + 3]) for row in range(3)]
+        return "\n".join(["  a b c", *(f"{n} {row}" for n, row in enumerate(rows, 1))])

@@ -1,0 +1,1 @@
+"""Riskless maps: TOML files, the loader that checks them, generators, and pictures."""

@@ -1,0 +1,114 @@
+"""Bytes to messages and back: the only place that knows msgpack.
+
+Everything from the network is bounded here before it is believed: the size of the frame, the depth
+and lengths inside it, the type and range of every field. What fails is a `DecodeError`, which holds
+the error code for the peer and one line that says where.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+import msgpack
+import msgspec
+
+from protocol.codes import Code
+from protocol.messages import (
+    MAX_CLIENT_FRAME,
+    MAX_SERVER_FRAME,
+    ClientMessage,
+    Message,
+    ServerMessage,
+)
+
+MAX_DEPTH = 16
+"""How deep arrays and maps may nest: a setup needs 4."""
+
+_T = TypeVar("_T")
+_CLIENT_TYPES = ("hello", "ready", "move", "resign")
+_SERVER_TYPES = ("welcome", "start", "turn", "accepted", "end", "error")
+
+
+class DecodeError(ValueError):
+    """A frame that is no message. `code` is what an `error` answer to it says."""
+
+    def __init__(self, code: Code, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+def encode(message: Message) -> bytes:
+    """The frame of a message."""
+    return cast("bytes", msgpack.packb(msgspec.to_builtins(message), use_bin_type=True))
+
+
+def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
+    """The message in a frame from a client. Raises DecodeError."""
+    return cast("ClientMessage", _decode(frame, limit, ClientMessage, _CLIENT_TYPES))
+
+
+def decode_server(frame: bytes | str, limit: int = MAX_SERVER_FRAME) -> ServerMessage:
+    """The message in a frame from a server. Raises DecodeError."""
+    return cast("ServerMessage", _decode(frame, limit, ServerMessage, _SERVER_TYPES))
+
+
+def _decode(frame: bytes | str, limit: int, types: object, known: tuple[str, ...]) -> object:
+    if isinstance(frame, str):
+        raise DecodeError(
+            Code.BAD_MESSAGE, "a message is a binary frame of msgpack, and this is a text frame"
+        )
+    if len(frame) > limit:
+        raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
+    data = unpack(frame)
+    if not isinstance(data, dict):
+        raise DecodeError(Code.BAD_MESSAGE, f"a message is a map, and this is {_kind(data)}")
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise DecodeError(Code.BAD_MESSAGE, "a message has a 'type', which is text")
+    if kind not in known:
+        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is no type here: there are {', '.join(known)}")
+    try:
+        return msgspec.convert(data, cast("type[object]", types))
+    except msgspec.ValidationError as error:
+        raise DecodeError(Code.BAD_MESSAGE, f"{kind}: {error}") from None
+
+
+def unpack(frame: bytes) -> object:
+    """The plain data in a frame of msgpack: text keys, no extension types, bounded depth. Raises DecodeError."""
+    try:
+        data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_no_extension)
+    except msgpack.ExtraData:
+        raise DecodeError(Code.BAD_MESSAGE, "bytes follow the message in its frame") from None
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
+    if _deeper(data, MAX_DEPTH):
+        raise DecodeError(Code.BAD_MESSAGE, f"arrays and maps nest deeper than {MAX_DEPTH}")
+    return data
+
+
+def _no_extension(code: int, _data: bytes) -> object:
+    raise ValueError(f"extension type {code} has no meaning here")
+
+
+def _deeper(data: object, levels: int) -> bool:
+    if isinstance(data, dict):
+        children: list[object] = list(data.values())
+    elif isinstance(data, list):
+        children = data
+    else:
+        return False
+    return levels == 0 or any(_deeper(child, levels - 1) for child in children)
+
+
+def _kind(data: object) -> str:
+    names = {
+        list: "an array",
+        str: "text",
+        bytes: "binary",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+    }
+    return names.get(type(data), "nil")

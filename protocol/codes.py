@@ -1,0 +1,79 @@
+"""The closed lists of the protocol: error codes and the reasons for which a match ends.
+
+Each member carries its meaning; the tables of PROTOCOL.md are made from these.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class _Explained(StrEnum):
+    """A word on the wire, with what it means."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.meaning = meaning
+        return member
+
+
+class Code(_Explained):
+    """What an `error` message is about."""
+
+    BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"
+    TOO_LARGE = "too_large", "the frame is larger than `welcome.limits.message_bytes`"
+    UNKNOWN_TYPE = "unknown_type", "no message of that type goes to the server; it was ignored"
+    HELLO_FIRST = "hello_first", "the first message of a connection must be `hello`"
+    HELLO_TWICE = "hello_twice", "this connection has said `hello` already; the second was ignored"
+    BAD_NAME = "bad_name", "a name is 1 to 64 printed characters"
+    BAD_TOKEN = "bad_token", "the token is missing, unknown or revoked, or belongs to another name"
+    NAME_TAKEN = "name_taken", "a bot of that name is connected"
+    SERVER_FULL = "server_full", "no more connections are taken now"
+    NO_SUCH_MATCH = "no_such_match", "the match does not exist, is over, or is not this bot's"
+    NOT_STARTED = "not_started", "the match waits for both players to be ready"
+    ILLEGAL_MOVE = "illegal_move", "the rules do not allow the move; the match is lost"
+    OUT_OF_TURN = (
+        "out_of_turn",
+        "it is the opponent's turn, or the ply is still to come; the move was ignored",
+    )
+    STALE_PLY = "stale_ply", "the ply was played already, with another move; the move was ignored"
+    TOO_MANY_FAULTS = "too_many_faults", "too many rejected messages in one match; the match is lost"
+    TOO_SLOW = "too_slow", "the client does not read what it is sent; the connection is closed"
+    REPLACED = "replaced", "the same session has connected again; this connection is closed"
+    SHUTTING_DOWN = "shutting_down", "the server stops; the connection is closed"
+
+
+class EndReason(_Explained):
+    """Why a match ended: `end.reason`, and `result.reason` in a record."""
+
+    ELIMINATION = "elimination", "a player has no territory left"
+    ARMIES = "armies", "a player's armies reached the winning total"
+    BOTH_ARMIES = "both_armies", "both players reached the winning total at once: a draw"
+    PLY_LIMIT = "ply_limit", "the ply limit was reached: a draw"
+    LINE = "line", "three in a line"
+    BOARD_FULL = "board_full", "the board is full: a draw"
+    BREAKTHROUGH = "breakthrough", "a pawn reached the last row"
+    NO_MOVES = "no_moves", "the player to move cannot"
+    RESIGNATION = "resignation", "a player resigned"
+    TIMEOUT = "timeout", "a player's time ran out"
+    ILLEGAL_MOVE = "illegal_move", "a player made a move that the rules do not allow"
+    DISCONNECT = "disconnect", "a player's connection was lost and did not come back in time"
+    PROTOCOL_ERROR = "protocol_error", "a player broke the protocol"
+    NO_SHOW = "no_show", "a player was not ready in time; nobody wins where neither was"
+    SERVER_FAULT = "server_fault", "the server failed; the match is void and counts for nobody"
+
+
+FORFEITS = frozenset(
+    {
+        EndReason.TIMEOUT,
+        EndReason.ILLEGAL_MOVE,
+        EndReason.DISCONNECT,
+        EndReason.PROTOCOL_ERROR,
+        EndReason.NO_SHOW,
+    }
+)
+"""The ends that are a player's fault, told apart from play in tables."""

@@ -1,0 +1,75 @@
+"""The record of a finished match: `arena-record/1`, one JSON object a line (DESIGN.md section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol.codes import EndReason
+from protocol.messages import Data, Players, Seat, Thinking
+
+FORMAT = "arena-record/1"
+
+
+class BadRecord(ValueError):
+    """A line that is no record; says the file, the line and why."""
+
+
+class RecordedMove(Struct, frozen=True, omit_defaults=True):
+    """A move, the time it took, and what the bot said of it."""
+
+    move: Data
+    ms: Annotated[float, Meta(ge=0)]
+    thinking: Thinking | None = None
+
+
+class Result(Struct, frozen=True, omit_defaults=True):
+    """How a match ended. `winner` is None for a draw and for a void match."""
+
+    winner: Seat | None
+    reason: EndReason
+    detail: str = ""
+
+
+class Record(Struct, frozen=True):
+    """A finished match."""
+
+    format: Literal["arena-record/1"]
+    match: str
+    event: str
+    game: str
+    setup: dict[str, Data]
+    players: Players
+    time_control: str
+    started: str
+    """ISO 8601, UTC, whole seconds."""
+    moves: list[RecordedMove]
+    result: Result
+
+
+def to_line(record: Record) -> str:
+    """The record as one line of JSON, without the line's end."""
+    return msgspec.json.encode(record).decode()
+
+
+def from_line(line: str | bytes) -> Record:
+    """The record in a line. Raises BadRecord."""
+    try:
+        return msgspec.json.decode(line, type=Record)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRecord(f"no {FORMAT} record: {error}") from None
+
+
+def read(path: Path) -> Iterator[Record]:
+    """The records of a file, one a line. Raises BadRecord with the line's number, or OSError."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield from_line(line)
+                except BadRecord as error:
+                    raise BadRecord(f"{path}, line {number}: {error}") from None
