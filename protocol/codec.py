@@ -7,7 +7,7 @@ the error code for the peer and one line that says where.
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import cast
 
 import msgpack
 import msgspec
@@ -24,7 +24,6 @@ from protocol.messages import (
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""
 
-_T = TypeVar("_T")
 _CLIENT_TYPES = ("hello", "ready", "move", "resign")
 _SERVER_TYPES = ("welcome", "start", "turn", "accepted", "end", "error")
 

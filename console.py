@@ -1,0 +1,65 @@
+"""What every command shares: how it fails, the options that all of them spell alike, and its output.
+
+`maps/cli.py`, `server/cli.py` and `bots/cli.py` import this; `arena.py` runs them and turns what they
+raise into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+
+
+class Failure(Exception):
+    """The command could not do it: one line that says what, where, and what would be right. Exit 1."""
+
+    exit_code = 1
+
+
+class Misuse(Failure):
+    """The command was called wrongly: an unknown engine, map or option value. Exit 2."""
+
+    exit_code = 2
+
+
+GameOption = Annotated[str, typer.Option("--game", help="The game: riskless or tictactoe.")]
+MapOption = Annotated[str, typer.Option("--map", help="A map's name (`arena maps list`), or a .toml file.")]
+TimeOption = Annotated[str, typer.Option("--tc", help="Time control: 10+0.1 or 0.1/move, in seconds.")]
+MarginOption = Annotated[
+    int, typer.Option("--margin", min=0, max=60_000, help="Network grace on the clock, in ms.")
+]
+RoundsOption = Annotated[
+    int, typer.Option("--rounds", min=1, help="Rounds; each is one pair, seats swapped.")
+]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", min=0, help="Matches at once; 0: as many as the cores allow.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed for whatever is random.")]
+RecordOption = Annotated[
+    Path | None, typer.Option("--record", help="Write the matches here, one JSON a line.")
+]
+DatabaseOption = Annotated[str | None, typer.Option("--db", help="Database URL, as in sqlite:///arena.db.")]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", help="Write the table as JSON here; - is the output.")
+]
+
+out = Console()
+"""Where results go."""
+err = Console(stderr=True)
+"""Where progress and complaints go."""
+
+
+def write_json(data: Any, path: Path) -> None:
+    """Write `data` (plain, or msgspec structs) as indented JSON to `path`, or to the output for `-`."""
+    text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
+    if str(path) == "-":
+        typer.echo(text)
+        return
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
