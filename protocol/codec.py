@@ -39,7 +39,7 @@ class DecodeError(ValueError):
 
 def encode(message: Message) -> bytes:
     """The frame of a message."""
-    return cast("bytes", msgpack.packb(msgspec.to_builtins(message), use_bin_type=True))
+    return msgpack.packb(msgspec.to_builtins(message), use_bin_type=True)
 
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
