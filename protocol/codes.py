@@ -20,6 +20,11 @@ class _Explained(StrEnum):
         member.meaning = meaning
         return member
 
+    @classmethod
+    def named(cls, word: str) -> Self:
+        """The member for a word of the wire. Raises KeyError."""
+        return cls.__members__[word.upper()]
+
 
 class Code(_Explained):
     """What an `error` message is about."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from protocol.codes import EndReason
 from protocol.messages import Data, Players, Seat, Thinking
 
-FORMAT = "arena-record/1"
+FORMAT: Final = "arena-record/1"
 
 
 class BadRecord(ValueError):

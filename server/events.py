@@ -1,0 +1,112 @@
+"""What a referee is told and what it answers. Events are journaled, so each has a stable form in JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from games.core import Player
+from protocol.codes import EndReason
+from protocol.messages import Data, ServerMessage, Thinking
+
+
+class Opened(Struct, frozen=True, tag="opened"):
+    """The match is set up: both players are asked to get ready."""
+
+
+class GotReady(Struct, frozen=True, tag="ready"):
+    """A player is ready."""
+
+    player: Player
+
+
+class TurnLeft(Struct, frozen=True, tag="turn_left"):
+    """The turn of this ply has left the server: the mover's clock runs from now."""
+
+    ply: int
+
+
+class Moved(Struct, frozen=True, tag="moved", omit_defaults=True):
+    """A player's move arrived. `move` is plain data, not yet looked at."""
+
+    player: Player
+    ply: int
+    move: Data
+    thinking: Thinking | None = None
+
+
+class Resigned(Struct, frozen=True, tag="resigned"):
+    """A player gave up."""
+
+    player: Player
+
+
+class Left(Struct, frozen=True, tag="left"):
+    """A player's connection was lost; it may come back within the grace."""
+
+    player: Player
+
+
+class Returned(Struct, frozen=True, tag="returned"):
+    """A player's connection is there again."""
+
+    player: Player
+
+
+class Gone(Struct, frozen=True, tag="gone"):
+    """A player is lost for good: a fresh connection took its name, without its session."""
+
+    player: Player
+
+
+class BrokeProtocol(Struct, frozen=True, tag="broke_protocol"):
+    """A player sent what is no message; its connection is closed."""
+
+    player: Player
+    detail: str
+
+
+class DeadlineFell(Struct, frozen=True, tag="deadline"):
+    """`next_deadline` has passed, and nothing that had arrived before is left unread."""
+
+
+class ServerFailed(Struct, frozen=True, tag="server_failed"):
+    """The server cannot go on with this match: it is void."""
+
+    detail: str
+
+
+Event = (
+    Opened
+    | GotReady
+    | TurnLeft
+    | Moved
+    | Resigned
+    | Left
+    | Returned
+    | Gone
+    | BrokeProtocol
+    | DeadlineFell
+    | ServerFailed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Send this message to a player, when the event that caused it is in the journal."""
+
+    player: Player
+    message: ServerMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The match is over."""
+
+    winner: Player | None
+    reason: EndReason
+    detail: str
+
+
+Effect = Tell | Finish

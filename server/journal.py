@@ -1,0 +1,147 @@
+"""The journal: every accepted event of every match, written before anyone is told.
+
+Writes of all matches are gathered and committed together: while one commit is under way the next
+batch collects, so the more there is to do, the more each commit carries. A room appends, waits for
+`durable`, and only then lets the effects out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from protocol.record import Record, from_line, to_line
+from server import store
+from server.events import Event
+from server.referee import Terms
+
+
+@dataclass
+class Batch:
+    """Writes that become durable together."""
+
+    opened: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    closed: list[dict[str, Any]] = field(default_factory=list)
+    done: anyio.Event = field(default_factory=anyio.Event)
+    error: Exception | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.opened or self.events or self.closed)
+
+
+class JournalFailed(Exception):
+    """A batch could not be written; nothing of it may be told."""
+
+
+class Journal:
+    """Appends to one store. `run` must be under way for anything to become durable."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._batch = Batch()
+        self._work = anyio.Event()
+
+    def open_match(self, terms: Terms, event: str, started: str) -> Batch:
+        """Note a new match."""
+        row = {
+            "match": terms.match,
+            "event": event,
+            "game": terms.game.name,
+            "maxie": terms.players.maxie,
+            "minnie": terms.players.minnie,
+            "terms": msgspec.json.encode(_plain(terms)).decode(),
+            "started": started,
+        }
+        return self._add("opened", row)
+
+    def append(self, match: str, seq: int, at: int, event: Event) -> Batch:
+        """Note event number `seq` of a match, at monotonic ns `at`."""
+        row = {"match": match, "seq": seq, "at": at, "event": msgspec.json.encode(event).decode()}
+        return self._add("events", row)
+
+    def close_match(self, record: Record) -> Batch:
+        """Note a match's record."""
+        return self._add("closed", {"which": record.match, "record": to_line(record)})
+
+    async def durable(self, batch: Batch) -> None:
+        """Wait until the batch is committed. Raises JournalFailed."""
+        await batch.done.wait()
+        if batch.error is not None:
+            raise JournalFailed(f"the journal could not be written: {batch.error}")
+
+    async def run(self) -> None:
+        """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
+        async with self._engine.connect() as connection:
+            while True:
+                await self._work.wait()
+                self._work = anyio.Event()
+                batch, self._batch = self._batch, Batch()
+                if not batch:
+                    continue
+                try:
+                    # Half a commit would block the database for whoever comes next.
+                    with anyio.CancelScope(shield=True):
+                        await _write(connection, batch)
+                except (sa.exc.SQLAlchemyError, OSError) as error:
+                    batch.error = error
+                    await connection.rollback()
+                finally:
+                    batch.done.set()
+                await checkpoint()
+
+    async def drain(self) -> None:
+        """Wait until all that was appended so far is committed."""
+        if self._batch:
+            await self.durable(self._batch)
+
+    def _add(self, kind: str, row: dict[str, Any]) -> Batch:
+        getattr(self._batch, kind).append(row)
+        self._work.set()
+        return self._batch
+
+
+async def _write(connection: AsyncConnection, batch: Batch) -> None:
+    if batch.opened:
+        await connection.execute(sa.insert(store.matches), batch.opened)
+    if batch.events:
+        await connection.execute(sa.insert(store.events), batch.events)
+    if batch.closed:
+        done = sa.update(store.matches).where(store.matches.c.match == sa.bindparam("which"))
+        await connection.execute(done.values(record=sa.bindparam("record")), batch.closed)
+    await connection.commit()
+
+
+def _plain(terms: Terms) -> dict[str, object]:
+    return {
+        "setup": terms.game.setup(),
+        "time_control": terms.control,
+        "margin_ms": terms.margin_ms,
+        "ready_ms": terms.ready_ms,
+        "grace_ms": terms.grace_ms,
+        "threads": terms.threads,
+    }
+
+
+async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Event]]:
+    """What happened in a match, as (monotonic ns, event), in order."""
+    which = store.events.c.match == match
+    query = sa.select(store.events.c.at, store.events.c.event).where(which).order_by(store.events.c.seq)
+    async with engine.connect() as connection:
+        rows = (await connection.execute(query)).all()
+    return [(at, msgspec.json.decode(text, type=Event)) for at, text in rows]
+
+
+async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
+    """The finished matches of an event, in the order in which they began."""
+    mine = (store.matches.c.event == event) & store.matches.c.record.is_not(None)
+    query = sa.select(store.matches.c.record).where(mine).order_by(store.matches.c.started)
+    async with engine.connect() as connection:
+        return [from_line(text) for text in (await connection.execute(query)).scalars()]

@@ -1,0 +1,329 @@
+"""The referee of one match: what is legal, whose time ran out, who won. Pure: time is an argument.
+
+`handle(event, now)` returns the effects; `next_deadline` says when to call with `DeadlineFell` if
+nothing else happens first. `now` is monotonic nanoseconds and never goes back. A referee never sleeps,
+reads a clock, logs, or raises for a player's fault: that is data. The same events at the same times
+give the same effects, which is what makes the journal a full account of a match.
+
+A match goes through three phases: getting ready, playing, over. Every phase but the last has a
+deadline, so every match ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from games.core import BadData, Game, IllegalMove, Player
+from protocol.codes import Code, EndReason
+from protocol.messages import Accepted, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
+from protocol.record import RecordedMove
+from protocol.timecontrol import TimeControl
+from server.clock import MS, Clock
+from server.events import (
+    BrokeProtocol,
+    DeadlineFell,
+    Effect,
+    Event,
+    Finish,
+    Gone,
+    GotReady,
+    Left,
+    Moved,
+    Opened,
+    Resigned,
+    Returned,
+    ServerFailed,
+    Tell,
+    TurnLeft,
+)
+
+MAX_FAULTS = 16
+"""Rejected messages that a player may send in one match; one more loses it."""
+
+SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
+"""The players' names on the wire."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a match is played on: fixed before it begins."""
+
+    match: str
+    game: Game[object, object]
+    players: Players
+    control: TimeControl
+    margin_ms: int
+    ready_ms: int
+    grace_ms: int
+    threads: int = 1
+
+
+@dataclass
+class Referee:
+    """The state of one match. Only the room that owns it calls it."""
+
+    terms: Terms
+    revision: int = 0
+    """Grows with every event that changed something: what did not change anything need not be kept."""
+    moves: list[RecordedMove] = field(default_factory=list)
+    result: Finish | None = None
+
+    def __post_init__(self) -> None:
+        self.position = self.terms.game.start()
+        self._clock = Clock.start(self.terms.control, self.terms.margin_ms)
+        self._accepted: list[Accepted] = []
+        self._movers: list[Player] = []
+        self._opened_at: int | None = None
+        self._playing = False
+        self._ready = dict.fromkeys(Player, False)
+        self._left_at: dict[Player, int] = {}
+        self._faults = dict.fromkeys(Player, 0)
+        self._turn_since: int | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.result is not None
+
+    @property
+    def ply(self) -> int:
+        """The ply to be played next."""
+        return len(self.moves)
+
+    @property
+    def mover(self) -> Player:
+        return self.terms.game.player(self.position)
+
+    @property
+    def next_deadline(self) -> int | None:
+        """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
+        deadlines = self._deadlines()
+        return min(at for at, _ in deadlines) if deadlines else None
+
+    def handle(self, event: Event, now: int) -> list[Effect]:
+        """What follows from an event at `now`. Nothing follows once the match is over."""
+        if self.over:
+            return []
+        match event:
+            case Opened():
+                return self._open(now)
+            case GotReady(player):
+                return self._get_ready(player)
+            case TurnLeft(ply):
+                return self._start_clock(ply, now)
+            case Moved():
+                return self._move(event, now)
+            case Resigned(player):
+                return self._finish(
+                    player.opponent, EndReason.RESIGNATION, f"{self._who(player)} resigned", now
+                )
+            case Left(player):
+                return self._leave(player, now)
+            case Returned(player):
+                return self._return(player, now)
+            case Gone(player):
+                detail = (
+                    f"{self._who(player)} came back without its session, so it has lost what it was playing"
+                )
+                return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+            case BrokeProtocol(player, detail):
+                text = f"{self._who(player)} broke the protocol: {detail}"
+                return self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
+            case DeadlineFell():
+                return self._judge_deadline(now)
+            case ServerFailed(detail):
+                return self._finish(None, EndReason.SERVER_FAULT, detail, now)
+            case _:
+                assert_never(event)
+
+    # getting ready
+
+    def _open(self, now: int) -> list[Effect]:
+        if self._opened_at is not None:
+            return []
+        self._opened_at = now
+        self.revision += 1
+        return [Tell(player, self._start_message(player)) for player in Player]
+
+    def _get_ready(self, player: Player) -> list[Effect]:
+        if self._playing or self._ready[player] or self._opened_at is None:
+            return []
+        self._ready[player] = True
+        self.revision += 1
+        if not all(self._ready.values()):
+            return []
+        self._playing = True
+        return [self._turn(0)]
+
+    # playing
+
+    def _start_clock(self, ply: int, now: int) -> list[Effect]:
+        if self._playing and ply == self.ply and self._turn_since is None:
+            self._turn_since = now
+            self.revision += 1
+        return []
+
+    def _move(self, event: Moved, now: int) -> list[Effect]:
+        player, ply = event.player, event.ply
+        if not self._playing:
+            return self._reject(
+                player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
+            )
+        if ply < self.ply:
+            return self._repeat(event, now)
+        if ply > self.ply or player is not self.mover:
+            detail = f"ply {ply} is not yours to play now: the match is at ply {self.ply}, and it is {self.mover}'s turn"
+            return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
+        # A move that overtakes the note of its turn's leaving took no time.
+        spent = now - (self._turn_since if self._turn_since is not None else now)
+        late = spent - self._clock.allowed(player)
+        if late > 0:
+            return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
+        try:
+            move = self.terms.game.move_from_data(event.move)
+            position = self.terms.game.play(self.position, move)
+        except IllegalMove as error:
+            return self._lose_by_move(event, str(error), now)
+        except BadData as error:
+            return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
+        return self._accept(event, position, spent, now)
+
+    def _accept(self, event: Moved, position: object, spent: int, now: int) -> list[Effect]:
+        game = self.terms.game
+        self.position = position
+        self._clock = self._clock.spend(event.player, spent)
+        self._turn_since = None
+        ms = round(spent / MS, 3)
+        self.moves.append(RecordedMove(event.move, ms, event.thinking))
+        self._movers.append(event.player)
+        left = self._clock.left(event.player) // MS
+        self._accepted.append(Accepted(self.terms.match, event.ply, ms, left))
+        self.revision += 1
+        effects: list[Effect] = [Tell(event.player, self._accepted[-1])]
+        outcome = game.outcome(position)
+        if outcome is None:
+            effects.append(self._turn(0))
+            return effects
+        reason = EndReason.named(outcome.reason.value)
+        return effects + self._finish(outcome.winner, reason, reason.meaning, now)
+
+    def _repeat(self, event: Moved, now: int) -> list[Effect]:
+        played = self.moves[event.ply].move
+        if self._movers[event.ply] is event.player and played == event.move:
+            return [Tell(event.player, self._accepted[event.ply])]
+        detail = f"ply {event.ply} was played already, with {played!r}; the match is at ply {self.ply}"
+        return self._reject(event.player, Code.STALE_PLY, detail, event.ply, now)
+
+    def _reject(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
+        self._faults[player] += 1
+        self.revision += 1
+        if self._faults[player] <= MAX_FAULTS:
+            return [Tell(player, Error(code, detail, self.terms.match, ply))]
+        code = Code.TOO_MANY_FAULTS
+        detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
+        told = Tell(player, Error(code, detail, self.terms.match, ply))
+        text = f"{self._who(player)} sent {detail}"
+        return [told, *self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
+
+    def _lose_by_move(self, event: Moved, why: str, now: int) -> list[Effect]:
+        where = self.terms.game.position_to_text(self.position)
+        told = Tell(
+            event.player, Error(Code.ILLEGAL_MOVE, f"{why}; position: {where}", self.terms.match, event.ply)
+        )
+        detail = f"{self._who(event.player)}, ply {event.ply}: {why}"
+        return [told, *self._finish(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
+
+    # coming and going
+
+    def _leave(self, player: Player, now: int) -> list[Effect]:
+        if player not in self._left_at:
+            self._left_at[player] = now
+            self.revision += 1
+        return []
+
+    def _return(self, player: Player, now: int) -> list[Effect]:
+        if self._left_at.pop(player, None) is not None:
+            self.revision += 1
+        if self._opened_at is None:
+            return []
+        effects: list[Effect] = [Tell(player, self._start_message(player))]
+        if self._playing and player is self.mover:
+            running = now - self._turn_since if self._turn_since is not None else 0
+            effects.append(self._turn(running))
+        return effects
+
+    # deadlines
+
+    def _deadlines(self) -> list[tuple[int, Player | None]]:
+        """Each deadline that can fall, with the player whose it is (None: of getting ready)."""
+        if self.over or self._opened_at is None:
+            return []
+        if not self._playing:
+            return [(self._opened_at + self.terms.ready_ms * MS, None)]
+        grace = self.terms.grace_ms * MS
+        deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
+        if self._turn_since is not None:
+            deadlines.append((self._turn_since + self._clock.allowed(self.mover), self.mover))
+        return deadlines
+
+    def _judge_deadline(self, now: int) -> list[Effect]:
+        fallen = sorted((item for item in self._deadlines() if item[0] <= now), key=lambda item: item[0])
+        if not fallen:
+            return []
+        player = fallen[0][1]
+        if player is None:
+            return self._judge_no_show(now)
+        if player in self._left_at:
+            away = (now - self._left_at[player]) / MS
+            detail = f"{self._who(player)} lost its connection and was away for {away:.0f} ms"
+            return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+        return self._flag(player, "no move came", now)
+
+    def _judge_no_show(self, now: int) -> list[Effect]:
+        missing = [player for player in Player if not self._ready[player]]
+        winner = missing[0].opponent if len(missing) == 1 else None
+        names = " and ".join(self._who(player) for player in missing)
+        detail = f"{names} not ready within {self.terms.ready_ms} ms"
+        return self._finish(winner, EndReason.NO_SHOW, detail, now)
+
+    def _flag(self, player: Player, how: str, now: int) -> list[Effect]:
+        left, margin = self._clock.left(player) / MS, self.terms.margin_ms
+        detail = f"{self._who(player)}, ply {self.ply}, had {left:.1f} ms and a margin of {margin} ms: {how}"
+        return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
+
+    def _finish(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
+        running = now - self._turn_since if self._turn_since is not None else 0
+        clocks = self._clock.seen(self.mover if self._playing else None, running)
+        self.result = Finish(winner, reason, detail)
+        self.revision += 1
+        seat = SEATS[winner] if winner else None
+        end = End(self.terms.match, seat, reason, detail, self._moves_so_far(), clocks)
+        return [*(Tell(player, end) for player in Player), self.result]
+
+    # messages
+
+    def _who(self, player: Player) -> str:
+        name = self.terms.players.maxie if player is Player.MAXIE else self.terms.players.minnie
+        return f"{player} ({name})"
+
+    def _moves_so_far(self) -> list[Data]:
+        return [each.move for each in self.moves]
+
+    def _start_message(self, player: Player) -> ServerMessage:
+        terms = self.terms
+        return Start(
+            match=terms.match,
+            game=terms.game.name,
+            setup=terms.game.setup(),
+            seat=SEATS[player],
+            players=terms.players,
+            time_control=terms.control,
+            margin_ms=terms.margin_ms,
+            ready_ms=terms.ready_ms,
+            threads=terms.threads,
+        )
+
+    def _turn(self, running: int) -> Tell:
+        clocks = self._clock.seen(self.mover, running)
+        increment = self.terms.control.increment_ms
+        return Tell(self.mover, Turn(self.terms.match, self.ply, self._moves_so_far(), clocks, increment))
