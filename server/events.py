@@ -55,7 +55,7 @@ class Returned(Struct, frozen=True, tag="returned"):
 
 
 class Gone(Struct, frozen=True, tag="gone"):
-    """A player is lost for good: a fresh connection took its name, without its session."""
+    """A fresh connection took a player's name, without its session: it knows nothing of the match."""
 
     player: Player
 

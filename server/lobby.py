@@ -29,13 +29,9 @@ class Lobby:
         """Who is here, in the order in which the names first came."""
         return [member for member in self._members.values() if member.outlet is not None]
 
-    def idle(self, game: str) -> list[Member]:
-        """Who is here, plays the game, and could take one match more."""
-        return [
-            member
-            for member in self.connected()
-            if len(member.matches) < member.capacity and (not member.games or game in member.games)
-        ]
+    def players_of(self, game: str) -> list[Member]:
+        """Who is here and plays the game."""
+        return [member for member in self.connected() if not member.games or game in member.games]
 
     def enter(self, hello: Hello, outlet: Outlet) -> tuple[Member, bool]:
         """Let a bot in: the member, and whether it returns to its session. Raises Refused.

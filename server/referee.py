@@ -122,10 +122,7 @@ class Referee:
             case Returned(player):
                 return self._return(player, now)
             case Gone(player):
-                detail = (
-                    f"{self._who(player)} came back without its session, so it has lost what it was playing"
-                )
-                return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+                return self._replace(player, now)
             case BrokeProtocol(player, detail):
                 text = f"{self._who(player)} broke the protocol: {detail}"
                 return self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
@@ -174,8 +171,8 @@ class Referee:
         if ply > self.ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {self.ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
-        # A move that overtakes the note of its turn's leaving took no time.
-        spent = now - (self._turn_since if self._turn_since is not None else now)
+        # A move can arrive while its turn is still on the way out: it took no time.
+        spent = max(0, now - self._turn_since) if self._turn_since is not None else 0
         late = spent - self._clock.allowed(player)
         if late > 0:
             return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
@@ -251,6 +248,14 @@ class Referee:
             running = now - self._turn_since if self._turn_since is not None else 0
             effects.append(self._turn(running))
         return effects
+
+    def _replace(self, player: Player, now: int) -> list[Effect]:
+        if self._playing:
+            detail = f"{self._who(player)} came back without its session, so it has lost what it was playing"
+            return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+        self._ready[player] = False
+        self.revision += 1
+        return self._return(player, now)
 
     # deadlines
 

@@ -128,6 +128,7 @@ class Room:
     def _void(self, error: Exception) -> None:
         log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)
         what = f"the server failed: {type(error).__name__}"
+        self.referee.result = None  # an end that did not get into the journal has not happened
         for effect in self.referee.handle(ServerFailed(what), monotonic_ns()):
             if isinstance(effect, Tell):
                 self._players[effect.player].tell(effect.message)

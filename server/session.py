@@ -89,6 +89,7 @@ class Session:
                 with anyio.CancelScope(shield=True):
                     await self._depart(fault)
                 self._outbox.close()
+                self._outgoing.close()
                 tasks.cancel_scope.cancel()
 
     async def _write(self) -> None:

@@ -1,0 +1,25 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from server.host import Host, open_host
+
+
+@pytest.fixture
+async def host() -> AsyncIterator[Host]:
+    """A running server on a free port, whose store goes with it."""
+    # A task of its own opens and closes it: a fixture's two halves may run in different tasks, and a
+    # task group must not.
+    opened: asyncio.Future[Host] = asyncio.get_running_loop().create_future()
+    enough = asyncio.Event()
+
+    async def run() -> None:
+        async with open_host(grace_ms=400) as running:
+            opened.set_result(running)
+            await enough.wait()
+
+    task = asyncio.create_task(run())
+    yield await opened
+    enough.set()
+    await task

@@ -1,0 +1,88 @@
+"""A bot made of one websocket, that does what a test tells it, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import anyio
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from games.core import AnyGame
+from protocol.codec import decode_server, encode
+from protocol.messages import (
+    SUBPROTOCOL,
+    ClientMessage,
+    End,
+    Hello,
+    Move,
+    Ready,
+    ServerMessage,
+    Start,
+    Turn,
+    Welcome,
+)
+from server.host import Host
+
+_T = TypeVar("_T", bound=ServerMessage)
+
+
+class Peer:
+    """One connection to a server."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+        self.welcome: Welcome
+
+    async def say(self, message: ClientMessage) -> None:
+        await self.connection.send(encode(message))
+
+    async def next(self) -> ServerMessage:
+        """The next message, whatever it is."""
+        with anyio.fail_after(10):
+            return decode_server(await self.connection.recv())
+
+    async def hear(self, kind: type[_T]) -> _T:
+        """The next message of this kind; others before it are dropped."""
+        while True:
+            message = await self.next()
+            if isinstance(message, kind):
+                return message
+
+    async def hello(self, name: str, token: str = "", session: str = "", matches: int = 1) -> Welcome:
+        await self.say(Hello(name, token, session, matches=matches))
+        self.welcome = await self.hear(Welcome)
+        return self.welcome
+
+    async def play(self, game: AnyGame) -> End:
+        """Play whatever match comes to its end, always with the first legal move."""
+        while True:
+            match await self.next():
+                case Start(match=match):
+                    await self.say(Ready(match))
+                case Turn(match=match, ply=ply, moves=moves):
+                    position = game.start()
+                    for move in moves:
+                        position = game.play(position, game.move_from_data(move))
+                    await self.say(Move(match, ply, game.move_to_data(game.moves(position)[0])))
+                case End() as end:
+                    return end
+
+
+@asynccontextmanager
+async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
+    """A connection that has said nothing yet."""
+    async with connect(
+        url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options
+    ) as connection:
+        yield Peer(connection)
+
+
+@asynccontextmanager
+async def enter(host: Host, name: str, **hello: object) -> AsyncIterator[Peer]:
+    """A connection that is in, under this name."""
+    async with dial(host.url) as peer:
+        await peer.hello(name, host.issue_token(name), **hello)  # type: ignore[arg-type]
+        yield peer
