@@ -1,0 +1,120 @@
+"""Fair starts: how far a start favours one side, and a search for one that favours neither.
+
+A start is two sets of territories, Maxie's and Minnie's. Only the graph is looked at: how many armies
+stand there, and that Maxie moves first, is left to the custom of Minnie's one army more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from games.graph import Graph
+
+Side = tuple[int, ...]
+"""The territories that a player starts with, lowest first."""
+
+
+def distances(graph: Graph) -> list[list[int]]:
+    """How many moves lead from each territory to each other one. The graph must be connected. O(V E)."""
+    return [_distances_from(graph, v) for v in range(len(graph))]
+
+
+def _distances_from(graph: Graph, start: int) -> list[int]:
+    far = [-1] * len(graph)
+    far[start] = 0
+    frontier = [start]
+    for v in frontier:
+        for w in graph[v]:
+            if far[w] < 0:
+                far[w] = far[v] + 1
+                frontier.append(w)
+    return far
+
+
+class Balance:
+    """The measure of starts on one connected graph. Making it costs O(V E), a measure O(V × territories)."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.far = distances(graph)
+
+    def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
+        """How far a start favours a side: 0 is even, and every point is one road or territory too many.
+
+        The sum of four differences: the roads that leave each side's territories; the territories at
+        each distance from a side; the territories that are nearer to one side than to the other; the
+        distances from each of a side's territories to its nearest enemy, in order.
+        """
+        from_maxie = self._nearest(maxie)
+        from_minnie = self._nearest(minnie)
+        roads = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
+        reach = [0] * len(self.graph)
+        for mine, theirs in zip(from_maxie, from_minnie, strict=True):
+            reach[mine] += 1
+            reach[theirs] -= 1
+        nearer = sum((a < b) - (a > b) for a, b in zip(from_maxie, from_minnie, strict=True))
+        contact = zip(
+            sorted(from_minnie[v] for v in maxie), sorted(from_maxie[v] for v in minnie), strict=False
+        )
+        return abs(roads) + sum(map(abs, reach)) + abs(nearer) + sum(abs(a - b) for a, b in contact)
+
+    def _nearest(self, side: Sequence[int]) -> list[int]:
+        return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
+
+    def propose(self, each: int) -> tuple[Side, Side]:
+        """A start with `each` territories a side, no two of them adjacent, and the imbalance small.
+
+        From every territory in turn: spread 2 × `each` territories as far apart as they go, deal them
+        out, then exchange one at a time while that lowers the imbalance. The best end wins; of equal
+        ones the widest spread, then the earliest. Nothing is random: the same graph gives the same
+        start. Maxie has the lowest territory. Raises ValueError where so many do not fit.
+        """
+        found = []
+        for first in range(len(self.graph)):
+            spread = self._spread(first, 2 * each)
+            if spread is not None:
+                found.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
+        if not found:
+            raise ValueError(f"2 × {each} territories that are not adjacent do not fit on this map")
+        _, _, maxie, minnie = min(found)
+        sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
+        return sides[0], sides[1]
+
+    def _spread(self, first: int, count: int) -> list[int] | None:
+        chosen = [first]
+        while len(chosen) < count:
+            nearest = self._nearest(chosen)
+            farthest = max(range(len(nearest)), key=nearest.__getitem__)
+            if nearest[farthest] < 2:
+                return None
+            chosen.append(farthest)
+        return chosen
+
+    def _descend(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
+        best = (*self._measure(maxie, minnie), maxie, minnie)
+        while True:
+            around = [(*self._measure(a, b), a, b) for a, b in self._exchanges(best[2], best[3])]
+            step = min(around, default=best)
+            if step[:2] >= best[:2]:
+                return best
+            best = step
+
+    def _measure(self, maxie: Side, minnie: Side) -> tuple[int, int]:
+        chosen = (*maxie, *minnie)
+        spread = sum(self.far[a][b] for a in chosen for b in chosen)
+        return (self.imbalance(maxie, minnie), -spread)
+
+    def _exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:
+        for a in maxie:
+            for b in minnie:
+                yield _replace(maxie, a, b), _replace(minnie, b, a)
+        taken = (*maxie, *minnie)
+        for old in taken:
+            rest = [v for v in taken if v != old]
+            for new in range(len(self.graph)):
+                if new not in taken and all(self.far[new][v] > 1 for v in rest):
+                    yield _replace(maxie, old, new), _replace(minnie, old, new)
+
+
+def _replace(side: Side, old: int, new: int) -> Side:
+    return tuple(new if v == old else v for v in side)

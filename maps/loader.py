@@ -1,0 +1,61 @@
+"""Maps by name: shipped files, files of one's own, and generated ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from games.board import RisklessMap
+from maps.generators import made
+from maps.mapfile import MapError, MapFile, parse
+
+SHIPPED = Path(__file__).parent
+MAX_BYTES = 1_000_000
+"""The largest file that is read: a map of 1,000 territories takes a tenth of it."""
+
+__all__ = ["MapError", "MapFile", "load_file", "load_map", "map_names", "read_file"]
+
+
+def map_names() -> list[str]:
+    """The names of the shipped maps, in order of the alphabet."""
+    return sorted(file.stem for file in SHIPPED.glob("*.toml"))
+
+
+def load_map(name: str) -> RisklessMap:
+    """The map of that name: shipped, the path of a .toml file, `ring:N` or `grid:WxH`. Raises MapError."""
+    return load_file(name).map
+
+
+def load_file(name: str) -> MapFile:
+    """As `load_map`, with the description, the continents and what else only a picture needs."""
+    if name.endswith(".toml"):
+        return read_file(Path(name))
+    if name in map_names():
+        return read_file(SHIPPED / f"{name}.toml")
+    if ":" in name:
+        try:
+            map = made(name)
+        except ValueError as error:
+            raise MapError(f"{name:.60}", "", f"no such map: {error}") from None
+        kind, _, size = name.partition(":")
+        return MapFile(map, f"A {kind} of {size} territories, generated")
+    known = ", ".join([*map_names(), "ring:N", "grid:WxH"])
+    raise MapError(f"{name:.60}", "", f"no such map: there are {known}, or give the path of a .toml file")
+
+
+def read_file(path: Path) -> MapFile:
+    """The map in a file; its name is the file's, without `.toml`. Raises MapError."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        # a ValueError is a path that no system can have: one with a null in it
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise MapError(str(path), "", f"cannot be read: {why}") from None
+    if len(content) > MAX_BYTES:
+        raise MapError(str(path), "", f"too large for a map: more than {MAX_BYTES:,} bytes")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise MapError(str(path), "", f"not TOML: it must be UTF-8, and line {line} is not") from None
+    return parse(text, path.stem, str(path))
