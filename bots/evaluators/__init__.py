@@ -1,0 +1,11 @@
+"""Evaluators: estimates of positions that are not over, as weighted sums of features (003).
+
+An evaluator gives whole hundredths of an army for Maxie, within ±ESTIMATE_LIMIT, so never a win.
+"""
+
+from __future__ import annotations
+
+from bots.evaluators.catalogue import NAMES, UnknownEvaluator, evaluator_for
+from bots.evaluators.weights import BadWeights
+
+__all__ = ["NAMES", "BadWeights", "UnknownEvaluator", "evaluator_for"]

@@ -1,0 +1,57 @@
+"""The features of Riskless (001, sections 4.1.2 and 4.1.3, and DESIGN.md's rules).
+
+A move never changes the difference of the armies before training, so armies alone see nothing but
+training and the cap. The other features see what training and the next moves will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bots.evaluators.linear import Features
+from games.riskless import Armies, Riskless
+
+NAMES = ("armies", "territories", "borders", "safe", "threats", "waste", "goal")
+"""For each player, Maxie's less Minnie's:
+
+armies       armies
+territories  territories: each trains one army a ply
+borders      armies on territories next to an enemy's
+safe         territories all of whose neighbours are the player's own
+threats      enemy armies on territories that the player could take with one move (A ≥ D)
+waste        territories at the cap: they train for nothing
+goal         armies² / armies_to_win, rounded down: nearness to the winning total, felt only near it
+"""
+
+
+def features(game: Riskless) -> Features[Armies]:
+    """The features of positions of this game. O(V + E) a position."""
+    near = game.map.neighbours
+    cap = game.map.territory_cap
+    goal = game.map.armies_to_win
+
+    def count(position: Armies) -> Sequence[int]:
+        armies = position.armies
+        maxie = minnie = territories = borders = safe = threats = waste = 0
+        for v, n in enumerate(armies):
+            if n == 0:
+                continue
+            sign, strength = (1, n) if n > 0 else (-1, -n)
+            if n > 0:
+                maxie += n
+            else:
+                minnie -= n
+            territories += sign
+            waste += sign * (strength >= cap)
+            around = [sign * armies[w] for w in near[v]]
+            if min(around) < 0:
+                borders += n
+                # the strongest enemy beside it could take it: a threat of the other player
+                if -min(around) >= strength:
+                    threats -= n
+            elif min(around) > 0:
+                safe += sign
+        nearness = maxie * maxie // goal - minnie * minnie // goal
+        return (maxie - minnie, territories, borders, safe, threats, waste, nearness)
+
+    return count

@@ -1,0 +1,40 @@
+"""The features of tic-tac-toe: lines that are still open, by how far they have come (003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bots.evaluators.linear import Features
+from games.tictactoe import EMPTY, LINES, Board, TicTacToe
+
+NAMES = ("open", "ones", "twos", "center")
+"""Maxie's less Minnie's:
+
+open    lines without a mark of the opponent
+ones    those of them with exactly one own mark
+twos    those of them with exactly two own marks: one move from winning
+center  the middle cell, which lies on four lines
+"""
+
+
+def features(_: TicTacToe) -> Features[Board]:
+    """The features of positions of this game."""
+
+    def count(position: Board) -> Sequence[int]:
+        cells = position.cells
+        found = [0, 0, 0]
+        for a, b, c in LINES:
+            line = cells[a] + cells[b] + cells[c]
+            x, o = line.count("X"), line.count("O")
+            if not o:
+                found[0] += 1
+                if x in (1, 2):
+                    found[x] += 1
+            if not x:
+                found[0] -= 1
+                if o in (1, 2):
+                    found[o] -= 1
+        middle = cells[4]
+        return (*found, 0 if middle == EMPTY else 1 if middle == "X" else -1)
+
+    return count

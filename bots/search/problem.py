@@ -1,0 +1,70 @@
+"""What is searched: a game and an evaluator; and what a search answers.
+
+Depth is the number of plies that a search looks ahead from a node: a node at depth 0 is estimated.
+Distance is the number of plies from the root down to a node. A leaf is a node with no move searched
+below it: it is over, or at depth 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from bots.search.values import outcome_value
+from games.core import Game, M, P, Reason
+
+Evaluator = Callable[[P], int]
+"""Estimates a position that is not over: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion(Generic[M]):
+    """A node opened: its moves in move order, or, for a leaf, no moves and its value.
+
+    `horizon` tells a leaf that is only estimated: a deeper search may give it another value.
+    """
+
+    moves: Sequence[M]
+    value: int
+    horizon: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(Generic[P, M]):
+    """A game to search and the evaluator to search it with."""
+
+    game: Game[P, M]
+    evaluator: Evaluator[P]
+
+    def expand(self, position: P, depth: int, distance: int) -> Expansion[M]:
+        """Open a node that is to be searched `depth` plies deep, `distance` plies below the root."""
+        if depth > 0:
+            moves = self.game.moves(position)
+            if moves:
+                return Expansion(moves, 0, horizon=False)
+        outcome = self.game.outcome(position)
+        if outcome is None:
+            return Expansion((), self.evaluator(position), horizon=True)
+        if outcome.reason is Reason.LEAF:
+            # the leaf of an explicit tree carries its value, whoever "wins" there
+            return Expansion((), self.evaluator(position), horizon=False)
+        return Expansion((), outcome_value(outcome, distance), horizon=False)
+
+
+Line = tuple[M, ...]
+"""Moves in the order in which they are played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[M]):
+    """What a search of the whole root answers.
+
+    value   for Maxie, as `bots.search.values` says
+    move    the best move; None where the root is a leaf
+    line    the moves that lead to the value, `move` first; it may stop short where a table answered
+    """
+
+    value: int
+    move: M | None
+    line: Line[M] = ()
