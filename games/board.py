@@ -78,6 +78,7 @@ class RisklessMap:
             raise BadMap(
                 "neighbours", f"there must be {size} lists, one a territory, not {len(self.neighbours)}"
             )
+        ends = [set(near) for near in self.neighbours]  # a complete graph of 1,000 has a million roads
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if not 0 <= w < size:
@@ -86,9 +87,9 @@ class RisklessMap:
                     )
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
-                if near.count(w) > 1:
+                if len(near) > len(ends[v]) and near.count(w) > 1:
                     raise BadMap("neighbours", f"{self._road(v, w)} is there twice")
-                if v not in self.neighbours[w]:
+                if v not in ends[w]:
                     raise BadMap("neighbours", f"{self._road(v, w)} has no way back")
         lost = set(range(size)) - reachable(self.neighbours, 0)
         if lost:

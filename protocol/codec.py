@@ -7,6 +7,7 @@ the error code for the peer and one line that says where.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import cast
 
 import msgpack
@@ -74,7 +75,10 @@ def _decode(frame: bytes | str, limit: int, types: object, known: tuple[str, ...
 
 
 def unpack(frame: bytes) -> object:
-    """The plain data in a frame of msgpack: text keys, no extension types, bounded depth. Raises DecodeError."""
+    """The data in a frame of msgpack, which JSON can carry too: so it can be recorded. Raises DecodeError.
+
+    Nil, booleans, integers, finite floats, text, arrays, and maps with text keys, to a bounded depth.
+    """
     try:
         data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_no_extension)
     except msgpack.ExtraData:
@@ -82,8 +86,9 @@ def unpack(frame: bytes) -> object:
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
-    if _deeper(data, MAX_DEPTH):
-        raise DecodeError(Code.BAD_MESSAGE, f"arrays and maps nest deeper than {MAX_DEPTH}")
+    fault = _fault(data, MAX_DEPTH)
+    if fault is not None:
+        raise DecodeError(Code.BAD_MESSAGE, fault)
     return data
 
 
@@ -91,14 +96,23 @@ def _no_extension(code: int, _data: bytes) -> object:
     raise ValueError(f"extension type {code} has no meaning here")
 
 
-def _deeper(data: object, levels: int) -> bool:
+def _fault(data: object, levels: int) -> str | None:
+    if data is None or isinstance(data, bool | int | str):
+        return None
+    if isinstance(data, float):
+        return None if isfinite(data) else f"{data} is no number that a message may hold"
     if isinstance(data, dict):
+        if not all(isinstance(key, str) for key in data):
+            return "the keys of a map are text, and one here is binary"
         children: list[object] = list(data.values())
     elif isinstance(data, list):
         children = data
     else:
-        return False
-    return levels == 0 or any(_deeper(child, levels - 1) for child in children)
+        # msgpack makes a type of its own out of timestamps and never asks the hook
+        return f"a message holds no {'binary value' if isinstance(data, bytes) else 'extension type'}"
+    if levels == 0:
+        return f"arrays and maps nest deeper than {MAX_DEPTH}"
+    return next((fault for child in children if (fault := _fault(child, levels - 1)) is not None), None)
 
 
 def _kind(data: object) -> str:

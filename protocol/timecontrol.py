@@ -13,7 +13,8 @@ MAX_MS = 24 * 3600 * 1000
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
 
-_FORM = re.compile(r"(?P<base>\d{1,8}(\.\d{1,3})?)(?:\+(?P<increment>\d{1,8}(\.\d{1,3})?)|(?P<move>/move))?")
+_SECONDS = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
+_FORM = re.compile(rf"(?P<base>{_SECONDS})(?:\+(?P<increment>{_SECONDS})|(?P<move>/move))?")
 
 
 class BadTimeControl(ValueError):

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import msgpack
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from games.board import MAX_NAME, MAX_TERRITORIES, RisklessMap
+from protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
+from protocol.codes import Code
+from protocol.messages import (
+    MAX_CLIENT_FRAME,
+    MAX_SERVER_FRAME,
+    ClientMessage,
+    Hello,
+    Message,
+    Move,
+    Players,
+    Ready,
+    Resign,
+    ServerMessage,
+    Start,
+)
+from protocol.timecontrol import TimeControl
+from tests.protocol.strategies import client_messages, plain, server_messages
+
+
+def refusal(frame: bytes | str) -> DecodeError:
+    with pytest.raises(DecodeError) as caught:
+        decode_client(frame)
+    return caught.value
+
+
+def outcome(decode: Callable[[bytes], Message], frame: bytes) -> Message | DecodeError:
+    try:
+        return decode(frame)
+    except DecodeError as error:
+        return error
+
+
+def pack(data: object) -> bytes:
+    return msgpack.packb(data)
+
+
+@given(client_messages)
+def test_client_messages_come_back_the_same(message: ClientMessage) -> None:
+    assert decode_client(encode(message)) == message
+
+
+@given(server_messages)
+def test_server_messages_come_back_the_same(message: ServerMessage) -> None:
+    assert decode_server(encode(message)) == message
+
+
+@given(client_messages | server_messages)
+def test_what_is_encoded_twice_is_the_same_bytes(message: Message) -> None:
+    assert encode(message) == encode(message)
+
+
+@given(client_messages, st.dictionaries(st.text(min_size=12), plain, min_size=1, max_size=3))
+def test_fields_that_a_receiver_does_not_know_are_ignored(
+    message: ClientMessage, more: dict[str, object]
+) -> None:
+    assert decode_client(pack({**msgpack.unpackb(encode(message)), **more})) == message
+
+
+@given(client_messages)
+def test_whatever_is_decoded_can_be_recorded_as_json(message: ClientMessage) -> None:
+    decoded = decode_client(encode(message))
+    assert msgspec.json.decode(msgspec.json.encode(decoded), type=type(decoded)) == decoded
+
+
+@given(client_messages)
+def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(message: ClientMessage) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_server(encode(message))
+    assert caught.value.code is Code.UNKNOWN_TYPE
+
+
+@settings(max_examples=400)
+@given(st.binary(max_size=200))
+def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
+    for decode in (decode_client, decode_server):
+        told = outcome(decode, frame)
+        assert not isinstance(told, DecodeError) or "\n" not in told.detail
+
+
+@settings(max_examples=400)
+@given(client_messages | server_messages, st.randoms(use_true_random=False))
+def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.Random) -> None:
+    frame = bytearray(encode(message))
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(frame))
+        match chance.randrange(3):
+            case 0:
+                frame[at] = chance.randrange(256)
+            case 1:
+                frame.insert(at, chance.randrange(256))
+            case _:
+                del frame[at:]
+        if not frame:
+            break
+    for decode in (decode_client, decode_server):
+        told = outcome(decode, bytes(frame))
+        if isinstance(told, DecodeError):
+            assert told.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
+            assert "\n" not in told.detail
+        else:
+            # whatever is let in can be written into a record
+            msgspec.json.encode(told)
+
+
+@given(client_messages, st.data())
+def test_a_frame_cut_short_is_refused(message: ClientMessage, data: st.DataObject) -> None:
+    frame = encode(message)
+    cut = data.draw(st.integers(0, len(frame) - 1))
+    assert refusal(frame[:cut]).code is Code.BAD_MESSAGE
+
+
+@given(client_messages, st.binary(min_size=1, max_size=8))
+def test_bytes_after_the_message_are_refused(message: ClientMessage, more: bytes) -> None:
+    assert refusal(encode(message) + more).code is Code.BAD_MESSAGE
+
+
+def nested(levels: int) -> object:
+    data: object = 0
+    for _ in range(levels):
+        data = [data]
+    return data
+
+
+def move(**fields: object) -> bytes:
+    return pack({"type": "move", "match": "m", "ply": 0, "move": 0, **fields})
+
+
+def hello(**fields: object) -> bytes:
+    return pack({"type": "hello", "name": "ada", **fields})
+
+
+@pytest.mark.parametrize(
+    ("frame", "code", "part"),
+    [
+        ("{}", Code.BAD_MESSAGE, "text frame"),
+        (b"", Code.BAD_MESSAGE, "not msgpack"),
+        (b"\xc1", Code.BAD_MESSAGE, "not msgpack"),
+        (
+            b"\xdf\xff\xff\xff\xff",
+            Code.BAD_MESSAGE,
+            "not msgpack",
+        ),  # a map that claims 4 thousand million entries
+        (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "not msgpack"),
+        (b"\x91" * 10_000, Code.BAD_MESSAGE, "not msgpack"),
+        (pack([1]), Code.BAD_MESSAGE, "a message is a map, and this is an array"),
+        (pack(None), Code.BAD_MESSAGE, "this is nil"),
+        (pack({}), Code.BAD_MESSAGE, "'type'"),
+        (pack({"type": 1}), Code.BAD_MESSAGE, "'type'"),
+        (pack({"type": "x" * 1000}), Code.UNKNOWN_TYPE, "hello, ready, move, resign"),
+        (pack({"type": "welcome"}), Code.UNKNOWN_TYPE, "welcome"),
+        (pack({1: "hello"}), Code.BAD_MESSAGE, "not msgpack"),
+        (pack({b"type": "hello"}), Code.BAD_MESSAGE, "keys"),
+        (pack({"type": "ready"}), Code.BAD_MESSAGE, "match"),
+        (pack({"type": "ready", "match": ""}), Code.BAD_MESSAGE, "$.match"),
+        (pack({"type": "ready", "match": "m" * 65}), Code.BAD_MESSAGE, "$.match"),
+        (hello(name=""), Code.BAD_MESSAGE, "$.name"),
+        (hello(name="n" * 65), Code.BAD_MESSAGE, "$.name"),
+        (hello(name=None), Code.BAD_MESSAGE, "$.name"),
+        (hello(token="t" * 129), Code.BAD_MESSAGE, "$.token"),
+        (hello(games=["g"] * 33), Code.BAD_MESSAGE, "$.games"),
+        (hello(matches=0), Code.BAD_MESSAGE, "$.matches"),
+        (hello(matches=1001), Code.BAD_MESSAGE, "$.matches"),
+        (hello(program="p" * 101), Code.BAD_MESSAGE, "$.program"),
+        (move(ply=-1), Code.BAD_MESSAGE, "$.ply"),
+        (move(ply=1_000_001), Code.BAD_MESSAGE, "$.ply"),
+        (move(ply=1.0), Code.BAD_MESSAGE, "$.ply"),
+        (move(ply=True), Code.BAD_MESSAGE, "$.ply"),
+        (move(ply="1"), Code.BAD_MESSAGE, "$.ply"),
+        (move(move=b"\0"), Code.BAD_MESSAGE, "binary"),
+        (move(move=[{"a": b"\0"}]), Code.BAD_MESSAGE, "binary"),
+        (move(move=float("nan")), Code.BAD_MESSAGE, "nan"),
+        (move(move=[float("-inf")]), Code.BAD_MESSAGE, "inf"),
+        (move(move=msgpack.Timestamp(0)), Code.BAD_MESSAGE, "extension"),
+        (move(move=msgpack.ExtType(5, b"x")), Code.BAD_MESSAGE, "extension"),
+        (move(move=nested(MAX_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
+        (move(thinking=None), Code.BAD_MESSAGE, "$.thinking"),
+        (move(thinking={"depth": -1}), Code.BAD_MESSAGE, "$.thinking.depth"),
+        (move(thinking={"value": 2e12}), Code.BAD_MESSAGE, "$.thinking.value"),
+        (move(thinking={"nodes": 2**63}), Code.BAD_MESSAGE, "$.thinking.nodes"),
+        (move(thinking={"line": [0] * 65}), Code.BAD_MESSAGE, "$.thinking.line"),
+    ],
+)
+def test_what_is_no_message_is_refused_in_one_line_that_says_where(
+    frame: bytes | str, code: Code, part: str
+) -> None:
+    error = refusal(frame)
+    assert error.code is code
+    assert part in error.detail
+    assert "\n" not in error.detail
+    assert len(error.detail) < 200
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (hello(name="n" * 64, matches=1000), Hello("n" * 64, matches=1000)),
+        (
+            hello(games=["g" * 64] * 32, program="p" * 100),
+            Hello("ada", games=["g" * 64] * 32, program="p" * 100),
+        ),
+        (move(ply=1_000_000), Move("m", 1_000_000, 0)),
+        (move(move=nested(MAX_DEPTH - 1)), Move("m", 0, nested(MAX_DEPTH - 1))),
+        (pack({"type": "ready", "match": "m" * 64}), Ready("m" * 64)),
+        (pack({"match": "m", "type": "resign"}), Resign("m")),
+    ],
+)
+def test_what_is_just_within_the_bounds_is_taken(frame: bytes, message: ClientMessage) -> None:
+    assert decode_client(frame) == message
+
+
+def test_a_whole_number_serves_where_a_float_is_asked() -> None:
+    decoded = decode_client(move(thinking={"value": 3}))
+    assert isinstance(decoded, Move)
+    assert not isinstance(decoded.thinking, msgspec.UnsetType)
+    assert decoded.thinking.value == 3.0
+
+
+def test_the_size_is_judged_before_the_content() -> None:
+    frame = hello(padding="x" * MAX_CLIENT_FRAME)
+    assert refusal(frame).code is Code.TOO_LARGE
+    assert decode_client(frame, limit=2 * MAX_CLIENT_FRAME) == Hello("ada")
+    assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
+
+
+def test_the_largest_map_fits_into_the_largest_frame() -> None:
+    """A complete graph of the 1,000 territories that a map may have, with the longest names there are."""
+    size = MAX_TERRITORIES
+    complete = RisklessMap(
+        name="complete",
+        territories=tuple(f"{v:04d} ".ljust(MAX_NAME, "𐌰") for v in range(size)),
+        neighbours=tuple(tuple(w for w in range(size) if w != v) for v in range(size)),
+        territory_cap=10,
+        armies_to_win=100,
+        ply_limit=400,
+        start=(1, *(0 for _ in range(size - 2)), -2),
+        places=tuple((0.5 * v, 0.25 * v) for v in range(size)),
+    )
+    start = Start(
+        "m" * 64,
+        "riskless",
+        complete.to_data(),
+        "maxie",
+        Players("a" * 64, "b" * 64),
+        TimeControl(1000),
+        100,
+        1000,
+    )
+    frame = encode(start)
+    assert len(frame) < MAX_SERVER_FRAME
+    decoded = decode_server(frame)
+    assert isinstance(decoded, Start)
+    assert RisklessMap.from_data(decoded.setup) == complete
