@@ -1,0 +1,158 @@
+"""A map drawn in the terminal: roads in dots of Braille, territories by name, or by number when crowded.
+
+A Braille character holds 2 × 4 dots, which stand about as far apart across as down; so a road is
+drawn at twice the columns and four times the rows, and keeps its slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from games.board import RisklessMap
+from maps.layout import Point, extent, lines, nearest_pair, roads
+from maps.mapfile import MapFile
+
+MAX_ROWS = 44
+"""A picture that would be higher is drawn smaller: it should fit on a screen."""
+ROOMY = 34
+"""Dots between the two closest territories: a small map is not drawn larger than this."""
+BRAILLE = 0x2800
+DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot in a Braille character, row by row."""
+
+MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
+
+Label = tuple[str, ...]
+"""The lines of text that stand for a territory."""
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A label's cells: first column and row, width and height."""
+
+    column: int
+    row: int
+    width: int
+    height: int
+
+    def touches(self, other: _Box) -> bool:
+        """Is there less than one free column between them, or no line apart?"""
+        return (
+            self.column <= other.column + other.width
+            and other.column <= self.column + self.width
+            and self.row < other.row + other.height
+            and other.row < self.row + self.height
+        )
+
+
+def draw(
+    file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
+) -> tuple[Text, bool]:
+    """The picture, at most `width` columns, and whether it has the names (else a list of them is due).
+
+    `armies` are signed as in a position; left out, they are the start's. Maxie's are written +n,
+    Minnie's -n. Without `dots` the roads are in full stops, for a terminal that knows only ASCII.
+    """
+    map = file.map
+    held = map.start if armies is None else armies
+    styles: tuple[Callable[[RisklessMap, int, int], Label], ...] = (_in_line, _stacked, _numbered)
+    for style in styles:
+        labels = [style(map, v, held[v]) for v in range(map.size)]
+        canvas = _Canvas(file, labels, width)
+        if not canvas.crowded():
+            return canvas.text(held, dots=dots), style is not _numbered
+    marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in held]
+    return _Canvas(file, marks, width).text(held, dots=dots), False
+
+
+def _in_line(map: RisklessMap, v: int, armies: int) -> Label:
+    name = map.territories[v]
+    return (f"{name} {armies:+d}" if armies else name,)
+
+
+def _stacked(map: RisklessMap, v: int, armies: int) -> Label:
+    words = map.territories[v].split()
+    return (*words, f"{armies:+d}") if armies else tuple(words)
+
+
+def _numbered(_: RisklessMap, v: int, armies: int) -> Label:
+    return (f"{v} {armies:+d}" if armies else str(v),)
+
+
+class _Canvas:
+    """Labels and roads on a grid of characters, scaled so that all labels are inside."""
+
+    def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
+        self.file = file
+        self.labels = labels
+        widest = max(len(line) for label in labels for line in label)
+        highest = max(map(len, labels))
+        edge = extent(file)
+        self.edge = edge
+        # All in dots: two a column, four a row.
+        across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
+        self.scale = min(
+            ROOMY / nearest_pair(file.map),
+            across / edge.width if edge.width else across,
+            down / edge.height if edge.height else down,
+        )
+        self.pad = (widest, 2 * highest)
+        self.columns = int(edge.width * self.scale / 2) + widest + 1
+        self.rows = int(edge.height * self.scale / 4) + highest + 1
+        self.boxes = [self._box(v) for v in range(len(labels))]
+
+    def _dot(self, place: Point) -> tuple[int, int]:
+        return (
+            round((place[0] - self.edge.left) * self.scale) + self.pad[0],
+            round((place[1] - self.edge.top) * self.scale) + self.pad[1],
+        )
+
+    def _box(self, v: int) -> _Box:
+        x, y = self._dot(self.file.map.places[v])
+        wide, high = max(map(len, self.labels[v])), len(self.labels[v])
+        return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
+
+    def crowded(self) -> bool:
+        """Do two labels touch?"""
+        return any(a.touches(b) for i, a in enumerate(self.boxes) for b in self.boxes[:i])
+
+    def text(self, armies: Sequence[int], *, dots: bool) -> Text:
+        rows = self._roads(dots=dots)
+        styles: dict[tuple[int, int], str] = {}
+        for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
+            style = MAXIE if n > 0 else MINNIE if n < 0 else ""
+            for row, line in enumerate(label, box.row):
+                # a blank on either side keeps the roads off the name
+                for column, letter in enumerate(f" {line} ", box.column + (box.width - len(line)) // 2 - 1):
+                    if 0 <= column < self.columns:
+                        rows[row][column] = letter
+                        styles[row, column] = style
+        text = Text(no_wrap=True)
+        drawn = [r for r, row in enumerate(rows) if "".join(row).strip()]
+        for r in range(drawn[0], drawn[-1] + 1):
+            for c, letter in enumerate("".join(rows[r]).rstrip()):
+                text.append(letter, styles.get((r, c), ROAD))
+            text.append("\n")
+        text.rstrip()
+        return text
+
+    def _roads(self, *, dots: bool) -> list[list[str]]:
+        """The characters of the empty canvas with the roads, row by row."""
+        bits = [[0] * self.columns for _ in range(self.rows)]
+        for v, w in roads(self.file.map):
+            for a, b in lines(self.file, v, w):
+                for x, y in _steps(self._dot(a), self._dot(b)):
+                    bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
+        return [[(chr(BRAILLE + cell) if dots else ".") if cell else " " for cell in row] for row in bits]
+
+
+def _steps(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
+    """The dots of a straight line, both ends among them."""
+    count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
+    return [
+        (round(a[0] + (b[0] - a[0]) * i / count), round(a[1] + (b[1] - a[1]) * i / count))
+        for i in range(count + 1)
+    ]

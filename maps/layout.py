@@ -1,0 +1,70 @@
+"""What both pictures of a map share: its extent, the lines of its roads, and how crowded it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import dist
+
+from games.board import RisklessMap
+from maps.mapfile import MapFile
+
+Point = tuple[float, float]
+Line = tuple[Point, Point]
+
+OVERHANG = 0.05
+"""How far a road that goes round runs past the outermost territory, as a part of the width."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The rectangle that holds everything drawn, in the map's unit."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+
+def extent(file: MapFile) -> Extent:
+    """The rectangle of the territories, and of the ends of the roads that go round."""
+    xs, ys = zip(*file.map.places, strict=True)
+    out = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
+    return Extent(min(xs) - out, min(ys), max(xs) + out, max(ys))
+
+
+def roads(map: RisklessMap) -> list[tuple[int, int]]:
+    """Every road once, the lower number first."""
+    return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
+
+
+def lines(file: MapFile, v: int, w: int) -> list[Line]:
+    """The road between v and w as straight lines: one, or two where it goes round the picture."""
+    places, edge = file.map.places, extent(file)
+    west, east = sorted((places[v], places[w]))
+    if not file.wraps or east[0] - west[0] <= edge.width / 2:
+        return [(west, east)]
+    # The height at which it crosses the edge, where both edges are one.
+    before, after = west[0] - edge.left, edge.right - east[0]
+    middle = west[1] + (east[1] - west[1]) * before / (before + after)
+    return [(west, (edge.left, middle)), ((edge.right, middle), east)]
+
+
+def nearest_pair(map: RisklessMap) -> float:
+    """The distance between the two closest territories. O(V²) at worst, O(V log V) on usual maps."""
+    ordered = sorted(map.places)
+    best = min(dist(a, b) for a, b in pairwise(ordered))
+    for i, a in enumerate(ordered):
+        for b in ordered[i + 1 :]:
+            if b[0] - a[0] >= best:
+                break
+            best = min(best, dist(a, b))
+    return best
