@@ -1,9 +1,27 @@
-"""The commands of `bots`."""
+"""The commands of `bots`. Only this file knows where maps come from."""
 
 from __future__ import annotations
 
 import typer
 
+from bots import cli_bot, cli_play
+from console import Misuse
+from games.core import AnyGame, UnknownGame
+from maps.loader import MapError
+from maps.setup import make_setup
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
+    cli_bot.register(app)
+    cli_play.register(app, load_game)
+
+
+def load_game(game: str, map: str) -> AnyGame:
+    """The game that `--game` and `--map` name. Raises Misuse."""
+    try:
+        return make_setup(game, map)
+    except UnknownGame as error:
+        raise Misuse(f"--game: {error}") from None
+    except MapError as error:
+        raise Misuse(f"--map: {error}") from None

@@ -1,0 +1,122 @@
+"""`arena bot`: connects an engine to a server."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from bots.engines.registry import Engine, make_engine
+from bots.options import BadSpec
+from console import Failure, Misuse, err, out
+
+DEFAULT_URL = "ws://127.0.0.1:8765"
+SWITCH_SECONDS = 0.001
+"""How long a searching thread may keep the interpreter from the one that reads the clock and the wire."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena bot`."""
+    app.command("bot")(bot)
+
+
+def bot(
+    engine: Annotated[str, typer.Argument(help="A built-in engine, file.py, or file.py:Class.")],
+    url: Annotated[str, typer.Option("--url", help="Where the server listens.")] = DEFAULT_URL,
+    name: Annotated[str, typer.Option("--name", help="The bot's name; else the engine's.")] = "",
+    token: Annotated[
+        str,
+        typer.Option("--token", envvar="ARENA_TOKEN", help="The token of that name, if the host gave one."),
+    ] = "",
+    matches: Annotated[int, typer.Option("--matches", min=1, max=1000, help="Matches at once.")] = 1,
+    reconnect: Annotated[
+        int, typer.Option("--reconnect", min=0, help="Tries in a row to return when the connection is lost.")
+    ] = 8,
+    wait: Annotated[
+        float, typer.Option("--wait", min=0, help="Seconds to wait for a server that is not there yet.")
+    ] = 0.0,
+    *,
+    wire: Annotated[
+        bool, typer.Option("--wire", help="Show every message, < from and > to the server.")
+    ] = False,
+) -> None:
+    """Connect a bot to a server and play the matches that come, until the server stops or Ctrl-C.
+
+    Each finished match is printed on a line. A bot's exception is printed with its traceback, and
+    resigns the match.
+
+    Example: arena bot my_bot.py --url ws://127.0.0.1:8765 --name mine
+    """
+    made = load_engine(engine)
+    name = name or made.name
+    if len(name) > 64 or not name.isprintable() or name != name.strip():
+        raise Misuse(f"--name {name!r:.80} is no name: 1 to 64 printed characters")
+    sys.setswitchinterval(SWITCH_SECONDS)
+    if wire:
+        logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
+        logging.getLogger("arena.client").setLevel(logging.DEBUG)
+    _run(made, url, name, token, matches, reconnect, wait)
+
+
+def load_engine(spec: str) -> Engine:
+    """The engine of that spec. Raises Misuse."""
+    try:
+        return make_engine(spec)
+    except BadSpec as error:
+        raise Misuse(str(error)) from None
+
+
+def _run(made: Engine, url: str, name: str, token: str, matches: int, reconnect: int, wait: float) -> None:
+    # These take a while to import, and only this command needs them.
+    import anyio  # noqa: PLC0415
+
+    from bots.client import BadURL, Client, ClientError, Options, finished_line  # noqa: PLC0415
+
+    options = Options(
+        url, name, token=token, matches=matches, program=made.spec, reconnects=reconnect, wait=wait
+    )
+
+    async def play() -> str:
+        client = Client(
+            made.make,
+            options,
+            connected=lambda: err.print(f"{name} is connected to {url}", markup=False, highlight=False),
+            finished=lambda match, ending: _say(finished_line(match, ending)),
+            complain=lambda text: err.print(text, markup=False, highlight=False, soft_wrap=True),
+        )
+
+        async def stop_on_signals() -> None:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                async for _ in signals:
+                    client.stop()
+                    return
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_on_signals)
+            try:
+                tally = await client.run()
+            except ClientError as error:
+                problem: ClientError | None = error
+            else:
+                problem = None
+            tasks.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
+        return str(tally)
+
+    try:
+        tally = anyio.run(play)
+    except BadURL as error:
+        raise Misuse(str(error)) from None
+    except ClientError as error:
+        raise Failure(str(error)) from None
+    _say(f"{name}: {tally}")
+
+
+def _say(line: str) -> None:
+    out.print(line, markup=False, highlight=False, soft_wrap=True)
+    # A bot whose output goes to a file or a pipe is watched as it plays.
+    out.file.flush()

@@ -1,0 +1,33 @@
+"""`greedy`: the move with the best position right after it."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from bots.bot import Bot, Clock, Thinking
+from bots.evaluators.catalogue import evaluator_for
+from bots.search.problem import Problem
+
+
+class GreedyBot(Bot):
+    """Looks one ply ahead with an evaluator; a move that wins is better than any estimate.
+
+    Equal moves: the leftmost with seed 0, else one of them by chance.
+    """
+
+    def __init__(self, evaluator: str = "plain", seed: int = 0) -> None:
+        self._evaluator = evaluator
+        self._random = Random(seed) if seed else None
+
+    def prepare(self) -> None:
+        self._problem: Problem[Any, Any] = Problem(self.game, evaluator_for(self.game, self._evaluator))
+
+    def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - one ply takes no time to speak of
+        moves = self.game.moves(position)
+        values = [self._problem.expand(self.game.successor(position, move), 0, 1).value for move in moves]
+        best = max(values, key=lambda value: self.seat.sign * value)
+        equals = [move for move, value in zip(moves, values, strict=True) if value == best]
+        move = self._random.choice(equals) if self._random else equals[0]
+        self.thinking = Thinking(depth=1, value=best, nodes=len(moves), line=[move])
+        return move

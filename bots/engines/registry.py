@@ -1,0 +1,64 @@
+"""Engines by name: from a spec that a person typed to something that makes a bot for each match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bots.bot import Bot
+from bots.engines.from_file import bot_class, engine_name, is_file_spec
+from bots.engines.greedy import GreedyBot
+from bots.engines.random_bot import RandomBot
+from bots.engines.searching import SearchingBot
+from bots.evaluators.catalogue import NAMES as EVALUATORS
+from bots.options import ENGINES, BadSpec, Spec, parse_spec
+from bots.worker import BotFactory
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine, ready to play any number of matches."""
+
+    name: str
+    """Its short name: the built-in's, or the file's without `.py`."""
+    spec: str
+    """What it was made from."""
+    make: BotFactory
+    """Makes a bot for one match."""
+
+
+def make_engine(spec: str) -> Engine:
+    """The engine that a spec names: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
+
+    Raises BadSpec with one line that says what would be right.
+    """
+    if is_file_spec(spec):
+        return Engine(engine_name(spec), spec, bot_class(spec))
+    try:
+        parsed = parse_spec(spec, ENGINES)
+    except BadSpec as error:
+        hint = "" if spec.partition(":")[0] in ENGINES else ", or give a file NAME.py"
+        raise BadSpec(f"{error}{hint}") from None
+    if "evaluator" in parsed.values:
+        _check_evaluator(parsed)
+    return Engine(parsed.name, spec, lambda: _built_in(parsed))
+
+
+def _built_in(spec: Spec) -> Bot:
+    match spec.name:
+        case "random":
+            return RandomBot(spec.whole("seed"))
+        case "greedy":
+            return GreedyBot(spec.word("evaluator"))
+        case _:
+            return SearchingBot(spec)
+
+
+def _check_evaluator(spec: Spec) -> None:
+    name = spec.word("evaluator")
+    if name.endswith(".toml"):
+        if not Path(name).is_file():
+            raise BadSpec(f"{spec.name}: there is no weights file {name:.200}")
+    elif name not in EVALUATORS:
+        known = ", ".join(EVALUATORS)
+        raise BadSpec(f"{spec.name}: evaluator must be {known} or a file NAME.toml, not {name!r:.60}")

@@ -1,0 +1,89 @@
+"""`minimax`, `alphabeta` and `jamboree`: searches inside iterative deepening, kept to the clock.
+
+How they search is a `Backend`: the readable Python of `bots.search`, or the same algorithms
+compiled. `backend_for` is the one place that chooses between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from bots.bot import Bot, Clock, Ending, Match, Thinking
+from bots.budget import plan
+from bots.evaluators.catalogue import evaluator_for
+from bots.options import Spec
+from bots.search.deepening import Report, deepen
+from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
+
+
+class Backend(Protocol):
+    """Searches the positions of one match, deeper and deeper."""
+
+    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
+        """What `bots.search.deepening.deepen` yields, and as often: once at once, then each depth."""
+        ...
+
+    def close(self) -> None:
+        """Let go of threads and memory."""
+        ...
+
+
+class PythonBackend:
+    """The searches of `bots.search`, for every game."""
+
+    def __init__(self, spec: Spec, match: Match) -> None:
+        self._game = match.game
+        self._pool: Pool | None = None
+        self._search = self._make(spec, match)
+
+    def _make(self, spec: Spec, match: Match) -> Search[Any, Any]:
+        evaluator = evaluator_for(match.game, spec.word("evaluator"))
+        if spec.name == "minimax":
+            return minimax_search(evaluator)
+        if spec.name == "alphabeta":
+            return alphabeta_search(evaluator, table=Table())
+        self._pool = Pool(spec.whole("threads") or match.threads)
+        return jamboree_search(evaluator, self._pool, spec.share("prune"))
+
+    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
+        return deepen(self._game, position, self._search, stop=stop, max_depth=max_depth)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+
+def backend_for(spec: Spec, match: Match) -> Backend:
+    """How an engine searches in a match."""
+    return PythonBackend(spec, match)
+
+
+class SearchingBot(Bot):
+    """Deepens until the soft limit, is stopped at the hard one, and plays the last report's move."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+
+    def prepare(self) -> None:
+        self._backend = backend_for(self._spec, self.match)
+        limit = self.game.setup().get("ply_limit")
+        self._last_ply = limit if isinstance(limit, int) else None
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        budget = plan(clock, self.game.ply(position), self._last_ply)
+        soft, hard = clock.arrived + budget.soft, clock.arrived + budget.hard
+
+        def stop() -> bool:
+            return time.monotonic() >= hard or self.stopped
+
+        for report in self._backend.reports(position, stop, self._spec.whole("depth")):
+            best = report
+            if time.monotonic() >= soft or self.stopped:
+                break
+        self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
+        return best.move
+
+    def ended(self, ending: Ending) -> None:  # noqa: ARG002 - how it ended is all the same
+        self._backend.close()

@@ -1,0 +1,60 @@
+"""From what a bot chose to the message that says so: checked here, where its author can still be told."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from bots.match import Match
+from bots.thinking import Thinking
+from games.core import IllegalMove
+from protocol import messages
+from protocol.messages import Move
+
+LONGEST_LINE = 64
+"""Moves of a main line that are sent."""
+LARGEST = 1e12
+"""The largest value, either way, that a message can carry."""
+
+_WRONG_DATA = (TypeError, ValueError, AttributeError, IndexError, KeyError)
+"""What a game's conversions raise for something that is no move at all."""
+
+
+class BadChoice(ValueError):
+    """What a bot chose, or told of it, is nothing that could be sent."""
+
+
+def move_message(
+    match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
+) -> tuple[Move, str | None]:
+    """The message for a move, and a warning when the move is not legal. Raises BadChoice.
+
+    An illegal move is sent all the same: the referee decides, not this side.
+    """
+    game = match.game
+    warning = None
+    try:
+        data = game.move_to_data(move)
+        game.play(position, game.move_from_data(data))
+    except IllegalMove as illegal:
+        warning = f"choose returned at ply {ply} an {illegal}"
+    except _WRONG_DATA as error:
+        raise BadChoice(f"choose returned {move!r:.60}, which is no move of {game.name}: {error}") from None
+    return Move(match.id, ply, data, _thinking(match, thinking)), warning
+
+
+def _thinking(match: Match, thinking: Thinking | None) -> messages.Thinking | UnsetType:
+    if thinking is None:
+        return UNSET
+    try:
+        value = None if thinking.value is None else float(thinking.value)
+        return messages.Thinking(
+            depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
+            value=max(-LARGEST, min(value, LARGEST)) if value is not None and isfinite(value) else None,
+            nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),
+            line=[match.game.move_to_data(move) for move in thinking.line[:LONGEST_LINE]] or None,
+        )
+    except _WRONG_DATA as error:
+        raise BadChoice(f"self.thinking is {thinking!r:.200}, which cannot be told: {error}") from None
