@@ -1,0 +1,290 @@
+"""Bots that misbehave, as programs over real sockets.
+
+In every test one of them plays an honest bot while two other bots play match after match beside it. It
+gets a clear answer, its opponent gets its win, and the matches beside it end as the rules of the game
+say: every one, and at least one of them from after the misbehaviour.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import urllib.request
+import uuid
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.catalogue import make_game
+from protocol.codes import Code, EndReason
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from server.arena_api import MatchSpec
+from server.host import Host, open_host
+from tests.peers.honest import Honest, honest
+
+ROOT = Path(__file__).parents[2]
+GRACE_MS = 400
+READY_MS = 2_500
+"""A peer is a process that has to start; who is never ready makes the test wait for this."""
+TIME = TimeControl(400, 0, per_move=True)
+PLENTY = TimeControl(20_000)
+
+
+@dataclass
+class Outcome:
+    """What came of a match with a misbehaving bot in Maxie's seat."""
+
+    record: Record
+    told: list[dict[str, Any]]
+    """What the misbehaving bot printed: the messages that it got, and how its connection ended."""
+    opponent: Honest
+    beside: list[Record]
+    """The matches that two honest bots played in the meantime."""
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """What it was told of one type."""
+        return [message for message in self.told if message["type"] == kind]
+
+    @property
+    def codes(self) -> list[str]:
+        return [message["code"] for message in self.of("error")]
+
+
+def spec(maxie: str, minnie: str, control: TimeControl) -> MatchSpec:
+    return MatchSpec(
+        match=uuid.uuid4().hex,
+        event="misbehaving",
+        game=make_game("tictactoe", {}),
+        maxie=maxie,
+        minnie=minnie,
+        time_control=control,
+        margin_ms=100,
+        ready_ms=READY_MS,
+        threads=1,
+    )
+
+
+async def run_peer(host: Host, script: str, *arguments: str) -> list[dict[str, Any]]:
+    """Run a peer to its end; what it printed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        f"tests.peers.{script}",
+        host.url,
+        "peer",
+        host.issue_token("peer"),
+        *arguments,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(30):
+            output, complaints = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, complaints.decode()
+    return [json.loads(line) for line in output.splitlines()]
+
+
+async def misbehave(
+    script: str, *arguments: str, control: TimeControl = TIME, connects: bool = True
+) -> Outcome:
+    """One match of a misbehaving bot (Maxie) against an honest one, with other matches beside it."""
+    over = asyncio.Event()
+    beside: list[Record] = []
+
+    async def play_beside(host: Host) -> None:
+        last = False
+        while not last:
+            last = over.is_set()  # one more match after the misbehaviour
+            beside.append(await host.play(spec("beside a", "beside b", PLENTY)))
+
+    async with AsyncExitStack() as stack:
+        host = await stack.enter_async_context(open_host(grace_ms=GRACE_MS))
+        opponent = await stack.enter_async_context(honest(host.url, "honest", host.issue_token("honest")))
+        for name in ("beside a", "beside b"):
+            await stack.enter_async_context(honest(host.url, name, host.issue_token(name)))
+        for name in ("honest", "beside a", "beside b"):
+            assert await host.wait_connected(name, 5)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(play_beside(host))
+            peer = tasks.create_task(run_peer(host, script, *arguments))
+            if connects:
+                assert await host.wait_connected("peer", 20)
+            else:
+                await peer
+            record = await host.play(spec("peer", "honest", control))
+            told = await peer
+            over.set()
+        assert await asyncio.to_thread(health, host) == b"ok\n"
+        return Outcome(record, told, opponent, beside)
+
+
+def health(host: Host) -> bytes:
+    with urllib.request.urlopen(host.url.replace("ws:", "http:") + "/healthz", timeout=10) as answer:
+        data: bytes = answer.read()
+    return data
+
+
+def assert_lost(outcome: Outcome, reason: EndReason) -> None:
+    """The misbehaving bot has lost for this reason; its opponent was told, and nobody else was hurt."""
+    assert (outcome.record.result.winner, outcome.record.result.reason) == ("minnie", reason)
+    assert "peer" in outcome.record.result.detail
+    (end,) = outcome.opponent.told("end")
+    assert (end["winner"], end["reason"]) == ("minnie", reason.value)
+    assert_others_unhurt(outcome)
+
+
+def assert_others_unhurt(outcome: Outcome) -> None:
+    assert len(outcome.beside) >= 2
+    assert {record.result.reason for record in outcome.beside} == {EndReason.LINE}
+    assert not outcome.opponent.told("error")
+
+
+def assert_told_the_end(outcome: Outcome, reason: EndReason) -> None:
+    (end,) = outcome.of("end")
+    assert (end["winner"], end["reason"]) == ("minnie", reason.value)
+
+
+async def test_silent() -> None:
+    outcome = await misbehave("silent")
+    assert_lost(outcome, EndReason.TIMEOUT)
+    assert_told_the_end(outcome, EndReason.TIMEOUT)
+
+
+async def test_never_ready() -> None:
+    outcome = await misbehave("unready")
+    assert_lost(outcome, EndReason.NO_SHOW)
+    assert_told_the_end(outcome, EndReason.NO_SHOW)
+
+
+async def test_late() -> None:
+    outcome = await misbehave("late")
+    assert_lost(outcome, EndReason.TIMEOUT)
+    assert_told_the_end(outcome, EndReason.TIMEOUT)
+    assert outcome.codes == [Code.NO_SUCH_MATCH]
+
+
+async def test_early() -> None:
+    outcome = await misbehave("early", control=PLENTY)
+    assert outcome.record.result.reason is EndReason.LINE
+    assert [move.move for move in outcome.record.moves] == [0, 1, 2, 3, 4, 5, 6], "nothing was kept for later"
+    assert outcome.codes[0] == Code.NOT_STARTED
+    assert set(outcome.codes[1:]) <= {Code.OUT_OF_TURN, Code.NO_SUCH_MATCH}
+    assert Code.OUT_OF_TURN in outcome.codes
+    assert_others_unhurt(outcome)
+
+
+async def test_out_of_turn() -> None:
+    """The opponent of this one is honest and quick, so the move may find its ply played already."""
+    outcome = await misbehave("out_of_turn", control=PLENTY)
+    assert_lost(outcome, EndReason.PROTOCOL_ERROR)
+    assert_told_the_end(outcome, EndReason.PROTOCOL_ERROR)
+    faults, (last, *after) = outcome.codes[:16], outcome.codes[16:]
+    assert set(faults) <= {Code.OUT_OF_TURN, Code.STALE_PLY}
+    assert last == Code.TOO_MANY_FAULTS
+    assert set(after) <= {Code.NO_SUCH_MATCH}
+
+
+async def test_garbage() -> None:
+    outcome = await misbehave("garbage", control=PLENTY)
+    assert_lost(outcome, EndReason.PROTOCOL_ERROR)
+    (error,) = outcome.of("error")
+    assert (error["code"], error["fatal"]) == (Code.BAD_MESSAGE, True)
+    assert "not msgpack" in error["detail"]
+    assert outcome.told[-1]["code"] == 1007
+
+
+async def test_text_frame() -> None:
+    outcome = await misbehave("textual", control=PLENTY)
+    assert_lost(outcome, EndReason.PROTOCOL_ERROR)
+    (error,) = outcome.of("error")
+    assert (error["code"], error["fatal"]) == (Code.BAD_MESSAGE, True)
+    assert "text frame" in error["detail"]
+    assert outcome.told[-1]["code"] == 1007
+
+
+async def test_a_frame_of_100_mb() -> None:
+    outcome = await misbehave("huge", control=PLENTY)
+    assert_lost(outcome, EndReason.PROTOCOL_ERROR)
+    assert outcome.told[-1]["code"] == 1009
+
+
+@pytest.mark.parametrize(("then", "reason"), [("hang", EndReason.TIMEOUT), ("drop", EndReason.DISCONNECT)])
+async def test_half_a_frame(then: str, reason: EndReason) -> None:
+    outcome = await misbehave("half_frame", then, control=TIME if then == "hang" else PLENTY)
+    assert_lost(outcome, reason)
+    assert bool(outcome.of("end")) is (then == "hang")
+
+
+async def test_a_frame_that_breaks_the_websocket_protocol() -> None:
+    outcome = await misbehave("broken_frame", control=PLENTY)
+    assert_lost(outcome, EndReason.PROTOCOL_ERROR)
+    assert outcome.told[-1]["code"] == 1002
+
+
+async def test_wrong_version() -> None:
+    outcome = await misbehave("wrong_version", connects=False)
+    assert_lost(outcome, EndReason.NO_SHOW)
+    (refusal,) = outcome.told
+    assert refusal["status"].startswith("HTTP/1.1 400 ")
+    assert "arena.v1.msgpack" in refusal["body"]
+    assert "arena.v9.msgpack" in refusal["body"]
+
+
+@pytest.mark.parametrize(("cell", "why"), [(0, "a1 is taken by X"), (9, "0 to 8")])
+async def test_illegal_move(cell: int, why: str) -> None:
+    outcome = await misbehave("illegal", str(cell), control=PLENTY)
+    assert_lost(outcome, EndReason.ILLEGAL_MOVE)
+    assert_told_the_end(outcome, EndReason.ILLEGAL_MOVE)
+    (error,) = outcome.of("error")
+    assert (error["code"], error["ply"], error["fatal"]) == (Code.ILLEGAL_MOVE, 2, False)
+    assert why in error["detail"]
+    assert "XO......." in error["detail"], "the position is shown"
+    assert len(outcome.record.moves) == 2
+
+
+async def test_the_same_move_twice() -> None:
+    outcome = await misbehave("twice", control=PLENTY)
+    assert outcome.record.result.reason is EndReason.LINE
+    assert [move.move for move in outcome.record.moves] == [0, 1, 2, 3, 4, 5, 6]
+    first = [message for message in outcome.of("accepted") if message["ply"] == 0]
+    assert len(first) == 2
+    assert first[0] == first[1]
+    assert outcome.codes[0] == Code.STALE_PLY
+    assert set(outcome.codes[1:]) <= {Code.NO_SUCH_MATCH}, "only the repeat of the last move"
+    assert_others_unhurt(outcome)
+
+
+async def test_disconnects_in_mid_thought() -> None:
+    outcome = await misbehave("dropper", "-1", control=PLENTY)
+    assert_lost(outcome, EndReason.DISCONNECT)
+
+
+async def test_disconnects_and_comes_back_in_time() -> None:
+    outcome = await misbehave("dropper", "0.1", control=PLENTY)
+    assert (outcome.record.result.winner, outcome.record.result.reason) == ("maxie", EndReason.LINE)
+    assert len(outcome.of("start")) == 2
+    again = [message for message in outcome.of("turn") if message["ply"] == 0]
+    assert len(again) == 2
+    assert again[1]["clocks"]["maxie_ms"] <= again[0]["clocks"]["maxie_ms"] - 100, "the clock ran on"
+    assert_others_unhurt(outcome)
+
+
+async def test_disconnects_and_comes_back_too_late() -> None:
+    outcome = await misbehave("dropper", "-1", control=TIME)
+    assert_lost(outcome, EndReason.DISCONNECT)
+
+
+async def test_never_reads() -> None:
+    outcome = await misbehave("never_reads")
+    assert outcome.of("cut"), "the server has to cut it off"
+    assert_lost(outcome, EndReason.NO_SHOW)

@@ -1,0 +1,80 @@
+"""The client's side of RFC 6455 on a bare socket, for peers that break it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+import struct
+from urllib.parse import urlsplit
+
+import msgpack
+
+TIMEOUT = 20.0
+
+
+def shake_hands(
+    url: str, subprotocol: str = "arena.v1.msgpack", receive_buffer: int | None = None
+) -> socket.socket:
+    """A connected socket after the opening handshake. Raises ConnectionError with what the server said."""
+    address = urlsplit(url)
+    assert address.hostname is not None
+    assert address.port is not None
+    bare = socket.socket()
+    bare.settimeout(TIMEOUT)
+    if receive_buffer is not None:
+        bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    bare.connect((address.hostname, address.port))
+    key = base64.b64encode(os.urandom(16)).decode()
+    bare.sendall(
+        f"GET / HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: {subprotocol}\r\n\r\n".encode()
+    )
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += take(bare, 1)
+    if not answer.startswith(b"HTTP/1.1 101 "):
+        while more := bare.recv(4096):
+            answer += more
+        bare.close()
+        raise ConnectionError(answer.decode())
+    return bare
+
+
+def take(bare: socket.socket, size: int) -> bytes:
+    """Exactly `size` bytes. Raises EOFError."""
+    data = b""
+    while len(data) < size:
+        more = bare.recv(size - len(data))
+        if not more:
+            raise EOFError(f"{len(data)} of {size} bytes came")
+        data += more
+    return data
+
+
+def frame(payload: bytes, opcode: int = 2, first: int = 0x80) -> bytes:
+    """A masked frame. `first` holds the bits of its first byte that are not the opcode."""
+    size = len(payload)
+    if size < 126:
+        head = struct.pack("!BB", first | opcode, 0x80 | size)
+    elif size < 65536:
+        head = struct.pack("!BBH", first | opcode, 0x80 | 126, size)
+    else:
+        head = struct.pack("!BBQ", first | opcode, 0x80 | 127, size)
+    return head + bytes(4) + payload  # a mask of zeros leaves the payload as it is
+
+
+def say(bare: socket.socket, **message: object) -> None:
+    """Send a message."""
+    bare.sendall(frame(msgpack.packb(message)))
+
+
+def hear(bare: socket.socket) -> tuple[int, bytes]:
+    """Opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
+    first, size = take(bare, 2)
+    if size == 126:
+        size = struct.unpack("!H", take(bare, 2))[0]
+    elif size == 127:
+        size = struct.unpack("!Q", take(bare, 8))[0]
+    return first & 0x0F, take(bare, size)

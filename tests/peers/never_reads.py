@@ -1,0 +1,19 @@
+"""Says what must be answered, without end, and reads none of the answers."""
+
+import time
+
+from tests.peers.bare import frame, say, shake_hands
+from tests.peers.wire import arguments, report
+
+SECONDS = 20
+
+url, name, token = arguments()
+bare = shake_hands(url, receive_buffer=4096)
+say(bare, type="hello", name=name, token=token)
+unknown = frame(b"\x81\xa4type\xa4noon") * 100
+end = time.monotonic() + SECONDS
+try:
+    while time.monotonic() < end:
+        bare.sendall(unknown)
+except OSError as error:
+    report(type="cut", error=type(error).__name__)

@@ -1,0 +1,7 @@
+"""Says hello and is ready, and then never moves."""
+
+from tests.peers.wire import Wire, arguments
+
+wire = Wire(*arguments())
+wire.begin()
+wire.listen()
