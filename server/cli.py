@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+import server.cli_ladder
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
+    server.cli_ladder.register(app)

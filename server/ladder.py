@@ -1,0 +1,181 @@
+"""A whole ladder: opens a host, starts the bots, plays the schedule, keeps the records.
+
+Ctrl-C (or SIGTERM) stops it at once: matches in play are dropped, finished ones are kept, and every bot
+is ended before `run_ladder` returns.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskStatus
+
+from games.core import AnyGame
+from protocol.record import Record, to_line
+from server.arena_api import MatchHost
+from server.botprocess import Patience
+from server.fleet import BotRefused, open_fleet
+from server.host import CannotListen, open_host
+from server.ladder_file import LadderPlan
+from server.pairing import Pair, Pairing, round_robin
+from server.runner import Runner, Terms
+from server.store import StoreError
+
+READY_MS = 30_000
+"""How long a bot may prepare a match; compiling a search for the first time takes seconds."""
+
+GRACE_MS = 2_000
+"""On one machine a connection that breaks is a bot that crashed: its opponent need not wait long."""
+
+
+class Watcher(Protocol):
+    """Who wants to know how a ladder goes."""
+
+    def played(self, ladder: Ladder, record: Record) -> None:
+        """A match has ended; the ladder counts it already."""
+
+    def notice(self, text: str) -> None:
+        """A bot crashed, hung or was lost: a line that names it, and below it what it printed last."""
+
+
+@dataclass
+class Ladder:
+    """A ladder's plan and what has been played of it."""
+
+    plan: LadderPlan
+    starts: Sequence[AnyGame]
+    record: Path
+    """Where finished matches go: appended, a line each."""
+    pairs: tuple[Pair, ...] = ()
+    played: list[tuple[Pairing, Record]] = field(default_factory=list)
+    stopped: bool = False
+    """Whether it was stopped before its end."""
+
+    def __post_init__(self) -> None:
+        self.pairs = round_robin(self.bots, self.plan.rounds, len(self.starts), self.plan.seed)
+
+    @property
+    def bots(self) -> list[str]:
+        return [bot.name for bot in self.plan.bots]
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for _, record in self.played]
+
+    @property
+    def concurrency(self) -> int:
+        """How many matches are played at once."""
+        return min(self.plan.concurrency or cores(), self.matches)
+
+    @property
+    def matches(self) -> int:
+        """How many are to be played in all."""
+        return 2 * len(self.pairs)
+
+
+def cores() -> int:
+    """How many this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
+
+
+class RecordFile:
+    """Finished matches, one line each, in the file as soon as they are told: appended, never rewritten."""
+
+    def __init__(self, path: Path) -> None:
+        # Unbuffered: a line is one write, so that a killed ladder leaves whole lines.
+        self._file = path.open("ab", buffering=0)
+
+    def write(self, record: Record) -> None:
+        self._file.write(to_line(record).encode() + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+async def run_ladder(
+    ladder: Ladder,
+    watcher: Watcher,
+    *,
+    database: str | None = None,
+    enough: Callable[[], bool] = lambda: False,
+    patience: Patience | None = None,
+    ready_ms: int = READY_MS,
+) -> None:
+    """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
+
+    A second signal changes nothing: what is left to do is bounded to seconds.
+    Raises fleet.BotRefused, host.CannotListen, store.StoreError, and OSError for the record file.
+    """
+    file = RecordFile(ladder.record)
+
+    def played(pairing: Pairing, finished: Record) -> None:
+        file.write(finished)
+        ladder.played.append((pairing, finished))
+        watcher.played(ladder, finished)
+
+    terms = Terms(
+        event=ladder.plan.event,
+        starts=ladder.starts,
+        time_control=ladder.plan.time_control,
+        margin_ms=ladder.plan.margin_ms,
+        ready_ms=ready_ms,
+        threads=max(1, cores() // ladder.concurrency),
+    )
+    refused: BotRefused | None = None
+    unfit: Exception | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
+            try:
+                async with open_host(database=database, grace_ms=GRACE_MS) as host:
+                    refused = await _play(ladder, host, terms, watcher, played, enough, patience)
+            except (CannotListen, StoreError) as error:
+                unfit = error  # raised outside the group, which would wrap it
+            tasks.cancel_scope.cancel()
+    finally:
+        file.close()
+    problem = refused or unfit
+    if problem is not None:
+        raise problem
+
+
+async def _play(
+    ladder: Ladder,
+    host: MatchHost,
+    terms: Terms,
+    watcher: Watcher,
+    played: Callable[[Pairing, Record], None],
+    enough: Callable[[], bool],
+    patience: Patience | None,
+) -> BotRefused | None:
+    plan = ladder.plan
+    # So many that `concurrency` matches find bots to play them.
+    twins = -(-2 * ladder.concurrency // len(plan.bots))
+    async with open_fleet(
+        host, plan.bots, twins=twins, folder=plan.folder, patience=patience, notice=watcher.notice
+    ) as fleet:
+        try:
+            await fleet.settle()
+            await Runner(host, fleet, terms, ladder.concurrency, played).run(ladder.pairs, enough)
+        except BotRefused as refused:
+            return refused
+    return None
+
+
+async def _stop_on_signal(
+    ladder: Ladder, scope: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            ladder.stopped = True
+            scope.cancel()

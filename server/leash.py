@@ -1,0 +1,65 @@
+"""Runs one command and never outlives whoever started it, nor lets the command do so.
+
+python leash.py COMMAND [ARGUMENT ...]
+
+The leash's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
+because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
+process of its group are killed. SIGTERM and SIGINT are handed on to the group. The exit code is the command's, or
+128 and the signal's number; 2 when it cannot be started. A program of its own that imports little: every
+bot has one beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from types import FrameType
+
+CANNOT_START = 2
+
+
+def main(command: list[str]) -> int:
+    """Run `command` to its end, or kill it when standard input closes. The exit code."""
+    wakeup, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)
+    # Before the command starts, so that its end cannot be missed. A handler, unlike SIG_IGN, is not inherited.
+    signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
+    try:
+        child = os.posix_spawnp(
+            command[0],
+            command,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)],
+            setpgroup=0,
+        )
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
+        return CANNOT_START
+
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        os.killpg(child, number)
+
+    signal.signal(signal.SIGTERM, hand_on)
+    signal.signal(signal.SIGINT, hand_on)
+    while True:
+        # The child is not reaped before the end, so neither its id nor its group's can be anybody else's.
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            break
+        readable, _, _ = select.select([0, wakeup], [], [])
+        if wakeup in readable:
+            os.read(wakeup, 512)
+        if 0 in readable and not os.read(0, 512):
+            os.killpg(child, signal.SIGKILL)
+            break
+    # What the command left running in its group goes with it.
+    os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

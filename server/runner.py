@@ -1,0 +1,184 @@
+"""Plays the matches of a schedule on a host with a fleet of bots, some of them at once.
+
+There is no barrier: whenever a match can start, the first in the schedule whose two bots are free does.
+A match of a bot that is lost is not played but lost (no_show). Every wait ends: a bot that does not come
+up is lost after its bounded restarts, and a match has a wall deadline beyond all of its clocks.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import anyio
+import anyio.abc
+import msgspec
+
+from games.core import AnyGame
+from protocol.codes import EndReason
+from protocol.messages import Players, Seat
+from protocol.record import FORMAT, Record, Result
+from protocol.timecontrol import TimeControl
+from server.arena_api import MatchHost, MatchSpec
+from server.fleet import BotRefused, Fleet
+from server.pairing import Pair, Pairing
+from server.standings import losers
+
+SLACK_SECONDS = 60
+"""Beyond what a match may last by its clocks, before the host is believed to have failed."""
+
+LONG_MATCH = 1000
+"""Plies that a match of a game without a ply limit may have, for the wall deadline."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What all matches of an event share."""
+
+    event: str
+    starts: Sequence[AnyGame]
+    """The games on their setups; a pair names one by its place."""
+    time_control: TimeControl
+    margin_ms: int
+    ready_ms: int
+    threads: int
+
+
+class Runner:
+    """One event in play."""
+
+    def __init__(
+        self,
+        host: MatchHost,
+        fleet: Fleet,
+        terms: Terms,
+        concurrency: int,
+        played: Callable[[Pairing, Record], None],
+    ) -> None:
+        self._host = host
+        self._fleet = fleet
+        self._terms = terms
+        self._concurrency = concurrency
+        self._played = played
+        self._running = 0
+
+    async def run(self, pairs: Iterable[Pair], enough: Callable[[], bool] = lambda: False) -> None:
+        """Play all matches of `pairs`, or until `enough`; each is told to `played` once, when it ends.
+
+        Cancelled, it drops the matches in play. Raises fleet.BotRefused.
+        """
+        waiting = [pairing for pair in pairs for pairing in pair.matches()]
+        refused = None
+        async with anyio.create_task_group() as tasks:
+            while waiting or self._running:
+                if enough():
+                    break
+                try:
+                    self._fleet.check()
+                except BotRefused as error:
+                    refused = error  # raised outside the group, which would wrap it
+                    break
+                self._start(waiting, tasks)
+                if waiting or self._running:
+                    await self._fleet.changed()
+            tasks.cancel_scope.cancel()
+        if refused is not None:
+            raise refused
+
+    def _start(self, waiting: list[Pairing], tasks: anyio.abc.TaskGroup) -> None:
+        """Start every match that can start now, in order."""
+        busy: set[str] = set()
+        for pairing in tuple(waiting):
+            if self._fleet.lost(pairing.maxie) or self._fleet.lost(pairing.minnie):
+                waiting.remove(pairing)
+                self._played(pairing, self._forfeit(pairing))
+                continue
+            if self._running >= self._concurrency or pairing.maxie in busy or pairing.minnie in busy:
+                continue
+            maxie = self._fleet.take(pairing.maxie)
+            minnie = self._fleet.take(pairing.minnie)
+            if maxie is not None and minnie is not None:
+                waiting.remove(pairing)
+                self._running += 1
+                tasks.start_soon(self._play, pairing, maxie, minnie)
+                continue
+            for bot, name in ((pairing.maxie, maxie), (pairing.minnie, minnie)):
+                if name is None:
+                    busy.add(bot)
+                else:
+                    self._fleet.release(name)
+
+    async def _play(self, pairing: Pairing, maxie: str, minnie: str) -> None:
+        terms = self._terms
+        spec = MatchSpec(
+            match=uuid.uuid4().hex,
+            event=terms.event,
+            game=terms.starts[pairing.pair.start],
+            maxie=maxie,
+            minnie=minnie,
+            time_control=terms.time_control,
+            margin_ms=terms.margin_ms,
+            ready_ms=terms.ready_ms,
+            threads=terms.threads,
+        )
+        limit = wall_seconds(spec)
+        record = self._unplayed(
+            pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
+        )
+        with anyio.move_on_after(limit):
+            record = await self._host.play(spec)
+        # Twins play under names of their own; the record tells of the bot.
+        record = msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))
+        self._running -= 1
+        self._played(pairing, record)
+        moves = len(record.moves)
+        self._fleet.give_back(
+            pairing.maxie, maxie, answered=_answered(record, pairing.maxie, (moves + 1) // 2)
+        )
+        self._fleet.give_back(pairing.minnie, minnie, answered=_answered(record, pairing.minnie, moves // 2))
+
+    def _forfeit(self, pairing: Pairing) -> Record:
+        """The record of a match that cannot be played, because a bot is lost."""
+        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._fleet.lost(bot)]
+        winner: Seat | None = None
+        if len(lost) == 1:
+            winner = "minnie" if lost[0] == pairing.maxie else "maxie"
+        return self._unplayed(
+            pairing, Result(winner, EndReason.NO_SHOW, f"{' and '.join(lost)} did not come")
+        )
+
+    def _unplayed(self, pairing: Pairing, result: Result) -> Record:
+        game = self._terms.starts[pairing.pair.start]
+        return Record(
+            format=FORMAT,
+            match=uuid.uuid4().hex,
+            event=self._terms.event,
+            game=game.name,
+            setup=game.setup(),
+            players=Players(pairing.maxie, pairing.minnie),
+            time_control=str(self._terms.time_control),
+            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            moves=[],
+            result=result,
+        )
+
+
+def wall_seconds(spec: MatchSpec) -> float:
+    """Longer than the match can last if its host keeps its clocks."""
+    limit = spec.game.setup().get("ply_limit")
+    plies = limit if isinstance(limit, int) else LONG_MATCH
+    control = spec.time_control
+    if control.per_move:
+        clocks = plies * (control.base_ms + spec.margin_ms)
+    else:
+        clocks = 2 * control.base_ms + plies * (control.increment_ms + spec.margin_ms)
+    return (spec.ready_ms + clocks) / 1000 + SLACK_SECONDS
+
+
+def _answered(record: Record, bot: str, moves: int) -> bool | None:
+    if moves:
+        return True
+    late = record.result.reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} and bot in losers(record)
+    return False if late else None
