@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import anyio
 import typer
-from maps.setup import make_setup
 
 from console import (
     ConcurrencyOption,
@@ -33,6 +32,7 @@ from console import (
 )
 from games.core import GameError
 from games.riskless import Riskless
+from maps.setup import make_setup
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.fleet import BotRefused
 from server.host import CannotListen

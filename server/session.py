@@ -89,8 +89,8 @@ class Session:
                 with anyio.CancelScope(shield=True):
                     await self._depart(fault)
                 self._outbox.close()
-                self._outgoing.close()
                 tasks.cancel_scope.cancel()
+        self._outgoing.close()
 
     async def _write(self) -> None:
         try:
