@@ -37,8 +37,11 @@ class Budget:
 
 
 def reserve(clock: Clock) -> float:
-    """Seconds to keep back from this move; at most half of the clock."""
-    wanted = max(OWN_OVERHEAD, max(UNCOVERED, clock.lag) - clock.margin / 2)
+    """Seconds to keep back from this move; at most half of the clock.
+
+    Together with the margin it covers twice the worst lag of late.
+    """
+    wanted = max(OWN_OVERHEAD, UNCOVERED - clock.margin / 2, 2 * clock.lag - clock.margin)
     return min(wanted, max(clock.mine, 0.0) / 2)
 
 

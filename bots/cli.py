@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bots import cli_bot, cli_play
+from bots import cli_bot, cli_play, cli_replay
 from console import Misuse
 from games.core import AnyGame, UnknownGame
 from maps.loader import MapError
@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
     cli_bot.register(app)
     cli_play.register(app, load_game)
+    cli_replay.register(app)
 
 
 def load_game(game: str, map: str) -> AnyGame:

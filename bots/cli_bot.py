@@ -73,7 +73,8 @@ def _run(made: Engine, url: str, name: str, token: str, matches: int, reconnect:
     # These take a while to import, and only this command needs them.
     import anyio  # noqa: PLC0415
 
-    from bots.client import BadURL, Client, ClientError, Options, finished_line  # noqa: PLC0415
+    from bots.client import Client, Options, finished_line  # noqa: PLC0415
+    from bots.connection import BadURL, ClientError  # noqa: PLC0415
 
     options = Options(
         url, name, token=token, matches=matches, program=made.spec, reconnects=reconnect, wait=wait

@@ -5,15 +5,7 @@
 
 The state machine (`bots.machine`) decides, workers (`bots.worker`) think in threads of their own, and
 this file moves messages between them and the websocket. A lost connection is made again, and the
-matches go on where they were, if the server still waits.
-
-Errors::
-
-    ClientError
-      BadURL       the URL is none of a websocket
-      NoServer     nobody answers at the URL, or not a server of this protocol
-      Refused      the server does not let this bot in, or throws it out
-      Lost         the connection was lost, and could not be made again
+matches go on where they were, if the server still waits. Errors are those of `bots.connection`.
 """
 
 from __future__ import annotations
@@ -25,57 +17,32 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 import anyio
 from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidStatus, InvalidURI
-from websockets.typing import Subprotocol
+from msgspec import structs
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from bots.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
+from bots.connection import ClientError, Lost, NoServer, Refused, open_connection
 from bots.machine import Machine
 from bots.match import Ending, Match, Standing
 from bots.worker import BotFactory, Broke, Chosen, Gone, Prepared, Report, Worker
 from protocol.codec import DecodeError, decode_server, encode
 from protocol.codes import Code
-from protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL, ClientMessage, Hello
+from protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
 
 log = logging.getLogger("arena.client")
 
 FIRST_PAUSE = 0.1
 """Seconds before the first attempt to connect again; each further pause is twice as long."""
 LONGEST_PAUSE = 5.0
-CONNECT_SECONDS = 10.0
-"""How long a connection with its handshake, and then the welcome, may each take."""
+WELCOME_SECONDS = 10.0
+"""How long a server may take to answer hello."""
 LAST_SECONDS = 0.5
 """How long bots may take to hear of the end when the client stops."""
-
-
-class ClientError(Exception):
-    """The client cannot go on: one line for its owner."""
-
-
-class BadURL(ClientError):
-    """The URL is none of a websocket."""
-
-
-class NoServer(ClientError):
-    """Nobody answers at the URL, or it does not speak this protocol."""
-
-
-class Refused(ClientError):
-    """The server does not want this client. `code` says why."""
-
-    def __init__(self, code: Code, detail: str) -> None:
-        super().__init__(f"the server refuses: {detail} ({code.value})")
-        self.code = code
-
-
-class Lost(ClientError):
-    """The connection was lost."""
 
 
 class _Stopped(Exception):
@@ -236,7 +203,7 @@ class Client:
 
     async def _connect_once(self) -> None:
         """One connection, from its handshake to its loss. Always raises."""
-        connection = await _open(self._options.url)
+        connection = await open_connection(self._options.url)
         self._leave = None
         outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._options.matches)
         self._outbox = outbox
@@ -244,7 +211,7 @@ class Client:
         async def write() -> None:
             try:
                 async for message in outgoing:
-                    log.debug("> %s", message)
+                    log.debug("> %s", _printable(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
                 pass  # the reader meets the same, and tells
@@ -284,7 +251,7 @@ class Client:
                     self._complain(f"the server sent what is no message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
-            log.debug("< %s", message)
+            log.debug("< %s", _printable(message))
             welcomed = self._machine.welcomed
             self._act(self._machine.received(message, now))
             if self._machine.welcomed and not welcomed:
@@ -292,9 +259,9 @@ class Client:
                 self._connected()
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
-        await anyio.sleep(CONNECT_SECONDS)
+        await anyio.sleep(WELCOME_SECONDS)
         if not self._machine.welcomed:
-            self._complain(f"no welcome came within {CONNECT_SECONDS:g} s")
+            self._complain(f"no welcome came within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
     def _why_gone(self, connection: ClientConnection) -> Exception:
@@ -361,47 +328,13 @@ class Client:
                 self._leaving.pop(match, None)
 
 
-async def _open(url: str) -> ClientConnection:
-    """A connection that speaks the protocol. Raises BadURL or NoServer."""
-    try:
-        connecting = connect(
-            url,
-            subprotocols=[Subprotocol(SUBPROTOCOL)],
-            max_size=MAX_SERVER_FRAME,
-            compression=None,
-            open_timeout=CONNECT_SECONDS,
-            close_timeout=1,
-            proxy=None if _is_here(url) else True,
-        )
-    except (InvalidURI, ValueError) as error:
-        raise BadURL(f"{url!r:.200} is no URL of a server: write ws://HOST:PORT ({error})") from None
-    try:
-        connection = await connecting
-    except InvalidStatus as error:
-        said = (error.response.body or b"").decode(errors="replace").strip()
-        status = error.response.status_code
-        raise NoServer(
-            f"{url} is no server of {SUBPROTOCOL}: it answers {status} {said:.200}".rstrip()
-        ) from None
-    except InvalidProxy as error:
-        raise NoServer(f"cannot reach {url}: {error}") from None
-    except InvalidHandshake as error:
-        raise NoServer(f"{url} is no server of {SUBPROTOCOL}: {error}") from None
-    except (OSError, TimeoutError) as error:
-        why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
-        raise NoServer(
-            f"no server at {url} ({why}): start one with `arena serve`, or give its --url"
-        ) from None
-    if connection.subprotocol != SUBPROTOCOL:
-        await connection.close()
-        raise NoServer(f"{url} is a websocket, but does not speak {SUBPROTOCOL}")
-    return connection
-
-
-def _is_here(url: str) -> bool:
-    """Whether a URL names this machine, which no proxy would find."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
+    """A message without its secrets: logs are kept, and shown to others."""
+    match message:
+        case Hello():
+            return structs.replace(
+                message, token="…" if message.token else "", session="…" if message.session else ""
+            )
+        case Welcome():
+            return structs.replace(message, session="…")
+    return message

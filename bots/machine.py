@@ -15,17 +15,14 @@ again the answer that it has already, whatever of it arrived the first time.
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
-from enum import Enum, auto
 from typing import Any
 
 from msgspec import structs
 
 from bots.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
-from bots.clock import Clock
 from bots.match import Ending, Match
 from bots.moves import BadChoice, move_message
+from bots.table import Phase, Table
 from bots.thinking import Thinking
 from games.catalogue import make_game
 from games.core import GameError, Player
@@ -35,7 +32,6 @@ from protocol.messages import (
     End,
     Error,
     Hello,
-    Move,
     Ready,
     Resign,
     ServerMessage,
@@ -43,39 +39,6 @@ from protocol.messages import (
     Turn,
     Welcome,
 )
-
-LAGS_KEPT = 16
-"""Moves whose lag is remembered: one spike is forgotten within half a match."""
-
-
-class Phase(Enum):
-    """Where a match stands; see the module."""
-
-    PREPARING = auto()
-    WAITING = auto()
-    CHOOSING = auto()
-    RESIGNED = auto()
-
-
-@dataclass
-class Table:
-    """One match of this client."""
-
-    match: Match
-    position: Any
-    phase: Phase = Phase.PREPARING
-    moves: list[Any] = field(default_factory=list)
-    """The plain data of the moves that led to `position`."""
-    last_move: Any = None
-    early: tuple[Turn, float] | None = None
-    """A turn that came while the bot was preparing, and when."""
-    clock: Clock = field(default_factory=lambda: Clock(0.0))
-    answer: Move | None = None
-    """The last move that was chosen."""
-    answered_at: float = 0.0
-    lags: deque[float] = field(default_factory=lambda: deque(maxlen=LAGS_KEPT))
-    renewed: bool = True
-    """False from a lost connection until the server speaks of this match again."""
 
 
 class Machine:
@@ -146,14 +109,13 @@ class Machine:
         if table is None or table.phase is not Phase.CHOOSING or ply != len(table.moves):
             return []
         try:
-            answer, warning = move_message(table.match, ply, table.position, move, thinking)
+            answer, warnings = move_message(table.match, ply, table.position, move, thinking)
         except BadChoice as bad:
             return self.failed(match, str(bad))
         table.phase = Phase.WAITING
         table.answer = answer
         table.answered_at = now
-        complaints: list[Action] = [Complain(f"match {match}: {warning}")] if warning else []
-        return [Send(answer), *complaints]
+        return [Send(answer), *(Complain(f"match {match}: {warning}") for warning in warnings)]
 
     def failed(self, match: str, why: str) -> list[Action]:
         """The bot of a match cannot go on: it resigns."""
@@ -241,36 +203,23 @@ class Machine:
             return []
         stop: list[Action] = [Stop(turn.match)] if table.phase is Phase.CHOOSING else []
         try:
-            self._catch_up(table, turn.moves)
+            table.catch_up(turn.moves)
         except GameError as error:
             return [*stop, *self.failed(turn.match, f"the server's moves do not fit the rules: {error}")]
         if turn.ply != len(turn.moves) or table.match.game.outcome(table.position) is not None:
             why = f"a turn at ply {turn.ply} after {len(turn.moves)} moves makes no sense"
             return [*stop, *self.failed(turn.match, why)]
         table.phase = Phase.CHOOSING
-        table.clock = _clock(table, turn, arrived)
+        table.clock = table.clock_at(turn, arrived)
         return [*stop, Choose(turn.match, turn.ply, table.position, table.clock, table.last_move)]
 
-    def _catch_up(self, table: Table, moves: list[Any]) -> None:
-        """Play what is new; from the start, if what was known has changed. Raises GameError."""
-        game = table.match.game
-        known = len(table.moves)
-        if moves[:known] != table.moves:
-            table.position, known = game.start(), 0
-        for data in moves[known:]:
-            table.last_move = game.move_from_data(data)
-            table.position = game.play(table.position, table.last_move)
-        table.moves = list(moves)
-
     def _accepted(self, table: Table, accepted: Accepted) -> list[Action]:
-        if table.answer is not None and table.answer.ply == accepted.ply:
-            took = table.clock.elapsed(table.answered_at)
-            table.lags.append(max(0.0, accepted.spent_ms / 1000 - took))
+        table.accepted(accepted)
         return []
 
     def _end(self, table: Table, end: End) -> list[Action]:
         try:
-            self._catch_up(table, end.moves)
+            table.catch_up(end.moves)
         except GameError as error:
             note: list[Action] = [
                 Complain(f"match {end.match}: the last moves do not fit the rules: {error}")
@@ -293,17 +242,3 @@ class Machine:
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
         return [Complain(f"{where}the server says {error.code.value}{ply}: {error.detail}")]
-
-
-def _clock(table: Table, turn: Turn, arrived: float) -> Clock:
-    maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
-    mine, theirs = (maxie, minnie) if table.match.seat is Player.MAXIE else (minnie, maxie)
-    return Clock(
-        mine=max(0.0, mine),
-        theirs=max(0.0, theirs),
-        increment=turn.increment_ms / 1000,
-        per_move=table.match.time_control.per_move,
-        margin=table.match.margin_ms / 1000,
-        arrived=arrived,
-        lag=max(table.lags, default=0.0),
-    )

@@ -18,43 +18,47 @@ LONGEST_LINE = 64
 LARGEST = 1e12
 """The largest value, either way, that a message can carry."""
 
-_WRONG_DATA = (TypeError, ValueError, AttributeError, IndexError, KeyError)
+_WRONG_DATA = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
 """What a game's conversions raise for something that is no move at all."""
 
 
 class BadChoice(ValueError):
-    """What a bot chose, or told of it, is nothing that could be sent."""
+    """What a bot chose is nothing that could be sent."""
 
 
 def move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
-) -> tuple[Move, str | None]:
-    """The message for a move, and a warning when the move is not legal. Raises BadChoice.
+) -> tuple[Move, list[str]]:
+    """The message for a move, and what its author should be warned of. Raises BadChoice.
 
-    An illegal move is sent all the same: the referee decides, not this side.
+    An illegal move is sent all the same: the referee decides, not this side. Thinking that cannot be
+    told is left out.
     """
     game = match.game
-    warning = None
+    warnings = []
     try:
         data = game.move_to_data(move)
         game.play(position, game.move_from_data(data))
     except IllegalMove as illegal:
-        warning = f"choose returned at ply {ply} an {illegal}"
+        warnings.append(f"choose returned at ply {ply} an {illegal}")
     except _WRONG_DATA as error:
         raise BadChoice(f"choose returned {move!r:.60}, which is no move of {game.name}: {error}") from None
-    return Move(match.id, ply, data, _thinking(match, thinking)), warning
+    try:
+        told = _thinking(match, thinking)
+    except _WRONG_DATA as error:
+        told = UNSET
+        warnings.append(f"self.thinking is not sent at ply {ply}: {error}: {thinking!r:.200}")
+    return Move(match.id, ply, data, told), warnings
 
 
 def _thinking(match: Match, thinking: Thinking | None) -> messages.Thinking | UnsetType:
+    """The figures within the bounds of the wire; what is no finite number is left out."""
     if thinking is None:
         return UNSET
-    try:
-        value = None if thinking.value is None else float(thinking.value)
-        return messages.Thinking(
-            depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
-            value=max(-LARGEST, min(value, LARGEST)) if value is not None and isfinite(value) else None,
-            nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),
-            line=[match.game.move_to_data(move) for move in thinking.line[:LONGEST_LINE]] or None,
-        )
-    except _WRONG_DATA as error:
-        raise BadChoice(f"self.thinking is {thinking!r:.200}, which cannot be told: {error}") from None
+    value = None if thinking.value is None else float(thinking.value)
+    return messages.Thinking(
+        depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
+        value=max(-LARGEST, min(value, LARGEST)) if value is not None and isfinite(value) else None,
+        nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),
+        line=[match.game.move_to_data(move) for move in thinking.line[:LONGEST_LINE]] or None,
+    )

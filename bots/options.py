@@ -148,13 +148,16 @@ _DEPTH = WholeNumber(100, 1, 100, "the deepest search, in plies")
 
 ENGINES: Mapping[str, Options] = {
     "random": {"seed": WholeNumber(0, 0, 2**31 - 1, "seed of its choices; 0 is a new one each match")},
-    "greedy": {"evaluator": _EVALUATOR},
+    "greedy": {
+        "evaluator": _EVALUATOR,
+        "seed": WholeNumber(0, 0, 2**31 - 1, "seed that decides between equal moves; 0 takes the leftmost"),
+    },
     "minimax": {"depth": _DEPTH, "evaluator": _EVALUATOR},
     "alphabeta": {"depth": _DEPTH, "evaluator": _EVALUATOR},
     "jamboree": {
         "depth": _DEPTH,
         "evaluator": _EVALUATOR,
-        "threads": WholeNumber(2, 1, 64, "threads that search at once"),
+        "threads": WholeNumber(0, 0, 64, "threads that search at once; 0: as many as the match allows"),
         "prune": Share(0.5, "the share of a node's moves that is searched in sequence"),
     },
 }

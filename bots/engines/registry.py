@@ -49,7 +49,7 @@ def _built_in(spec: Spec) -> Bot:
         case "random":
             return RandomBot(spec.whole("seed"))
         case "greedy":
-            return GreedyBot(spec.word("evaluator"))
+            return GreedyBot(spec.word("evaluator"), spec.whole("seed"))
         case _:
             return SearchingBot(spec)
 
