@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from bots.bot import Bot, Clock, Ending, Match, Thinking
 from bots.budget import plan
+from bots.engines.quiet import quiet, tidy
 from bots.evaluators.catalogue import evaluator_for
 from bots.options import Spec
 from bots.search.deepening import Report, deepen
@@ -78,12 +79,14 @@ class SearchingBot(Bot):
         def stop() -> bool:
             return time.monotonic() >= hard or self.stopped
 
-        for report in self._backend.reports(position, stop, self._spec.whole("depth")):
-            best = report
-            if time.monotonic() >= soft or self.stopped:
-                break
+        with quiet():
+            for report in self._backend.reports(position, stop, self._spec.whole("depth")):
+                best = report
+                if time.monotonic() >= soft or self.stopped:
+                    break
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - how it ended is all the same
         self._backend.close()
+        tidy()
