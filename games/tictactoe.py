@@ -34,7 +34,7 @@ class TicTacToe(Game[Board, int]):
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
         if setup:
-            raise BadData(f"the setup of tictactoe is empty, but it has {', '.join(sorted(setup))}")
+            raise BadData(f"the setup of tictactoe is empty, not {setup!r:.60}")
         return cls()
 
     def setup(self) -> dict[str, Plain]:

@@ -1,0 +1,50 @@
+"""The games that the suites run over: every registered game, on every shipped map and some made ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from games.catalogue import GAMES, make_game
+from games.core import AnyGame, Game
+from maps.loader import load_map, map_names
+
+MAPS = (*map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
+
+# A game that is not named here is played on its empty setup: a new one is in the suites at once.
+SETUPS: dict[str, dict[str, dict[str, Any]]] = {
+    "riskless": {name: dict(load_map(name).to_data()) for name in MAPS},
+}
+
+EVERY_GAME: dict[str, AnyGame] = {
+    f"{name} {label}".strip(): make_game(name, setup)
+    for name in sorted(GAMES)
+    for label, setup in SETUPS.get(name, {"": {}}).items()
+}
+"""Each game on each of its setups, by a name to read in the tests' output."""
+
+LONGEST = 20_000
+"""No match of any of them is this long: a game that does not end fails, and does not hang."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A match: n + 1 positions and the n moves between them."""
+
+    positions: tuple[Any, ...]
+    moves: tuple[Any, ...]
+
+
+def random_match(game: Game[Any, Any], seed: int, limit: int = LONGEST) -> Played:
+    """A match of random moves from the start to its end, or to `limit` plies."""
+    random = Random(seed)
+    positions: list[Any] = [game.start()]
+    moves: list[Any] = []
+    while len(moves) < limit:
+        legal = game.moves(positions[-1])
+        if not legal:
+            break
+        moves.append(random.choice(legal))
+        positions.append(game.successor(positions[-1], moves[-1]))
+    return Played(tuple(positions), tuple(moves))

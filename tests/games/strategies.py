@@ -1,0 +1,82 @@
+"""Hypothesis strategies: maps and positions of Riskless, and plain data that may be anything."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from games.board import RisklessMap
+from games.core import GameError, Player
+from games.riskless import Armies
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+plain = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+"""What msgpack or JSON may bring, map keys that are no text among it."""
+
+
+@st.composite
+def riskless_maps(draw: st.DrawFn, max_size: int = 7) -> RisklessMap:
+    """A connected map: a random tree and some more roads, every list in a random order."""
+    size = draw(st.integers(2, max_size))
+    edges = {(draw(st.integers(0, v - 1)), v) for v in range(1, size)}
+    pairs = [(v, w) for w in range(size) for v in range(w)]
+    edges |= draw(st.sets(st.sampled_from(pairs), max_size=size))
+    near: list[list[int]] = [[] for _ in range(size)]
+    for v, w in edges:
+        near[v].append(w)
+        near[w].append(v)
+    cap = draw(st.integers(1, 6))
+    start = draw(
+        st.lists(st.integers(-cap, cap), min_size=size, max_size=size).filter(
+            lambda armies: min(armies) < 0 < max(armies)
+        )
+    )
+    most = max(sum(n for n in start if n > 0), -sum(n for n in start if n < 0))
+    return RisklessMap(
+        name="drawn",
+        territories=tuple(string.ascii_uppercase[:size]),
+        neighbours=tuple(tuple(draw(st.permutations(sorted(each)))) for each in near),
+        territory_cap=cap,
+        armies_to_win=draw(st.integers(max(2, most + 1), size * cap)),
+        ply_limit=draw(st.integers(1, 60)),
+        start=tuple(start),
+        places=tuple((float(v), float(v * v)) for v in range(size)),
+    )
+
+
+@st.composite
+def positions_of(draw: st.DrawFn, map: RisklessMap) -> Armies:
+    """A position of a map that need not be reachable: any armies under the cap, somebody there."""
+    cap = map.territory_cap
+    armies = draw(st.lists(st.integers(-cap, cap), min_size=map.size, max_size=map.size).filter(any))
+    return Armies(tuple(armies), draw(st.sampled_from(Player)), draw(st.integers(0, map.ply_limit)))
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, data: Any) -> Any:
+    """`data` with one value in it, at any depth, replaced by anything."""
+    if isinstance(data, dict) and data and draw(st.booleans()):
+        key = draw(st.sampled_from(sorted(data)))
+        return {**data, key: draw(spoiled(data[key]))}
+    if isinstance(data, list) and data and draw(st.booleans()):
+        at = draw(st.integers(0, len(data) - 1))
+        return [*data[:at], draw(spoiled(data[at])), *data[at + 1 :]]
+    return draw(plain)
+
+
+def refusal(action: Callable[[], object]) -> str | None:
+    """What the GameError says that `action` raises, or None where it goes through."""
+    try:
+        action()
+    except GameError as error:
+        return str(error)
+    return None

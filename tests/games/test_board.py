@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.board import BadMap, RisklessMap
+from games.core import BadData
+from games.graph import is_connected, is_simple, is_undirected
+from maps.loader import load_map
+from tests.games.strategies import refusal, riskless_maps, spoiled
+
+# a square a-b-d-c with numbers that leave room on both sides
+GOOD: dict[str, Any] = {
+    "map": "square",
+    "territories": ["a", "b", "c", "d"],
+    "neighbours": [[1, 2], [0, 3], [0, 3], [1, 2]],
+    "territory_cap": 5,
+    "armies_to_win": 12,
+    "ply_limit": 100,
+    "start": [["maxie", 2], None, None, ["minnie", 3]],
+    "places": [[0, 0], [1, 0], [0, 1], [1, 1]],
+}
+
+NAN = float("nan")
+
+BROKEN: list[tuple[str, Any, str]] = [
+    ("map", None, "must be text, not None"),
+    ("territories", None, "must be a list, not None"),
+    ("territories", "abcd", "must be a list"),
+    ("territories", ["a"], "there must be 2 to 1000, not 1"),
+    ("territories", ["a"] * 1001, "there must be 2 to 1000, not 1001"),
+    ("territories", ["a", "b", "c", 4], "must be text, not 4"),
+    ("territories", ["a", "b", "c", ""], "'' is no name"),
+    ("territories", ["a", "b", "c", " d"], "is no name"),
+    ("territories", ["a", "b", "c", "d  d"], "is no name"),
+    ("territories", ["a", "b", "c", "d\n"], "is no name"),
+    ("territories", ["a", "b", "c", "d\x1b"], "is no name"),
+    ("territories", ["a", "b", "c", "d" * 41], "1 to 40 printed characters"),
+    ("territories", ["a", "b", "c", "x>y"], "must not contain '>'"),
+    ("territories", ["a", "b", "c", "1"], "'1' reads as a number, but it is territory 3"),
+    ("territories", ["a", "b", "c", "03"], "'03' reads as a number"),
+    ("territories", ["a", "b", "c", "A"], "'A' is there twice"),
+    ("neighbours", [[1], [0]], "there must be 4 lists, one a territory, not 2"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], "12"], "must be a list of numbers"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 2.0]], "whole number"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, True]], "whole number"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 4]], "d has a road to 4, which does not exist"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, -1]], "d has a road to -1, which does not exist"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 2, 3]], "d has a road to itself"),
+    ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 2, 1]], "the road from d to b is there twice"),
+    ("neighbours", [[1, 2], [0, 3], [0], [1, 2]], "the road from d to c has no way back"),
+    ("neighbours", [[1], [0], [3], [2]], "no way leads from a to c: the map must be connected"),
+    ("territory_cap", 0, "whole number from 1 to 1000, not 0"),
+    ("territory_cap", "5", "whole number"),
+    ("territory_cap", True, "whole number"),
+    ("territory_cap", 1001, "whole number from 1 to 1000, not 1001"),
+    ("armies_to_win", 1, "whole number from 2 to 20"),
+    ("armies_to_win", 21, r"from 2 to 20, not 21 \(the cap 5 times 4 territories\)"),
+    ("ply_limit", 0, "whole number from 1 to 100000"),
+    ("ply_limit", None, "whole number"),
+    ("start", None, "must be a list"),
+    ("start", [["maxie", 2], None, ["minnie", 3]], "there must be 4 entries"),
+    ("start", [["maxie", 2], None, None, ["minnie"]], r"null or \[player, armies\]"),
+    ("start", [["maxie", 2], None, None, ["mini", 3]], "must be maxie or minnie, not 'mini'"),
+    ("start", [["maxie", 2], None, None, ["minnie", 0]], "at least 1 army, not 0"),
+    ("start", [["maxie", 2], None, None, ["minnie", 6]], "d has 6 armies, above the cap 5"),
+    ("start", [["maxie", 2], None, None, None], "minnie has no territory"),
+    ("start", [None, None, None, ["minnie", 3]], "maxie has no territory"),
+    (
+        "start",
+        [["maxie", 5], ["maxie", 5], ["maxie", 2], ["minnie", 1]],
+        "maxie starts with 12 armies and has won",
+    ),
+    (
+        "start",
+        [["maxie", 2], ["minnie", 5], ["minnie", 5], ["minnie", 5]],
+        "minnie starts with 15 armies and has won",
+    ),
+    ("places", None, "must be a list"),
+    ("places", [[0, 0]], "there must be 4 points"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1]], r"a place is \[x, y\]"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, "1"]], "a coordinate is a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, NAN]], "a coordinate is a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, float("inf")]], "a coordinate is a number"),
+    ("places", [[0, 0], [1, 0], [0, 1], [1, True]], "a coordinate is a number"),
+]
+
+
+def test_the_good_map_is_good() -> None:
+    assert RisklessMap.from_data(GOOD).to_data() == GOOD
+
+
+@pytest.mark.parametrize(("key", "value", "why"), BROKEN)
+def test_a_broken_map_says_which_key_and_why(key: str, value: Any, why: str) -> None:
+    with pytest.raises(BadMap, match=why) as bad:
+        RisklessMap.from_data({**GOOD, key: value})
+    assert bad.value.key == key
+    assert str(bad.value) == f"{key}: {bad.value.why}"
+    assert "\n" not in str(bad.value)
+
+
+@pytest.mark.parametrize("key", [key for key in GOOD if key != "places"])
+def test_a_missing_key_is_named(key: str) -> None:
+    with pytest.raises(BadMap) as bad:
+        RisklessMap.from_data({k: v for k, v in GOOD.items() if k != key})
+    assert bad.value.key == key
+
+
+def test_places_may_be_missing_and_other_keys_are_ignored() -> None:
+    bare = {key: value for key, value in GOOD.items() if key != "places"}
+    map = RisklessMap.from_data({**bare, "later": 1})
+    assert len(set(map.places)) == 4
+    assert {**map.to_data(), "places": GOOD["places"]} == GOOD
+
+
+@given(riskless_maps())
+def test_maps_go_to_data_and_back(map: RisklessMap) -> None:
+    assert RisklessMap.from_data(json.loads(json.dumps(map.to_data()))) == map
+    assert hash(RisklessMap.from_data(map.to_data())) == hash(map)
+
+
+@given(st.data())
+def test_a_spoiled_map_is_refused_or_whole(data: st.DataObject) -> None:
+    sent = data.draw(spoiled(GOOD).filter(lambda value: isinstance(value, dict)))
+    told = refusal(lambda: RisklessMap.from_data(sent))
+    if told is None:
+        map = RisklessMap.from_data(sent)
+        assert is_simple(map.neighbours)
+        assert is_undirected(map.neighbours)
+        assert is_connected(map.neighbours)
+        assert RisklessMap.from_data(map.to_data()) == map
+    else:
+        assert len(told) < 300
+
+
+def test_territories_are_found_by_name_and_number() -> None:
+    map = load_map("world")
+    for number, name in enumerate(map.territories):
+        for typed in (name, name.lower(), name.upper(), f" {name}  ", str(number)):
+            assert map.find(typed) == number
+        assert map.label(number) == name
+    assert map.label(42) == "42"
+    assert map.label(-1) == "-1"
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("Kamchatca", "there are Kamchatka"),
+        ("42", "there are Alaska, Northwest Territory, Greenland, Alberta, …"),
+        ("-1", "there are Alaska"),
+        ("", "there are Alaska"),
+    ],
+)
+def test_a_territory_that_is_not_there_gets_a_hint(typed: str, hint: str) -> None:
+    with pytest.raises(BadData, match=f"no territory is called {typed!r}: {hint}"):
+        load_map("world").find(typed)

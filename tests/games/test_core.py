@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, replay, whole_number
+from games.tictactoe import TicTacToe
+
+
+def test_players_oppose_each_other() -> None:
+    assert Player.MAXIE.opponent is Player.MINNIE
+    assert Player.MINNIE.opponent is Player.MAXIE
+    assert [player.sign for player in Player] == [1, -1]
+    assert [str(player) for player in Player] == ["maxie", "minnie"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (Outcome(Player.MAXIE, Reason.LINE), "maxie wins (line)"),
+        (Outcome(None, Reason.BOTH_ARMIES), "draw (both armies)"),
+    ],
+)
+def test_an_outcome_reads_as_words(outcome: Outcome, told: str) -> None:
+    assert str(outcome) == told
+
+
+@given(count=st.integers(0, 40))
+def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> None:
+    legal = [f"move{i}" for i in range(count)]
+    error = IllegalMove("x9", "there is no such cell", legal)
+    assert isinstance(error, GameError)
+    assert isinstance(error, ValueError)
+    assert error.legal == tuple(legal)
+    told = str(error)
+    assert told.startswith("illegal move x9: there is no such cell; legal: ")
+    assert told.count("move") == 1 + min(count, IllegalMove.SHOWN)
+    if count > IllegalMove.SHOWN:
+        assert told.endswith(f" and {count - IllegalMove.SHOWN} more")
+    if count == 0:
+        assert told.endswith("legal: none")
+
+
+def test_replay_stops_at_the_first_move_that_is_not_legal() -> None:
+    game = TicTacToe()
+    assert replay(game, []) == game.start()
+    with pytest.raises(IllegalMove, match="a1 is taken by X"):
+        replay(game, [0, 0, 1, 1])
+
+
+@given(low=st.integers(-50, 50), span=st.integers(0, 50), value=st.integers(-120, 120))
+def test_whole_numbers_are_let_through_between_both_ends(low: int, span: int, value: int) -> None:
+    high = low + span
+    if low <= value <= high:
+        assert whole_number(value, "it", low, high) == value
+    else:
+        with pytest.raises(BadData, match=f"it must be a whole number from {low} to {high}, not {value}"):
+            whole_number(value, "it", low, high)
+
+
+@pytest.mark.parametrize("other", [True, False, 1.0, "1", None, [1], b"1"])
+def test_only_an_int_is_a_whole_number(other: object) -> None:
+    with pytest.raises(BadData, match="whole number from 0 to 2"):
+        whole_number(other, "it", 0, 2)

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.graph import (
+    NotInGraph,
+    edges_of,
+    from_edges,
+    is_connected,
+    is_simple,
+    is_undirected,
+    is_weakly_connected,
+    neighbours,
+    reachable,
+    weigh,
+)
+
+FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").read_text())
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
+    """Any directed graph of up to 7 vertices, loops and double edges among them."""
+    size = draw(st.integers(1, 7))
+    vertex = st.integers(0, size - 1)
+    return tuple(tuple(draw(st.lists(vertex, max_size=5))) for _ in range(size))
+
+
+def closure(graph: tuple[tuple[int, ...], ...]) -> list[list[bool]]:
+    """Warshall's: which vertices lead to which. Slow and plain, to hold the rest against."""
+    vertices = range(len(graph))
+    leads = [[v == w or w in graph[v] for w in vertices] for v in vertices]
+    for middle in vertices:
+        for v in vertices:
+            for w in vertices:
+                leads[v][w] = leads[v][w] or (leads[v][middle] and leads[middle][w])
+    return leads
+
+
+def test_figure_1() -> None:
+    graph = from_edges([tuple(edge) for edge in FIGURE["directed_edges"]], 4)
+    assert graph == tuple(map(tuple, FIGURE["adjacency"]))
+    assert edges_of(graph) == [tuple(edge) for edge in FIGURE["directed_edges"]]
+    assert is_simple(graph)
+    assert is_undirected(graph) is FIGURE["is_undirected"] is False
+    assert is_weakly_connected(graph) is FIGURE["weakly_connected"] is True
+    assert not is_connected(graph), "nothing leads back to vertex 0"
+    missing = {(w, v) for v, w in edges_of(graph)} - set(edges_of(graph))
+    assert sorted(missing) == [tuple(edge) for edge in FIGURE["missing_reverse"]]
+    assert tuple(neighbours(FIGURE["undirected_example"], 1)) == (0, 3)
+
+
+def test_the_example_of_an_edge_sequence() -> None:
+    example = FIGURE["from_edge_seq_example"]
+    graph = from_edges([tuple(edge) for edge in example["edges"]], example["n"])
+    assert graph == tuple(map(tuple, example["result"]))
+
+
+@given(graphs())
+def test_edges_make_the_graph_again(graph: tuple[tuple[int, ...], ...]) -> None:
+    assert from_edges(edges_of(graph), len(graph)) == graph
+
+
+@given(graphs())
+def test_reach_and_connectedness_agree_with_the_closure(graph: tuple[tuple[int, ...], ...]) -> None:
+    leads = closure(graph)
+    for v in range(len(graph)):
+        assert reachable(graph, v) == {w for w, there in enumerate(leads[v]) if there}
+    assert is_connected(graph) == all(map(all, leads))
+    both = tuple(
+        (*targets, *(w for w, other in enumerate(graph) if v in other)) for v, targets in enumerate(graph)
+    )
+    assert is_weakly_connected(graph) == all(map(all, closure(both)))
+
+
+@given(graphs())
+def test_simple_and_undirected_mean_what_they_say(graph: tuple[tuple[int, ...], ...]) -> None:
+    edges = edges_of(graph)
+    assert is_simple(graph) == (len(edges) == len({(v, w) for v, w in edges if v != w}))
+    assert is_undirected(graph) == ({(w, v) for v, w in edges} == set(edges))
+
+
+@pytest.mark.parametrize("vertex", [-1, 4, 100])
+def test_a_vertex_that_is_not_there_is_named(vertex: int) -> None:
+    with pytest.raises(NotInGraph, match=f"vertex {vertex} is not in the graph: its vertices are 0 to 3"):
+        neighbours(FIGURE["adjacency"], vertex)
+    with pytest.raises(NotInGraph):
+        from_edges([(0, vertex)], 4)
+
+
+def test_the_empty_graph_is_connected() -> None:
+    assert is_connected(())
+    assert is_weakly_connected(())
+
+
+def test_weights_go_with_their_vertices() -> None:
+    assert weigh(["a", "b"], [[1], [0]]) == [("a", [1]), ("b", [0])]
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        weigh(["a"], [[1], [0]])
