@@ -206,7 +206,9 @@ class Machine:
             table.catch_up(turn.moves)
         except GameError as error:
             return [*stop, *self.failed(turn.match, f"the server's moves do not fit the rules: {error}")]
-        if turn.ply != len(turn.moves) or table.match.game.outcome(table.position) is not None:
+        game, position = table.match.game, table.position
+        ours = game.outcome(position) is None and game.player(position) is table.match.seat
+        if turn.ply != len(turn.moves) or not ours:
             why = f"a turn at ply {turn.ply} after {len(turn.moves)} moves makes no sense"
             return [*stop, *self.failed(turn.match, why)]
         table.phase = Phase.CHOOSING
