@@ -32,6 +32,7 @@ from console import (
 )
 from games.core import GameError
 from games.riskless import Riskless
+from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.fleet import BotRefused
