@@ -162,8 +162,11 @@ class BotProcess:
                 await self._end(process)
 
     def _environment(self) -> dict[str, str]:
+        # `arena` and `python` are then those that run the ladder, whether or not their folder is in the path.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         return {
             **os.environ,
+            "PATH": path,
             "ARENA_URL": self._host.url,
             "ARENA_NAME": self.name,
             "ARENA_TOKEN": self._host.issue_token(self.name),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import typer
 
 import server.cli_ladder
+import server.cli_serve
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
     server.cli_ladder.register(app)
+    server.cli_serve.register(app)

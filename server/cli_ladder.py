@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import anyio
 import typer
+from maps.loader import MapError
 from maps.setup import make_setup
 
 from console import (
@@ -206,7 +207,7 @@ def _play(
     maps = plan.maps if plan.game == Riskless.name else plan.maps[:1]
     try:
         starts = [make_setup(plan.game, map) for map in maps]
-    except GameError as error:
+    except (GameError, MapError) as error:
         raise Misuse(str(error)) from None
     played = Ladder(plan, starts, path)
     with watching(played, err) as display:

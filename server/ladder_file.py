@@ -13,6 +13,8 @@ from protocol.timecontrol import BadTimeControl, TimeControl
 NAME_LENGTH = 56
 """Characters of a bot's name: what the protocol allows, less room for the number of a second process."""
 
+EVENT_LENGTH = 100
+
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
 
@@ -66,8 +68,8 @@ def engine_bot(engine: str) -> BotPlan:
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = f"{base}{colon}{options}"
-    printed = "".join(char if char.isprintable() else "?" for char in name)
-    return BotPlan(printed[:NAME_LENGTH] or "?", engine)
+    printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
+    return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine)
 
 
 def read_ladder(path: Path) -> LadderPlan:
@@ -86,9 +88,12 @@ def read_ladder(path: Path) -> LadderPlan:
 
 def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     keys = _Keys(data, "")
+    event = keys.text("event", LadderPlan.event, 'a name, as in "spring"')
+    if len(event) > EVENT_LENGTH or not event.isprintable():
+        raise BadLadder(f"event: must be 1 to {EVENT_LENGTH} printed characters")
     plan = LadderPlan(
         bots=_bots(keys.items("bots", [], "one or more [[bots]] tables")),
-        event=keys.text("event", LadderPlan.event, 'a name, as in "spring"'),
+        event=event,
         game=keys.text("game", LadderPlan.game, "riskless or tictactoe"),
         maps=_maps(
             keys.items("maps", list(LadderPlan.maps), 'a list of maps, as in ["m2", "my_map.toml"]'), folder
@@ -109,21 +114,22 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
 
 
 def _bots(tables: list[object]) -> tuple[BotPlan, ...]:
-    plans = []
+    plans: list[BotPlan] = []
+    named: set[str] = set()
     for number, table in enumerate(tables, 1):
         where = f"bots, number {number}"
         if not isinstance(table, dict):
             raise BadLadder(f'{where}: a bot is a table: write [[bots]], and under it engine = "greedy"')
-        plans.append(_bot(_Keys(table, f"{where}: "), where))
+        plan = _bot(_Keys(table, f"{where}: "), where)
+        if "name" in table:
+            if plan.name in named:
+                raise BadLadder(f"{where}: name: another is called {plan.name!r} too: give each its own")
+            named.add(plan.name)
+        plans.append(plan)
     if len(plans) < 2:
         raise BadLadder(
             f"bots: a ladder needs two bots or more, and has {len(plans)}: add a [[bots]] table for each"
         )
-    names = [plan.name for plan in plans if plan.name]
-    for plan, table in zip(plans, tables, strict=True):
-        named = isinstance(table, dict) and "name" in table
-        if named and names.count(plan.name) > 1:
-            raise BadLadder(f"bots: two are called {plan.name!r}: give each a name of its own")
     return unique_bots(plans)
 
 
@@ -136,7 +142,7 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
         raise BadLadder(f"{where}: a bot has an engine or a command, one of the two")
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be texts, as in ["python", "my_bot.py"]')
-    if len(name) > NAME_LENGTH or not name.isprintable() or "#" in name:
+    if len(name) > NAME_LENGTH or not name.isprintable() or "#" in name or name != name.strip():
         raise BadLadder(f"{where}: name: must be 1 to {NAME_LENGTH} printed characters without #")
     words = tuple(str(word) for word in command)
     plan = engine_bot(engine) if engine else BotPlan(Path(words[0]).name[:NAME_LENGTH], None, words)

@@ -85,7 +85,7 @@ def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
         if not is_empty(record):
             _count_edge(edges, record, lost)
     rated = ratings(
-        bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in edges.items()}
+        bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
     )
     rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
     return sorted(rows, key=lambda row: -row.elo)
