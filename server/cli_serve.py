@@ -10,8 +10,6 @@ from typing import Annotated
 
 import anyio
 import typer
-from maps.loader import MapError
-from maps.setup import make_setup
 
 from console import (
     ConcurrencyOption,
@@ -27,6 +25,8 @@ from console import (
     out,
 )
 from games.core import GameError
+from maps.loader import MapError
+from maps.setup import make_setup
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.host import CannotListen, open_host
