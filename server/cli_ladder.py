@@ -74,7 +74,7 @@ def ladder(
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = "m2",
-    tc: TimeOption = "0.1/move",
+    tc: TimeOption = "0.05/move",
     margin: MarginOption = 100,
     rounds: RoundsOption = 2,
     concurrency: ConcurrencyOption = 0,
@@ -109,11 +109,7 @@ def ladder(
     }
     plan = _with_options(plan, {name: value for name, value in given.items() if _is_given(context, name)})
     played = _play(plan, "ladder", record, db)
-    rows = table(played.bots, played.records)
-    show(rows, out)
-    if json is not None:
-        write_json({**_summary(played), "table": rows}, json)
-    _finish(played)
+    _tell(played, [], {}, json)
 
 
 def match(
@@ -154,16 +150,10 @@ def match(
         return test is not None and test.verdict(_pairs(played)) is not Verdict.OPEN
 
     played = _play(plan, "match", record, db, settled)
-    rows = table(played.bots, played.records)
-    show(rows, out)
     pairs = _pairs(played)
     found = difference(pairs)
-    for line in _findings(first, second, pairs, found, test):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
-    if json is not None:
-        told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}
-        write_json({**_summary(played), "table": rows, **told}, json)
-    _finish(played)
+    told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}
+    _tell(played, _findings(first, second, pairs, found, test), told, json)
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
@@ -236,8 +226,15 @@ def _summary(played: Ladder) -> dict[str, object]:
     }
 
 
-def _finish(played: Ladder) -> None:
-    """Say where the matches are; Ctrl-C has an exit code of its own."""
+def _tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], json: Path | None) -> None:
+    """Print the table and what follows from it, and say where the matches are."""
+    rows = table(played.bots, played.records)
+    if str(json) != "-":  # else the output is for a program
+        show(rows, out)
+        for line in findings:
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
+    if json is not None:
+        write_json({**_summary(played), "table": rows, **told}, json)
     count = len(played.played)
     void = sum(map(is_void, played.records))
     ending = f"; {void} void, which count for nobody" if void else ""

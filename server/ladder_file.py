@@ -15,6 +15,9 @@ NAME_LENGTH = 56
 
 EVENT_LENGTH = 100
 
+DEFAULT_TIME = "0.05/move"
+"""With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
+
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
 
@@ -41,7 +44,7 @@ class LadderPlan:
     event: str = "ladder"
     game: str = "riskless"
     maps: tuple[str, ...] = ("m2",)
-    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse("0.1/move"))
+    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
     margin_ms: int = 100
     rounds: int = 2
     concurrency: int = 0
@@ -99,7 +102,7 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
             keys.items("maps", list(LadderPlan.maps), 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
         time_control=_time_control(
-            keys.text("time_control", "0.1/move", '"10+0.1" or "0.1/move", in seconds')
+            keys.text("time_control", DEFAULT_TIME, '"10+0.1" or "0.1/move", in seconds')
         ),
         margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
         rounds=keys.number("rounds", LadderPlan.rounds, 1, 1_000_000, "pairs for each two bots on each map"),

@@ -26,9 +26,6 @@ from server.fleet import BotRefused, Fleet
 from server.pairing import Pair, Pairing
 from server.standings import losers
 
-SLACK_SECONDS = 60
-"""Beyond what a match may last by its clocks, before the host is believed to have failed."""
-
 LONG_MATCH = 1000
 """Plies that a match of a game without a ply limit may have, for the wall deadline."""
 
@@ -44,6 +41,8 @@ class Terms:
     margin_ms: int
     ready_ms: int
     threads: int
+    slack_seconds: float = 60
+    """Beyond what a match may last by its clocks, before the host is believed to have failed."""
 
 
 class Runner:
@@ -89,26 +88,42 @@ class Runner:
 
     def _start(self, waiting: list[Pairing], tasks: anyio.abc.TaskGroup) -> None:
         """Start every match that can start now, in order."""
+        lost = {
+            bot for pairing in waiting for bot in (pairing.maxie, pairing.minnie) if self._fleet.lost(bot)
+        }
         busy: set[str] = set()
         for pairing in tuple(waiting):
-            if self._fleet.lost(pairing.maxie) or self._fleet.lost(pairing.minnie):
-                waiting.remove(pairing)
-                self._played(pairing, self._forfeit(pairing))
+            full = self._running >= self._concurrency
+            if full and not lost:
+                break
+            # Who is there wins against who is lost; who has yet to come must come first.
+            bots = [bot for bot in (pairing.maxie, pairing.minnie) if bot not in lost]
+            if not busy.isdisjoint(bots) or (full and len(bots) == 2):
                 continue
-            if self._running >= self._concurrency or pairing.maxie in busy or pairing.minnie in busy:
+            names = self._take(bots, busy)
+            if names is None:
                 continue
-            maxie = self._fleet.take(pairing.maxie)
-            minnie = self._fleet.take(pairing.minnie)
-            if maxie is not None and minnie is not None:
-                waiting.remove(pairing)
+            waiting.remove(pairing)
+            if len(bots) == 2:
                 self._running += 1
-                tasks.start_soon(self._play, pairing, maxie, minnie)
-                continue
-            for bot, name in ((pairing.maxie, maxie), (pairing.minnie, minnie)):
-                if name is None:
-                    busy.add(bot)
-                else:
+                tasks.start_soon(self._play, pairing, names[0], names[1])
+            else:
+                for name in names:
                     self._fleet.release(name)
+                self._played(pairing, self._forfeit(pairing))
+
+    def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
+        """A process of each bot, or None, and who has none joins the busy."""
+        names: list[str] = []
+        for bot in bots:
+            name = self._fleet.take(bot)
+            if name is None:
+                busy.add(bot)
+                for taken in names:
+                    self._fleet.release(taken)
+                return None
+            names.append(name)
+        return names
 
     async def _play(self, pairing: Pairing, maxie: str, minnie: str) -> None:
         terms = self._terms
@@ -123,7 +138,7 @@ class Runner:
             ready_ms=terms.ready_ms,
             threads=terms.threads,
         )
-        limit = wall_seconds(spec)
+        limit = longest_seconds(spec) + terms.slack_seconds
         record = self._unplayed(
             pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
         )
@@ -165,8 +180,8 @@ class Runner:
         )
 
 
-def wall_seconds(spec: MatchSpec) -> float:
-    """Longer than the match can last if its host keeps its clocks."""
+def longest_seconds(spec: MatchSpec) -> float:
+    """How long the match can last if its host keeps its clocks."""
     limit = spec.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
     control = spec.time_control
@@ -174,7 +189,7 @@ def wall_seconds(spec: MatchSpec) -> float:
         clocks = plies * (control.base_ms + spec.margin_ms)
     else:
         clocks = 2 * control.base_ms + plies * (control.increment_ms + spec.margin_ms)
-    return (spec.ready_ms + clocks) / 1000 + SLACK_SECONDS
+    return (spec.ready_ms + clocks) / 1000
 
 
 def _answered(record: Record, bot: str, moves: int) -> bool | None:

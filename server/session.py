@@ -72,7 +72,8 @@ class Session:
     async def run(self) -> None:
         """Serve the connection to its end."""
         fault: str | None = None
-        async with self._tasks as tasks:
+        # The writer may be at the outbox until the last of its turns: its end is closed once it is gone.
+        async with self._outgoing, self._tasks as tasks:
             tasks.start_soon(self._write)
             try:
                 await self._read()

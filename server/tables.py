@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -40,7 +41,7 @@ _FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 
 def draw(rows: Sequence[Row], *, plain: bool) -> Table:
     """The table of standings. `plain`: in characters that every file and log can hold."""
-    drawn = Table(box=box.MARKDOWN if plain else box.SIMPLE_HEAD, pad_edge=not plain)
+    drawn = Table(box=box.MARKDOWN if plain else box.SIMPLE_HEAD)
     drawn.add_column("#", justify="right")
     drawn.add_column("bot", overflow="fold")
     for heading in (
@@ -72,8 +73,14 @@ LEGEND = "time, illegal, gone, other: matches lost on time, by an illegal move, 
 
 def show(rows: Sequence[Row], console: Console) -> None:
     """Print the final table, and below it what its last columns mean where they say something."""
-    plain = not console.is_terminal
-    console.print(draw(rows, plain=plain), width=WIDE if plain else None)
+    if console.is_terminal:
+        console.print(draw(rows, plain=False))
+    else:
+        wide = Console(file=StringIO(), width=WIDE)
+        with wide.capture() as captured:
+            wide.print(draw(rows, plain=True))
+        lines = [line.rstrip() for line in captured.get().splitlines()]
+        console.print("\n".join(filter(None, lines)), markup=False, highlight=False, soft_wrap=True)
     if any(getattr(row, name) for row in rows for name in _FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
 

@@ -1,5 +1,6 @@
 import math
 import random
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -108,15 +109,13 @@ def test_intervals_cover_the_truth(draw: float) -> None:
     ladders, games, held = 300, 20, 0
     for _ in range(ladders):
         results = {}
-        for a in truth:
-            for b in truth:
-                if a < b:
-                    expected = expected_score(truth[a] - truth[b])
-                    drawn = draw * 2 * min(expected, 1 - expected)
-                    thrown = [dice.random() for _ in range(games)]
-                    wins = sum(x < expected - drawn / 2 for x in thrown)
-                    draws = sum(x < expected + drawn / 2 for x in thrown) - wins
-                    results[a, b] = Tally(wins, draws, games - wins - draws)
+        for a, b in combinations(truth, 2):
+            expected = expected_score(truth[a] - truth[b])
+            drawn = draw * 2 * min(expected, 1 - expected)
+            thrown = [dice.random() for _ in range(games)]
+            wins = sum(x < expected - drawn / 2 for x in thrown)
+            draws = sum(x < expected + drawn / 2 for x in thrown) - wins
+            results[a, b] = Tally(wins, draws, games - wins - draws)
         rated = ratings(list(truth), results)
         held += sum(abs(rated[name].elo - truth[name]) <= rated[name].error for name in truth)
     share = held / ladders / len(truth)

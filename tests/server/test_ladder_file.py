@@ -106,12 +106,12 @@ def test_what_is_wrong_is_told_by_file_key_and_reason(tmp_path: Path, text: str,
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(BadLadder, match="none.toml: No such file or directory"):
+    with pytest.raises(BadLadder, match=r"none\.toml: No such file or directory"):
         read_ladder(tmp_path / "none.toml")
     with pytest.raises(BadLadder, match="Is a directory"):
         read_ladder(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
-    with pytest.raises(BadLadder, match="latin.toml: not TOML"):
+    with pytest.raises(BadLadder, match=r"latin\.toml: not TOML"):
         read_ladder(tmp_path / "latin.toml")
 
 

@@ -30,7 +30,7 @@ BOTS = ("a", "b", "c")
 WINNERS: Sequence[Seat | None] = ("maxie", "minnie", None)
 RECORDS = st.lists(
     st.builds(
-        lambda two, winner, reason: record(*two, winner, reason),
+        lambda two, winner, reason: record(two[0], two[1], winner, reason),
         st.permutations(BOTS).map(lambda bots: bots[:2]),
         st.sampled_from(WINNERS),
         st.sampled_from(EndReason),
@@ -103,7 +103,7 @@ def test_a_match_nobody_came_to_is_lost_by_both_and_says_nothing_of_strength() -
 
 def played(
     number: int, leg: int, maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE
-):
+) -> tuple[Pairing, Record]:
     pair = Pair(number, 0, 0, *sorted((maxie, minnie)))
     return Pairing(pair, leg, maxie, minnie), record(maxie, minnie, winner, reason)
 

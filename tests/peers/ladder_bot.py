@@ -1,0 +1,66 @@
+"""A bot as a ladder starts it, for tic-tac-toe, that behaves as its first argument says; a second is a file's path.
+
+play         the first empty cell, for ever
+stay         as play, but deaf to SIGTERM, and with a child that is too
+crash-once   crashes at its first turn, unless the file is there already
+freeze-once  stops in its first turn, unless the file is there already
+crash        crashes before it has connected
+never        does not connect, and is deaf to SIGTERM
+babble       prints more than anybody wants to keep, then crashes
+misuse       complains of how it was called
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.peers.wire import Wire, free_cell
+
+
+def first_time(file: str) -> bool:
+    """Whether this is the first to ask; the file then tells all later ones."""
+    try:
+        Path(file).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def main(mode: str, file: str) -> None:
+    if mode in {"never", "stay"}:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    match mode:
+        case "stay":
+            subprocess.Popen(["sleep", "120"])
+        case "misuse":
+            sys.stderr.write("arena: no engine is called 'x'\n")
+            sys.exit(2)
+        case "crash":
+            sys.exit("the disk is full")
+        case "never":
+            time.sleep(120)
+        case "babble":
+            for number in range(1000):
+                sys.stdout.write(f"{number} {'x' * 5000}\n")
+            sys.stdout.write("y" * 100_000)
+            sys.exit(3)
+    wire = Wire(os.environ["ARENA_URL"], os.environ["ARENA_NAME"], os.environ["ARENA_TOKEN"])
+    while True:
+        message = wire.hear("start", "turn")
+        if message["type"] == "start":
+            wire.say(type="ready", match=message["match"])
+            continue
+        if mode == "crash-once" and first_time(file):
+            raise RuntimeError("a bug in the bot")
+        if mode == "freeze-once" and first_time(file):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        wire.say(type="move", match=message["match"], ply=message["ply"], move=free_cell(message["moves"]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "")

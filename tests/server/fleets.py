@@ -1,0 +1,44 @@
+"""Bots as processes for tests of the fleet, the runner and the ladder."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from server.botprocess import Patience
+from server.ladder_file import BotPlan
+
+ROOT = Path(__file__).parents[2]
+
+QUICK = Patience(start=10, settle=10, restarts=1, silent_matches=1, backoff=0.01, stop=0.3)
+
+
+def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:
+    """A bot that behaves as `tests.peers.ladder_bot` says of `mode`."""
+    arguments = [mode] if file is None else [mode, str(file)]
+    return BotPlan(name, None, (sys.executable, "-m", "tests.peers.ladder_bot", *arguments))
+
+
+def processes_of(mark: str) -> list[int]:
+    """The ids of the running processes that have `mark` in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes()
+            state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        if mark.encode() in environment and state != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def all_gone(mark: str, seconds: float = 5) -> bool:
+    """Whether no process with `mark` is left, once the dying ones have had their time."""
+    until = time.monotonic() + seconds
+    while processes_of(mark):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
