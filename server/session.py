@@ -70,11 +70,6 @@ class Session:
 
     async def run(self) -> None:
         """Serve the connection to its end."""
-        # The writer's end is closed when the writer is gone: closed under it, its next receive would raise.
-        with self._outgoing:
-            await self._serve()
-
-    async def _serve(self) -> None:
         fault: str | None = None
         async with self._tasks as tasks:
             tasks.start_soon(self._write)

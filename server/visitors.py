@@ -49,7 +49,7 @@ class Visitor:
 
 @dataclass
 class Visitors:
-    """The bots that came, by name. Made by `open_visitors`."""
+    """The bots that came, by name. Made by `gather`."""
 
     _host: Host
     _game: str
@@ -76,8 +76,8 @@ class Visitors:
 
     def give_back(self, bot: str, name: str, *, answered: bool | None) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
+        self.release(name)
         visitor = self._bots[bot]
-        visitor.playing = False
         if answered is not None:
             visitor.silent = 0 if answered else visitor.silent + 1
         visitor.lost = visitor.lost or visitor.silent >= self._terms.silent_matches
@@ -98,35 +98,19 @@ class Visitors:
         self._event.set()
         self._event = anyio.Event()
 
-    async def gather(self) -> None:
-        """Wait for the bots. Raises TooFew."""
-        terms = self._terms
-        with anyio.move_on_after(terms.wait):
-            while len(self._here()) < terms.bots:
-                await self._host.lobby.wait_change()
-        here = self._here()
-        if len(here) < terms.bots:
-            came = ", ".join(sorted(here)) or "none"
-            raise TooFew(f"{len(here)} of {terms.bots} bots came within {terms.wait:g} s: {came}")
-        with anyio.move_on_after(terms.wait):
-            while await self._somebody_new(here):
-                here |= self._here()
-        self._bots = {name: Visitor() for name in here}
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """See who leaves and who comes back, for as long as the block lasts."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
 
-    async def _somebody_new(self, known: set[str]) -> bool:
-        with anyio.move_on_after(self._terms.settle):
-            while self._here() <= known:
-                await self._host.lobby.wait_change()
-            return True
-        return False
-
-    def _here(self) -> set[str]:
-        return {member.name for member in self._host.lobby.players_of(self._game)}
-
-    async def watch(self) -> None:
-        """See who leaves and who comes back, until cancelled."""
+    async def _watch(self) -> None:
         while True:
-            here = self._here()
+            here = _here(self._host, self._game)
             now = anyio.current_time()
             for name, visitor in self._bots.items():
                 if name in here:
@@ -141,14 +125,28 @@ class Visitors:
                 await self._host.lobby.wait_change()
 
 
-@asynccontextmanager
-async def open_visitors(host: Host, game: str, terms: DialIn) -> AsyncIterator[Visitors]:
-    """Gather the bots that play the game, and watch them for as long as the block lasts. Raises TooFew."""
-    visitors = Visitors(host, game, terms)
-    await visitors.gather()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(visitors.watch)
-        try:
-            yield visitors
-        finally:
-            tasks.cancel_scope.cancel()
+async def gather(host: Host, game: str, terms: DialIn) -> Visitors:
+    """Wait for bots that play the game. Raises TooFew."""
+    with anyio.move_on_after(terms.wait):
+        while len(_here(host, game)) < terms.bots:
+            await host.lobby.wait_change()
+    here = _here(host, game)
+    if len(here) < terms.bots:
+        came = ", ".join(sorted(here)) or "none"
+        raise TooFew(f"{len(here)} of {terms.bots} bots came within {terms.wait:g} s: {came}")
+    with anyio.move_on_after(terms.wait):
+        while await _somebody_new(host, game, here, terms.settle):
+            here |= _here(host, game)
+    return Visitors(host, game, terms, {name: Visitor() for name in here})
+
+
+async def _somebody_new(host: Host, game: str, known: set[str], seconds: float) -> bool:
+    with anyio.move_on_after(seconds):
+        while _here(host, game) <= known:
+            await host.lobby.wait_change()
+        return True
+    return False
+
+
+def _here(host: Host, game: str) -> set[str]:
+    return {member.name for member in host.lobby.players_of(game)}
