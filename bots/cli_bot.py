@@ -12,8 +12,10 @@ import typer
 from bots.engines.registry import Engine, make_engine
 from bots.options import BadSpec
 from console import Failure, Misuse, err, out
+from protocol.codes import Code
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
+MOST_NAMESAKES = 1000
 SWITCH_SECONDS = 0.001
 """How long a searching thread may keep the interpreter from the one that reads the clock and the wire."""
 
@@ -39,6 +41,9 @@ def bot(
         float, typer.Option("--wait", min=0, help="Seconds to wait for a server that is not there yet.")
     ] = 0.0,
     *,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="When the name is taken, be NAME-2, NAME-3 and so on.")
+    ] = False,
     wire: Annotated[
         bool, typer.Option("--wire", help="Show every message, < from and > to the server.")
     ] = False,
@@ -58,7 +63,7 @@ def bot(
     if wire:
         logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
-    _run(made, url, name, token, matches, reconnect, wait)
+    _run(made, url, name, token, matches, reconnect, wait, unique=unique)
 
 
 def load_engine(spec: str) -> Engine:
@@ -69,18 +74,27 @@ def load_engine(spec: str) -> Engine:
         raise Misuse(str(error)) from None
 
 
-def _run(made: Engine, url: str, name: str, token: str, matches: int, reconnect: int, wait: float) -> None:
+def _run(
+    made: Engine,
+    url: str,
+    name: str,
+    token: str,
+    matches: int,
+    reconnect: int,
+    wait: float,
+    *,
+    unique: bool,
+) -> None:
     # These take a while to import, and only this command needs them.
     import anyio  # noqa: PLC0415
 
     from bots.client import Client, Options, finished_line  # noqa: PLC0415
-    from bots.connection import BadURL, ClientError  # noqa: PLC0415
+    from bots.connection import BadURL, ClientError, Refused  # noqa: PLC0415
 
-    options = Options(
-        url, name, token=token, matches=matches, program=made.spec, reconnects=reconnect, wait=wait
-    )
-
-    async def play() -> str:
+    async def play(name: str) -> str:
+        options = Options(
+            url, name, token=token, matches=matches, program=made.spec, reconnects=reconnect, wait=wait
+        )
         client = Client(
             made.make,
             options,
@@ -108,13 +122,20 @@ def _run(made: Engine, url: str, name: str, token: str, matches: int, reconnect:
             raise problem
         return str(tally)
 
-    try:
-        tally = anyio.run(play)
-    except BadURL as error:
-        raise Misuse(str(error)) from None
-    except ClientError as error:
-        raise Failure(str(error)) from None
-    _say(f"{name}: {tally}")
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MOST_NAMESAKES + 1))
+    for each in names:
+        try:
+            tally = anyio.run(play, each)
+        except BadURL as error:
+            raise Misuse(str(error)) from None
+        except ClientError as error:
+            taken = isinstance(error, Refused) and error.code is Code.NAME_TAKEN
+            if taken and unique:
+                continue
+            raise Failure(str(error)) from None
+        _say(f"{each}: {tally}")
+        return
+    raise Failure(f"every name from {name} to {name}-{MOST_NAMESAKES} is taken")
 
 
 def _say(line: str) -> None:

@@ -52,6 +52,7 @@ from server.sprt import BadSprt, Sprt, Verdict
 from server.standings import is_void, pair_scores, table
 from server.store import StoreError
 from server.tables import show, watching
+from server.visitors import DialIn, TooFew
 
 STOPPED = 130
 """The exit code of a command that Ctrl-C ended, as shells have it."""
@@ -82,14 +83,36 @@ def ladder(
     record: RecordOption = None,
     db: DatabaseOption = None,
     json: JsonOption = None,
+    external: Annotated[
+        int,
+        typer.Option(
+            "--external",
+            metavar="N",
+            min=0,
+            help="Start no bots: wait for N or more to dial in, without a token. For a private network.",
+        ),
+    ] = 0,
+    host: Annotated[
+        str, typer.Option("--host", help="With --external: address to listen on; 0.0.0.0 for all.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="With --external: port; 0 for any free one.")
+    ] = 8765,
+    wait: Annotated[
+        float, typer.Option("--wait", min=0, help="With --external: seconds that the bots may take to come.")
+    ] = 60,
 ) -> None:
     """Play a whole ladder here: server, bots and table. Needs no arguments.
 
     Every two bots play --rounds pairs on each map, seats swapped within a pair. Options given here go
     before those of the file. Ctrl-C stops, and keeps what is finished.
 
+    With --external the bots are not started here: once N have dialled in (`arena bot ENGINE --url URL`)
+    and nobody new has come for 5 s, all who are there play. A bot that is away for 30 s is lost.
+
     Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1
     """
+    dial_in = _dial_in(context, external, host, port, wait, no_bots=not (bot or file))
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
     except BadLadder as error:
@@ -108,8 +131,9 @@ def ladder(
         "seed": seed,
     }
     plan = _with_options(plan, {name: value for name, value in given.items() if _is_given(context, name)})
-    played = _play(plan, "ladder", record, db)
-    _tell(played, [], {}, json)
+    if dial_in is not None:
+        plan = dataclasses.replace(plan, bots=())
+    _tell(_play(plan, "ladder", record, db, dial_in=dial_in), [], {}, json)
 
 
 def match(
@@ -161,6 +185,22 @@ def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
     return unique_bots(engine_bot(engine) for engine in engines)
 
 
+def _dial_in(
+    context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
+) -> DialIn | None:
+    """Where bots dial in, or None when they are started here. Raises Misuse."""
+    if bots:
+        if bots < 2:
+            raise Misuse("--external: a ladder needs two bots or more")
+        if not no_bots:
+            raise Misuse("--external: bots dial in, so neither --bot nor a file can name them")
+        return DialIn(host, port, bots, wait)
+    for name in ("host", "port", "wait"):
+        if _is_given(context, name):
+            raise Misuse(f"--{name} is for bots that dial in: give --external N too")
+    return None
+
+
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
@@ -187,6 +227,7 @@ def _play(
     record: Path | None,
     db: str | None,
     settled: Callable[[Ladder], bool] = lambda _: False,
+    dial_in: DialIn | None = None,
 ) -> Ladder:
     """Play the plan: what was played. Raises Failure or Misuse."""
     now = datetime.now().astimezone()
@@ -203,12 +244,19 @@ def _play(
     with watching(played, err) as display:
         try:
             anyio.run(
-                partial(run_ladder, played, display, database=db, enough=lambda: settled(played)),
+                partial(
+                    run_ladder,
+                    played,
+                    display,
+                    database=db,
+                    enough=lambda: settled(played),
+                    dial_in=dial_in,
+                ),
                 backend_options={"use_uvloop": sys.platform != "win32"},
             )
         except BotRefused as refused:
             raise Misuse(str(refused)) from None
-        except (CannotListen, StoreError) as error:
+        except (CannotListen, StoreError, TooFew) as error:
             raise Failure(str(error)) from None
         except OSError as error:
             raise Failure(f"cannot write {error.filename or path}: {error.strerror}") from None

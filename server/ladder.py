@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -18,20 +19,23 @@ from anyio.abc import TaskStatus
 
 from games.core import AnyGame
 from protocol.record import Record, to_line
-from server.arena_api import MatchHost
 from server.botprocess import Patience
 from server.fleet import BotRefused, open_fleet
-from server.host import CannotListen, open_host
-from server.ladder_file import LadderPlan
+from server.host import CannotListen, Host, open_host
+from server.ladder_file import BotPlan, LadderPlan
 from server.pairing import Pair, Pairing, round_robin
-from server.runner import Runner, Terms
+from server.runner import Bots, Runner, Terms
 from server.store import StoreError
+from server.visitors import DialIn, TooFew, gather
 
 READY_MS = 30_000
 """How long a bot may prepare a match; compiling a search for the first time takes seconds."""
 
 GRACE_MS = 2_000
 """On one machine a connection that breaks is a bot that crashed: its opponent need not wait long."""
+
+VISITOR_GRACE_MS = 10_000
+"""A bot on another machine may lose its connection without having crashed."""
 
 
 class Watcher(Protocol):
@@ -58,6 +62,15 @@ class Ladder:
     """Whether it was stopped before its end."""
 
     def __post_init__(self) -> None:
+        if self.plan.bots:
+            self._schedule()
+
+    def enrol(self, names: Sequence[str]) -> None:
+        """Let the bots of these names play: where the plan has none, before the first match."""
+        self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
+        self._schedule()
+
+    def _schedule(self) -> None:
         self.pairs = round_robin(self.bots, self.plan.rounds, len(self.starts), self.plan.seed)
 
     @property
@@ -109,11 +122,13 @@ async def run_ladder(
     enough: Callable[[], bool] = lambda: False,
     patience: Patience | None = None,
     ready_ms: int = READY_MS,
+    dial_in: DialIn | None = None,
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
 
     A second signal changes nothing: what is left to do is bounded to seconds.
-    Raises fleet.BotRefused, host.CannotListen, store.StoreError, and OSError for the record file.
+    With `dial_in` no bot is started, and those play that dial in. Raises fleet.BotRefused,
+    visitors.TooFew, host.CannotListen, store.StoreError, and OSError for the record file.
     """
     file = RecordFile(ladder.record)
 
@@ -122,22 +137,19 @@ async def run_ladder(
         ladder.played.append((pairing, finished))
         watcher.played(ladder, finished)
 
-    terms = Terms(
-        event=ladder.plan.event,
-        starts=ladder.starts,
-        time_control=ladder.plan.time_control,
-        margin_ms=ladder.plan.margin_ms,
-        ready_ms=ready_ms,
-        threads=max(1, cores() // ladder.concurrency),
-    )
-    refused: BotRefused | None = None
+    async def run(host: Host, bots: Bots) -> None:
+        await Runner(host, bots, _terms(ladder, ready_ms), ladder.concurrency, played).run(
+            ladder.pairs, enough
+        )
+
+    refused: BotRefused | TooFew | None = None
     unfit: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
             await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
             try:
-                async with open_host(database=database, grace_ms=GRACE_MS) as host:
-                    refused = await _play(ladder, host, terms, watcher, played, enough, patience)
+                async with _open(dial_in, database) as host:
+                    refused = await _play(ladder, host, watcher, patience, dial_in, run)
             except (CannotListen, StoreError) as error:
                 unfit = error  # raised outside the group, which would wrap it
             tasks.cancel_scope.cancel()
@@ -148,16 +160,45 @@ async def run_ladder(
         raise problem
 
 
+def _open(dial_in: DialIn | None, database: str | None) -> AbstractAsyncContextManager[Host]:
+    if dial_in is None:
+        return open_host(database=database, grace_ms=GRACE_MS)
+    return open_host(
+        host=dial_in.host, port=dial_in.port, database=database, grace_ms=VISITOR_GRACE_MS, anyone=True
+    )
+
+
+def _terms(ladder: Ladder, ready_ms: int) -> Terms:
+    return Terms(
+        event=ladder.plan.event,
+        starts=ladder.starts,
+        time_control=ladder.plan.time_control,
+        margin_ms=ladder.plan.margin_ms,
+        ready_ms=ready_ms,
+        threads=max(1, cores() // ladder.concurrency),
+    )
+
+
 async def _play(
     ladder: Ladder,
-    host: MatchHost,
-    terms: Terms,
+    host: Host,
     watcher: Watcher,
-    played: Callable[[Pairing, Record], None],
-    enough: Callable[[], bool],
     patience: Patience | None,
-) -> BotRefused | None:
+    dial_in: DialIn | None,
+    run: Callable[[Host, Bots], Awaitable[None]],
+) -> BotRefused | TooFew | None:
+    """Get the bots together and `run`. What is wrong with them is returned: a task group would wrap it."""
     plan = ladder.plan
+    if dial_in is not None:
+        watcher.notice(f"waiting for {dial_in.bots} bots or more at {host.url}")
+        try:
+            visitors = await gather(host, plan.game, dial_in)
+        except TooFew as few:
+            return few
+        ladder.enrol(visitors.names)
+        async with visitors.watched():
+            await run(host, visitors)
+        return None
     # So many that `concurrency` matches find bots to play them.
     twins = -(-2 * ladder.concurrency // len(plan.bots))
     async with open_fleet(
@@ -165,7 +206,7 @@ async def _play(
     ) as fleet:
         try:
             await fleet.settle()
-            await Runner(host, fleet, terms, ladder.concurrency, played).run(ladder.pairs, enough)
+            await run(host, fleet)
         except BotRefused as refused:
             return refused
     return None

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 import anyio
 import anyio.abc
@@ -22,7 +23,7 @@ from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchHost, MatchSpec
-from server.fleet import BotRefused, Fleet
+from server.fleet import BotRefused
 from server.pairing import Pair, Pairing
 from server.standings import losers
 
@@ -45,13 +46,35 @@ class Terms:
     """Beyond what a match may last by its clocks, before the host is believed to have failed."""
 
 
+class Bots(Protocol):
+    """The bots of an event: `server.fleet.Fleet` starts them here, `server.visitors.Visitors` dial in."""
+
+    def take(self, bot: str) -> str | None:
+        """The name under which the bot is connected and free, now taken; None if it is not."""
+
+    def release(self, name: str) -> None:
+        """Give back a name that was taken and not used."""
+
+    def give_back(self, bot: str, name: str, *, answered: bool | None) -> None:
+        """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
+
+    def lost(self, bot: str) -> bool:
+        """Whether the bot will never play again."""
+
+    async def changed(self) -> None:
+        """Wait until somebody has become free, come up, or been lost."""
+
+    def check(self) -> None:
+        """Raises BotRefused when a bot was started wrongly: then a ladder makes no sense."""
+
+
 class Runner:
     """One event in play."""
 
     def __init__(
         self,
         host: MatchHost,
-        fleet: Fleet,
+        fleet: Bots,
         terms: Terms,
         concurrency: int,
         played: Callable[[Pairing, Record], None],

@@ -60,8 +60,7 @@ class Session:
             if not self._too_slow:
                 self._too_slow = True
                 log.warning("bot %s: too slow, %d messages wait", self._name, OUTBOX)
-                # Nothing more can be sent to a peer that does not read: no close frame, only the end.
-                self._connection.transport.abort()
+                self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the connection is closing: the reader will say so, and the bot catches up when it returns
 
@@ -84,8 +83,10 @@ class Session:
             except Refused as refused:
                 await self._close(Error(refused.code, refused.detail, fatal=True), 1008)
             except ConnectionClosed as closed:
-                if closed.sent is not None and closed.sent.code in FAULTY_CLOSE and not closed.rcvd_then_sent:
-                    fault = closed.sent.reason or f"close code {closed.sent.code}"
+                sent = closed.sent
+                ours = sent is not None and sent.code in FAULTY_CLOSE and not closed.rcvd_then_sent
+                if sent is not None and ours and not self._too_slow:
+                    fault = sent.reason or f"close code {sent.code}"
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._depart(fault)
@@ -108,13 +109,25 @@ class Session:
         self._outbox.close()
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self._written.wait()
-            await self._connection.close(code, last.detail[:100])
+        await self._hang_up(code, f"{last.code}: {last.detail}")
+
+    async def _hang_up(self, code: int, reason: str) -> None:
+        """Close; a peer that takes no close frame, because it reads nothing, finds its connection reset."""
+        # A close frame has room for 123 bytes, and a detail may hold what the peer sent.
+        room = reason.encode()[:120].decode(errors="ignore")
+        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+            await self._connection.close(code, room)
             return
         self._connection.transport.abort()
 
     async def _read(self) -> None:
-        with anyio.move_on_after(HELLO_SECONDS) as waiting:
-            message, _ = await self._next()
+        try:
+            with anyio.move_on_after(HELLO_SECONDS) as waiting:
+                message, _ = await self._next()
+        except DecodeError as error:
+            if error.code is not Code.UNKNOWN_TYPE:
+                raise
+            raise Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}") from None
         if waiting.cancelled_caught:
             raise Refused(Code.HELLO_FIRST, f"no hello came within {HELLO_SECONDS} s")
         if not isinstance(message, Hello):

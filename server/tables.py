@@ -127,7 +127,8 @@ class Display:
         self._live = live
 
     def played(self, ladder: Ladder, record: Record) -> None:
-        self._bar.update(self._task, completed=len(ladder.played))
+        # Bots that dial in are counted only when they are there.
+        self._bar.update(self._task, completed=len(ladder.played), total=ladder.matches)
         if self._live is None:
             self._print(f"{len(ladder.played)}/{ladder.matches} {in_words(record)}")
             return

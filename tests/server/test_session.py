@@ -42,6 +42,24 @@ async def test_the_first_message_must_be_hello(host: Host) -> None:
         assert (error.code, error.fatal, code) == (Code.HELLO_FIRST, True, 1008)
 
 
+async def test_what_is_unknown_as_the_first_message_is_told_of_hello(host: Host) -> None:
+    async with dial(host.url) as peer:
+        await peer.connection.send(b"\x81\xa4type\xa4noon")
+        error, code = await refusal(peer)
+        assert (error.code, error.fatal, code) == (Code.HELLO_FIRST, True, 1008)
+        assert "noon" in error.detail
+
+
+async def test_a_close_gives_the_reason_however_long_it_is_in_bytes(host: Host) -> None:
+    name = "𝕬" * 64  # four bytes each, and a close frame has room for 123
+    async with enter(host, name), dial(host.url) as peer:
+        await peer.say(Hello(name, host.issue_token(name)))
+        error, code = await refusal(peer)
+        assert (error.code, code) == (Code.NAME_TAKEN, 1008)
+        assert peer.connection.close_reason is not None
+        assert peer.connection.close_reason.startswith("name_taken: ")
+
+
 async def test_a_second_hello_is_refused_and_the_session_goes_on(host: Host) -> None:
     async with enter(host, "anna") as anna:
         await anna.say(Hello("anna"))
