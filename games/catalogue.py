@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from games.core import AnyGame, Game, UnknownGame
+from games.hexapawn import Hexapawn
 from games.riskless import Riskless
 from games.tictactoe import TicTacToe
 
-GAMES: dict[str, type[Game[Any, Any]]] = {game.name: game for game in (Riskless, TicTacToe)}
+GAMES: dict[str, type[Game[Any, Any]]] = {game.name: game for game in (Riskless, TicTacToe, Hexapawn)}
 """Every game that a match can be played of."""
 
 

@@ -39,7 +39,7 @@ class Task(Generic[R]):
 
 
 class Pool:
-    """`threads` threads that work at once: the one that calls `wait` and threads - 1 of the pool's own.
+    """`threads` threads that work at once: the one that waits and threads - 1 of the pool's own.
 
     Close it, or use it in a `with`. A search may leave by an error (a stop); its tasks are then
     withdrawn or finished before the error is passed on, so no thread works on for nobody.
@@ -84,15 +84,18 @@ class Pool:
             self._queued.notify()
         return task
 
-    def wait(self, task: Task[R]) -> None:
-        """Return when the task is done; run it here if nobody has begun it."""
+    def result(self, task: Task[R]) -> R:
+        """The task's result when it is done, or its error raised; it is run here if nobody has begun it."""
         if self._begin(task):
             self._run(task)
         else:
             self._await(task)
+        if task.error is not None:
+            raise task.error
+        return cast("R", task.result)
 
     def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
-        """Drop the tasks that nobody has begun, and wait for the others to end."""
+        """Drop the tasks that nobody has begun (they end without a result), and wait for the others."""
         for task in tasks:
             if not self._begin(task):
                 self._await(task)
@@ -104,13 +107,9 @@ class Pool:
         """
         tasks = [self.submit(partial(function, item)) for item in items]
         try:
-            for task in tasks:
-                self.wait(task)
-                if task.error is not None:
-                    raise task.error
+            return [self.result(task) for task in tasks]
         finally:
             self.withdraw(task for task in tasks if not task.done)
-        return [cast("R", task.result) for task in tasks]
 
     def _await(self, task: Task[Any]) -> None:
         with self._lock:

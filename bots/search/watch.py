@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bots.search.edges import Edge
+
 Path = tuple[int, ...]
 """Where a node is in the tree: at each ply from the root, the number of the move in move order."""
 
@@ -26,17 +28,6 @@ class Stopped(Exception):
 def never() -> bool:
     """The stop of a search that may run to its end."""
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A bound or a result: a value, and the move that led to it.
-
-    The course's datatype (001, section 5.4): a Step has a move, a Leaf has none.
-    """
-
-    value: int
-    move: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
+from bots.search.edges import Edge
 from bots.search.play.root import Progress, Root, root_choices
 from bots.search.problem import Evaluator, Line, Problem, Result
 from bots.search.values import INFINITY
-from bots.search.watch import Edge, Path, Watch
+from bots.search.watch import Path, Watch
 from games.core import Game, M, P
 
 

@@ -1,0 +1,96 @@
+"""Every algorithm of the reference by name: for traces, comparisons and tests.
+
+All of them give minimax's value and the leftmost best move, except where `leftmost` is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bots.search.alphabeta import alphabeta
+from bots.search.clamped import clamped
+from bots.search.failsoft import failsoft
+from bots.search.jamboree import jamboree
+from bots.search.lazy import lazy
+from bots.search.minimax import higher_order, minimax, negamax
+from bots.search.pool import Pool
+from bots.search.problem import Problem, Result
+from bots.search.scouts import scouts
+from bots.search.stack import stack_alphabeta, stack_minimax
+from bots.search.watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What some algorithms can be told: the pool and Jamboree's share of moves in sequence."""
+
+    pool: Pool
+    prune: float = 0.5
+
+
+Run = Callable[[Problem[Any, Any], Any, int, Watch, Settings], Result[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A search of a whole root.
+
+    source    where it comes from
+    run       the search: problem, position, depth, watch, settings
+    parallel  whether it uses the pool
+    leftmost  whether its move is the leftmost best; otherwise it is some best move
+    static    whether it also estimates inner nodes, which an explicit tree does not allow
+    """
+
+    source: str
+    run: Run
+    parallel: bool = False
+    leftmost: bool = True
+    static: bool = False
+
+
+def _alone(function: Callable[[Problem[Any, Any], Any, int, Watch], Result[Any]]) -> Run:
+    return lambda problem, position, depth, watch, _: function(problem, position, depth, watch)
+
+
+def _jamboree(
+    problem: Problem[Any, Any], position: Any, depth: int, watch: Watch, settings: Settings
+) -> Result[Any]:
+    return jamboree(problem, position, depth, watch, pool=settings.pool, prune_percentage=settings.prune)
+
+
+def _scouts(
+    problem: Problem[Any, Any], position: Any, depth: int, watch: Watch, settings: Settings
+) -> Result[Any]:
+    return scouts(problem, position, depth, watch, pool=settings.pool)
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "minimax": Algorithm("003; 000", _alone(minimax)),
+    "higher-order": Algorithm("002", _alone(higher_order)),
+    "negamax": Algorithm("002", _alone(negamax)),
+    "alphabeta": Algorithm("001, section 5", _alone(alphabeta)),
+    "clamped": Algorithm("003", _alone(clamped)),
+    "failsoft": Algorithm("Fishburn", _alone(failsoft)),
+    "lazy": Algorithm("000", _alone(lazy)),
+    "lazy-ordered": Algorithm(
+        "000, highfirst",
+        _alone(lambda problem, position, depth, watch: lazy(problem, position, depth, watch, ordered=True)),
+        leftmost=False,
+        static=True,
+    ),
+    "stack-minimax": Algorithm("004", _alone(stack_minimax)),
+    "stack-alphabeta": Algorithm("004", _alone(stack_alphabeta)),
+    "stack-memo": Algorithm(
+        "004, memoised",
+        _alone(
+            lambda problem, position, depth, watch: stack_alphabeta(
+                problem, position, depth, watch, memo=True
+            )
+        ),
+    ),
+    "jamboree": Algorithm("001, section 6", _jamboree, parallel=True),
+    "scouts": Algorithm("Joerg and Kuszmaul", _scouts, parallel=True),
+}

@@ -1,0 +1,175 @@
+"""The lazy alpha-beta of 000: maximize and minimize as compositions over a lazy tree.
+
+`maximize` is max . maximize0, where maximize0 lists the minima that minimize would give for the
+subtrees, but leaves out (`omit`) every list of numbers whose minimum is known not to matter: as soon
+as one number is at most the best minimum so far (`minleq`), the rest of that list is never computed.
+
+Contract: minimax's value and, at the root, the leftmost best move. It passes its bound down only one
+level, so it has the shallow cut-offs but not the deep ones: its leaves are at least alpha-beta's and
+at most minimax's (erratum 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from typing import Generic
+
+from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree
+from bots.search.problem import Problem, Result
+from bots.search.watch import Path, Watch
+from games.core import M, P, Player
+
+Numbers = Iterable[int]
+
+
+def maximize(tree: Tree[int]) -> int:
+    """The minimax value of a tree of static values, Maxie to move, visiting all of it."""
+    return max(map(minimize, tree.subtrees)) if tree.subtrees else tree.label
+
+
+def minimize(tree: Tree[int]) -> int:
+    """The same, Minnie to move."""
+    return min(map(maximize, tree.subtrees)) if tree.subtrees else tree.label
+
+
+def maximize0(tree: Tree[int]) -> LazyList[int]:
+    """Numbers whose maximum is maximize's value: the minima that may matter."""
+    if not tree.subtrees:
+        return LazyList([tree.label])
+    return LazyList(mapmin(minimize0(each) for each in tree.subtrees))
+
+
+def minimize0(tree: Tree[int]) -> LazyList[int]:
+    """Numbers whose minimum is minimize's value: the maxima that may matter."""
+    if not tree.subtrees:
+        return LazyList([tree.label])
+    return LazyList(mapmax(maximize0(each) for each in tree.subtrees))
+
+
+def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
+    """The minimum of the first list, and of each later one that is not omitted."""
+    return (least for _, least in _minima(lists))
+
+
+def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
+    """The mirror image of `mapmin`."""
+    return (most for _, most in _maxima(lists))
+
+
+def _minima(lists: Iterable[Numbers]) -> Iterator[tuple[int, int]]:
+    # 000's mapmin and omit in one loop: `best` is the potential maximum; the index serves the root
+    best: int | None = None
+    for index, numbers in enumerate(lists):
+        if best is not None and minleq(numbers, best):
+            continue
+        best = min(numbers)
+        yield index, best
+
+
+def _maxima(lists: Iterable[Numbers]) -> Iterator[tuple[int, int]]:
+    best: int | None = None
+    for index, numbers in enumerate(lists):
+        if best is not None and maxgeq(numbers, best):
+            continue
+        best = max(numbers)
+        yield index, best
+
+
+def minleq(numbers: Numbers, potential: int) -> bool:
+    """Whether the minimum is at most `potential`; looks no further than the first that is."""
+    return any(number <= potential for number in numbers)
+
+
+def maxgeq(numbers: Numbers, potential: int) -> bool:
+    """Whether the maximum is at least `potential`; looks no further than the first that is."""
+    return any(number >= potential for number in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot(Generic[P]):
+    """A node of a game tree: its position, and where in the tree it is."""
+
+    position: P
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A node's static value, and where in the tree it is."""
+
+    value: int
+    path: Path
+
+
+def gametree(problem: Problem[P, M], position: P, watch: Watch | None = None) -> Tree[Spot[P]]:
+    """The whole tree of the game from a position: as infinite as the game.
+
+    `watch.enter` is called for each node as it comes into being.
+    """
+    game = problem.game
+
+    def successors(spot: Spot[P]) -> Iterator[Spot[P]]:
+        for index, move in enumerate(game.moves(spot.position)):
+            after = Spot(game.successor(spot.position, move), (*spot.path, index))
+            if watch is not None:
+                watch.enter(after.path, after.position, 0)
+            yield after
+
+    if watch is not None:
+        watch.enter((), position, 0)
+    return reptree(successors, Spot(position, ()))
+
+
+Dynamic = Callable[[P], bool]
+"""Whether a position is too lively to be judged by its static value."""
+
+
+def lazy(
+    problem: Problem[P, M],
+    position: P,
+    depth: int,
+    watch: Watch | None = None,
+    *,
+    ordered: bool = False,
+    dynamic: Dynamic[P] | None = None,
+    bound: int = 0,
+) -> Result[M]:
+    """000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
+
+    ordered  puts highfirst (or lowfirst) before maximize0; the move is then the best that comes first
+             in that order, and inner nodes are estimated too
+    dynamic  lets the look-ahead go on below such positions, `bound` plies at most
+    """
+    watch = watch or Watch()
+    game = problem.game
+    maxie = game.player(position) is Player.MAXIE
+
+    def judge(spot: Spot[P]) -> Judged:
+        opened = problem.expand(spot.position, 0, len(spot.path))
+        watch.leaf(spot.path, spot.position, opened.value, horizon=opened.horizon)
+        return Judged(opened.value, spot.path)
+
+    def lively(spot: Spot[P]) -> bool:
+        return dynamic is not None and dynamic(spot.position)
+
+    spots = prune(depth, gametree(problem, position, watch), dynamic=lively, bound=bound)
+    judged = maptree(judge, spots)
+    if ordered:
+        judged = (highfirst if maxie else lowfirst)(judged, attrgetter("value"))
+    tree = maptree(attrgetter("value"), judged)
+    if not tree.subtrees:
+        return Result(tree.label, None)
+    # max . maximize0 at the root, with the number of the subtree kept beside the value
+    if maxie:
+        survivors = _minima(minimize0(each) for each in tree.subtrees)
+    else:
+        survivors = _maxima(maximize0(each) for each in tree.subtrees)
+    *_, (place, value) = survivors
+    if ordered:
+        # the labels of the root's subtrees are known from sorting; else they must not be asked for
+        place = next(islice(judged.subtrees, place, None)).label.path[0]
+    move = game.moves(position)[place]
+    return Result(value, move, (move,))

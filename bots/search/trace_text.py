@@ -1,0 +1,92 @@
+"""A trace in the form in which 001 prints its own (Figures 4 and 5).
+
+    F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
+    Estimating state e[3]
+    Result of (Maxie,e) is Leaf(Guess: 3)
+
+F is Maxie's function and G is Minnie's; ~ is Standard ML's minus sign. A search without a window has
+no `ab`. A state of a game that is no explicit tree is its position as text, and a value is what
+`bots.search.values` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, assert_never
+
+from bots.search.edges import Edge
+from bots.search.problem import Result
+from bots.search.values import INFINITY, plies_to_end
+from bots.search.watch import Entered, Event, Left, Recalled, Valued
+from games.core import Game, Player, Reason
+from games.explicit import Explicit
+
+NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
+
+
+def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True) -> Iterator[str]:
+    """One line for each event; without `estimates`, as in Figure 5, leaves have no line of their own."""
+    for event in events:
+        node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
+        match event:
+            case Entered(alpha=Edge() as alpha, beta=Edge() as beta):
+                window = f"({_edge(game, alpha)},{_edge(game, beta)})"
+                yield f"{_letter(game, event)}: state {node} with ab={window}"
+            case Entered():
+                yield f"{_letter(game, event)}: state {node}"
+            case Valued():
+                if estimates:
+                    yield _leaf(game, event)
+            case Recalled(value=value):
+                yield f"Remembering state {state_text(game, event.position)}[{_number(value)}]"
+            case Left(result=result, pruned=pruned):
+                mark = " (* Pruned *)" if pruned else ""
+                yield f"Result of {node} is {_edge(game, result)}{mark}"
+            case _:
+                assert_never(event)
+
+
+def closing_lines(game: Game[Any, Any], position: Any, result: Result[Any], leaves: int) -> list[str]:
+    """What Figure 4 says below its trace."""
+    node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
+    move = "none" if result.move is None else game.move_to_text(result.move)
+    return [
+        f"Therefore value of {node} is {value_text(result.value)}, and best move is {move}.",
+        f"Terminals visited: {leaves}",
+    ]
+
+
+def state_text(game: Game[Any, Any], position: Any) -> str:
+    """A node's name in an explicit tree, else the position in one line."""
+    return game.label(position) if isinstance(game, Explicit) else game.position_to_text(position)
+
+
+def value_text(value: int) -> str:
+    """A value as 001 prints it; a bound beyond all values is a win for the side it is good for."""
+    if abs(value) == INFINITY:
+        return "Maxie wins!" if value > 0 else "Minnie wins!"
+    plies = plies_to_end(value)
+    if plies is not None:
+        return f"{'Maxie' if value > 0 else 'Minnie'} wins in {plies}"
+    return f"Guess: {_number(value)}"
+
+
+def _letter(game: Game[Any, Any], event: Event) -> str:
+    return "F" if game.player(event.position) is Player.MAXIE else "G"
+
+
+def _edge(game: Game[Any, Any], edge: Edge) -> str:
+    value = value_text(edge.value)
+    return f"Step({game.move_to_text(edge.move)}, {value})" if edge.is_step else f"Leaf({value})"
+
+
+def _leaf(game: Game[Any, Any], event: Valued) -> str:
+    outcome = game.outcome(event.position)
+    state = state_text(game, event.position)
+    if outcome is not None and outcome.reason is not Reason.LEAF:
+        return f"State {state} is over: {outcome}"
+    return f"Estimating state {state}[{_number(event.value)}]"
+
+
+def _number(value: int) -> str:
+    return f"~{-value}" if value < 0 else str(value)

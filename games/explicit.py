@@ -1,0 +1,236 @@
+"""Explicit game trees: games that are nothing but a given tree (001, section 5.4: ExplicitGame).
+
+A leaf carries its value for Maxie, and the value is the game's estimate there. To estimate a node
+without a value is a mistake of the search (it looked at the wrong depth), and raises WrongPlace.
+The players alternate. A move is the number of a child, 0 to n - 1.
+
+As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf
+with the value null stands for a part of the tree that nobody may look at. An inner node may have a
+value too; then it can be estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self, cast
+
+from games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, whole_number
+
+MAX_NODES = 1_000_000
+MAX_VALUE = 900_000
+MAX_NAME = 40
+
+
+class WrongPlace(GameError):
+    """An estimate was asked for at a node that carries no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node: its name, its value if it carries one, and the numbers of its children."""
+
+    name: str
+    value: int | None
+    children: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position: the number of a node; the root is 0."""
+
+    node: int
+
+
+class Explicit(Game[Place, int]):
+    """The game of one tree. Nodes are numbered so that children come after their parents."""
+
+    name = "explicit"
+
+    def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
+        """The tree of these nodes, node 0 its root, with `player` to move there. Raises BadData."""
+        self.nodes = tuple(nodes)
+        self.first = player
+        if not 1 <= len(self.nodes) <= MAX_NODES:
+            raise BadData(f"a tree has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
+        parents: dict[int, int] = {}
+        for number, node in enumerate(self.nodes):
+            for child in node.children:
+                if not number < child < len(self.nodes) or child in parents:
+                    raise BadData(
+                        f"node {node.name!r:.40} has a child {child} that is no later node of its own"
+                    )
+                parents[child] = number
+        if len(parents) != len(self.nodes) - 1:
+            raise BadData("every node but the root must be the child of a node")
+        plies = [0] * len(self.nodes)
+        for child, parent in sorted(parents.items()):
+            plies[child] = plies[parent] + 1
+        self._plies = plies
+        self.height = max(plies)
+
+    @classmethod
+    def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
+        """The game of a tree as data. Raises BadData, naming the node at fault."""
+        nodes: list[Node] = []
+        children: list[list[int]] = []
+        frontier: list[tuple[object, int | None]] = [(tree, None)]
+        while frontier:
+            data, parent = frontier.pop()
+            number = len(nodes)
+            if number >= MAX_NODES:
+                raise BadData(f"a tree has 1 to {MAX_NODES} nodes")
+            name, value, below = _parse(data, str(number))
+            nodes.append(Node(name, value, ()))
+            children.append([])
+            if parent is not None:
+                children[parent].append(number)
+            frontier.extend((child, number) for child in reversed(below))
+        return cls([Node(n.name, n.value, tuple(c)) for n, c in zip(nodes, children, strict=True)], player)
+
+    @classmethod
+    def from_setup(cls, setup: Mapping[str, object]) -> Self:
+        unknown = set(setup) - {"tree", "player"}
+        if "tree" not in setup or unknown:
+            raise BadData("the setup of explicit is a tree and the player who moves first in it")
+        player = setup.get("player", "maxie")
+        if player not in ("maxie", "minnie"):
+            raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
+        return cls.from_tree(setup["tree"], Player(player))
+
+    def setup(self) -> dict[str, Plain]:
+        data: list[dict[str, Plain]] = []
+        for node in reversed(self.nodes):
+            # children have higher numbers, so their data is there already
+            below = [data[len(self.nodes) - 1 - child] for child in node.children]
+            entry: dict[str, Plain] = {"name": node.name}
+            if below:
+                entry["children"] = below
+            if node.value is not None or not below:
+                entry["value"] = node.value
+            data.append(entry)
+        return {"tree": data[-1], "player": self.first.value}
+
+    def start(self) -> Place:
+        return Place(0)
+
+    def label(self, position: Place) -> str:
+        """The name of the node."""
+        return self.nodes[position.node].name
+
+    def player(self, position: Place) -> Player:
+        return self.first if self._plies[position.node] % 2 == 0 else self.first.opponent
+
+    def ply(self, position: Place) -> int:
+        return self._plies[position.node]
+
+    def moves(self, position: Place) -> Sequence[int]:
+        return range(len(self.nodes[position.node].children))
+
+    def successor(self, position: Place, move: int) -> Place:
+        return Place(self.nodes[position.node].children[move])
+
+    def outcome(self, position: Place) -> Outcome | None:
+        """At a leaf: who wins by the sign of its value; a draw where it is 0 or unknown."""
+        node = self.nodes[position.node]
+        if node.children:
+            return None
+        value = node.value or 0
+        winner = Player.MAXIE if value > 0 else Player.MINNIE if value < 0 else None
+        return Outcome(winner, Reason.LEAF)
+
+    def estimate(self, position: Place) -> int:
+        """The value that the node carries. Raises WrongPlace where it carries none."""
+        node = self.nodes[position.node]
+        if node.value is None:
+            what = "is an inner node" if node.children else "stands for a part that nobody may look at"
+            raise WrongPlace(f"no estimate at {node.name}: it {what} and carries no value")
+        return node.value
+
+    def fault(self, position: Place, move: int) -> str | None:
+        count = len(self.nodes[position.node].children)
+        if not count:
+            return "the match is over"
+        return None if 0 <= move < count else f"{self.label(position)} has the moves 0 to {count - 1}"
+
+    def move_to_data(self, move: int) -> int:
+        return move
+
+    def move_from_data(self, data: object) -> int:
+        return whole_number(data, "a move of an explicit tree", 0, MAX_NODES)
+
+    def move_to_text(self, move: int) -> str:
+        return str(move)
+
+    def move_from_text(self, text: str) -> int:
+        typed = text.strip()
+        if not typed.isdecimal() or len(typed) > 6:
+            raise BadData(f"{typed!r:.40} is no move: type the number of a child, from 0")
+        return int(typed)
+
+    def position_to_data(self, position: Place) -> dict[str, Plain]:
+        return {"node": position.node}
+
+    def position_from_data(self, data: object) -> Place:
+        if not isinstance(data, Mapping) or set(data) != {"node"}:
+            raise BadData("a position of an explicit tree is {node}")
+        return Place(whole_number(data["node"], "node", 0, len(self.nodes) - 1))
+
+    def position_to_text(self, position: Place) -> str:
+        """The node's name, or #number where another node has the same."""
+        name = self.label(position)
+        twins = sum(node.name == name for node in self.nodes)
+        return name if twins == 1 and not name.startswith("#") else f"#{position.node}"
+
+    def position_from_text(self, text: str) -> Place:
+        typed = text.strip()
+        if typed.startswith("#") and typed[1:].isdecimal() and len(typed) < 8:
+            return self.position_from_data({"node": int(typed[1:])})
+        found = [number for number, node in enumerate(self.nodes) if node.name == typed]
+        if len(found) == 1:
+            return Place(found[0])
+        why = "no node has that name" if not found else "several nodes have that name: write #number"
+        raise BadData(f"{typed!r:.60}: {why}")
+
+    def picture(self, position: Place) -> str:
+        """The tree below the position, one line a node, indented by ply."""
+        lines = []
+        frontier = [(position.node, 0)]
+        while frontier:
+            number, indent = frontier.pop()
+            node = self.nodes[number]
+            value = "" if node.value is None else f"[{node.value}]"
+            lines.append(f"{'  ' * indent}{node.name}{value}")
+            frontier.extend((child, indent + 1) for child in reversed(node.children))
+        return "\n".join(lines)
+
+
+def _parse(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:
+    if not isinstance(data, Mapping):
+        raise BadData(f"node {fallback}: must be an object with name, children or value, not {data!r:.40}")
+    name = data.get("name", fallback)
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        raise BadData(
+            f"node {fallback}: the name must be 1 to {MAX_NAME} printed characters, not {name!r:.60}"
+        )
+    below = data.get("children", ())
+    if isinstance(below, str) or not isinstance(below, Sequence):
+        raise BadData(f"node {name}: children must be a list, not {below!r:.40}")
+    if not below and "value" not in data:
+        raise BadData(f"node {name}: a leaf needs a value (null: nobody may look at it)")
+    value = data.get("value")
+    if value is not None:
+        value = whole_number(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
+    return name, value, cast("Sequence[object]", below)
+
+
+def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:
+    """The game of a tree written as nested lists of leaf values; nodes are named by their moves."""
+
+    def node(entry: object, name: str) -> dict[str, Plain]:
+        if isinstance(entry, int):
+            return {"name": name, "value": entry}
+        below = [node(each, f"{name}{n}") for n, each in enumerate(cast("Iterable[object]", entry))]
+        return {"name": name, "children": below}
+
+    return Explicit.from_tree(node(values, "r"), player)

@@ -1,0 +1,199 @@
+"""Hexapawn, on a board of any size (002 names it as its example; the game is Martin Gardner's).
+
+Each side has a row of pawns. A pawn steps one square forward onto an empty square, or takes an enemy
+pawn diagonally forward. Who reaches the far row wins; so does who leaves the other without a move.
+
+Squares are numbered row by row from Maxie's side: 0 is a1, the left of her own row. A person types
+them as in chess, `a1 a2` or `a1a2`. Maxie's pawns are W and go up, Minnie's are B and come down.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+
+Move = tuple[int, int]
+"""(source, target), both numbers of squares."""
+
+MAX_SIDE = 26
+EMPTY = "."
+PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pawns:
+    """A position: one of W, B and `.` for each square, whose turn it is, and the plies gone."""
+
+    squares: str
+    player: Player
+    ply: int
+
+
+class Hexapawn(Game[Pawns, Move]):
+    """Moves come pawn by pawn in the order of the squares: forward, then taking left, then right."""
+
+    name = "hexapawn"
+
+    def __init__(self, width: int = 3, height: int = 3) -> None:
+        self.width = whole_number(width, "width", 1, MAX_SIDE)
+        self.height = whole_number(height, "height", 3, MAX_SIDE)
+
+    @classmethod
+    def from_setup(cls, setup: Mapping[str, object]) -> Self:
+        """The game of this `width` and `height`, 3 where the setup does not say."""
+        unknown = set(setup) - {"width", "height"}
+        if unknown:
+            raise BadData(
+                f"the setup of hexapawn is width and height, but it has {', '.join(sorted(unknown))}"
+            )
+        return cls(
+            whole_number(setup.get("width", 3), "width", 1, MAX_SIDE),
+            whole_number(setup.get("height", 3), "height", 3, MAX_SIDE),
+        )
+
+    def setup(self) -> dict[str, Plain]:
+        return {"width": self.width, "height": self.height}
+
+    def start(self) -> Pawns:
+        middle = EMPTY * (self.width * (self.height - 2))
+        return Pawns("W" * self.width + middle + "B" * self.width, Player.MAXIE, 0)
+
+    def player(self, position: Pawns) -> Player:
+        return position.player
+
+    def ply(self, position: Pawns) -> int:
+        return position.ply
+
+    def moves(self, position: Pawns) -> Sequence[Move]:
+        return () if self._broken_through(position) else self._steps(position)
+
+    def _steps(self, position: Pawns) -> list[Move]:
+        squares, width = position.squares, self.width
+        own, enemy = PAWNS[position.player], PAWNS[position.player.opponent]
+        forward = width * position.player.sign
+        found = []
+        for source, pawn in enumerate(squares):
+            ahead = source + forward
+            if pawn != own or not 0 <= ahead < len(squares):
+                continue
+            if squares[ahead] == EMPTY:
+                found.append((source, ahead))
+            if source % width > 0 and squares[ahead - 1] == enemy:
+                found.append((source, ahead - 1))
+            if source % width < width - 1 and squares[ahead + 1] == enemy:
+                found.append((source, ahead + 1))
+        return found
+
+    def _broken_through(self, position: Pawns) -> Player | None:
+        if "W" in position.squares[-self.width :]:
+            return Player.MAXIE
+        return Player.MINNIE if "B" in position.squares[: self.width] else None
+
+    def successor(self, position: Pawns, move: Move) -> Pawns:
+        source, target = move
+        squares = list(position.squares)
+        squares[target], squares[source] = squares[source], EMPTY
+        return Pawns("".join(squares), position.player.opponent, position.ply + 1)
+
+    def outcome(self, position: Pawns) -> Outcome | None:
+        through = self._broken_through(position)
+        if through is not None:
+            return Outcome(through, Reason.BREAKTHROUGH)
+        return None if self._steps(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
+
+    def estimate(self, position: Pawns) -> int:
+        """Maxie's pawns less Minnie's."""
+        return position.squares.count("W") - position.squares.count("B")
+
+    def fault(self, position: Pawns, move: Move) -> str | None:
+        if self.outcome(position) is not None:
+            return "the match is over"
+        source, target = move
+        size = len(position.squares)
+        if not (0 <= source < size and 0 <= target < size):
+            return f"the squares are a1 to {self._square(size - 1)}"
+        if position.squares[source] != PAWNS[position.player]:
+            return f"{position.player} has no pawn on {self._square(source)}"
+        if move not in self._steps(position):
+            return "a pawn steps forward onto an empty square or takes diagonally forward"
+        return None
+
+    def _square(self, number: int) -> str:
+        if not 0 <= number < self.width * self.height:
+            return str(number)
+        row, column = divmod(number, self.width)
+        return f"{chr(ord('a') + column)}{row + 1}"
+
+    def move_to_data(self, move: Move) -> list[Plain]:
+        return list(move)
+
+    def move_from_data(self, data: object) -> Move:
+        if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
+            raise BadData("a move of hexapawn is [source, target], two numbers of squares")
+        last = self.width * self.height - 1
+        return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
+
+    def move_to_text(self, move: Move) -> str:
+        return f"{self._square(move[0])} {self._square(move[1])}"
+
+    def move_from_text(self, text: str) -> Move:
+        typed = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
+        if typed:
+            column, row, to_column, to_row = typed.groups()
+            places = [(ord(column) - ord("a"), int(row) - 1), (ord(to_column) - ord("a"), int(to_row) - 1)]
+            if all(x < self.width and 0 <= y < self.height for x, y in places):
+                source, target = (y * self.width + x for x, y in places)
+                return (source, target)
+        last = self._square(self.width * self.height - 1)
+        raise BadData(f"{text.strip()!r:.40} is no move: type two squares from a1 to {last}, as in 'a1 a2'")
+
+    def position_to_data(self, position: Pawns) -> dict[str, Plain]:
+        return {"squares": position.squares, "player": position.player.value, "ply": position.ply}
+
+    def position_from_data(self, data: object) -> Pawns:
+        if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:
+            raise BadData("a position of hexapawn is {squares, player, ply}")
+        squares, player = data["squares"], data["player"]
+        size = self.width * self.height
+        if not isinstance(squares, str) or len(squares) != size or set(squares) - set("WB."):
+            raise BadData(f"squares must be {size} of W, B and '.', from a1 row by row, not {squares!r:.60}")
+        if max(squares.count("W"), squares.count("B")) > self.width:
+            raise BadData(f"a side has at most {self.width} pawns")
+        if "W" in squares[-self.width :] and "B" in squares[: self.width]:
+            raise BadData("both sides have broken through, but the first of them had won")
+        if player not in ("maxie", "minnie"):
+            raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
+        ply = whole_number(data["ply"], "ply", 0, 2 * size * size)
+        if ply % 2 != (player == "minnie"):
+            raise BadData(f"at ply {ply} it is not {player}'s turn: maxie has the even plies")
+        return Pawns(squares, Player(player), ply)
+
+    def position_to_text(self, position: Pawns) -> str:
+        """The rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
+        return f"{'/'.join(self._rows(position))} {position.player.value} {position.ply}"
+
+    def _rows(self, position: Pawns) -> list[str]:
+        starts = range(0, len(position.squares), self.width)
+        return [position.squares[start : start + self.width] for start in reversed(starts)]
+
+    def position_from_text(self, text: str) -> Pawns:
+        words = text.split()
+        rows = words[0].upper().split("/") if words else []
+        if len(words) != 3 or len(rows) != self.height or not words[2].isdecimal() or len(words[2]) > 6:
+            example = self.position_to_text(self.start())
+            raise BadData(
+                f"a position here is its rows from the top, the player and the ply, as in {example!r}"
+            )
+        if any(len(row) != self.width for row in rows):
+            raise BadData(f"every row has {self.width} squares of W, B and '.'")
+        squares = "".join(reversed(rows))
+        return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
+
+    def picture(self, position: Pawns) -> str:
+        letters = " ".join(chr(ord("a") + column) for column in range(self.width))
+        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._rows(position))]
+        return "\n".join([*rows, f"   {letters}"])

@@ -1,0 +1,139 @@
+"""What the searches are tested on: random trees with ties, and random positions of every game."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from bots.evaluators import evaluator_for
+from bots.search.problem import Problem
+from games.board import RisklessMap
+from games.core import Game, Plain, Player
+from games.explicit import Explicit
+from games.hexapawn import Hexapawn
+from games.riskless import Riskless
+from games.tictactoe import TicTacToe
+
+TREES = Path(__file__).parents[3] / "games" / "trees"
+
+
+def tree(name: str) -> Explicit:
+    """A tree that comes with the project."""
+    data = json.loads((TREES / f"{name}.json").read_text(encoding="utf-8"))
+    return Explicit.from_tree(data["tree"], Player(data["player"]))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A position to search, and how deep."""
+
+    game: Game[Any, Any]
+    position: Any
+    depth: int
+    evaluator: str = "plain"
+
+    @property
+    def problem(self) -> Problem[Any, Any]:
+        return Problem(self.game, evaluator_for(self.game, self.evaluator))
+
+    def __repr__(self) -> str:
+        setup = self.game.setup() if isinstance(self.game, Explicit) else ""
+        return f"{self.game.name} {self.game.position_to_text(self.position)} depth {self.depth} {setup}"
+
+
+def nodes(values: st.SearchStrategy[int], most: int = 4) -> st.SearchStrategy[dict[str, Plain]]:
+    """Trees as data in which every node has a value, so that they can be searched to any depth."""
+    leaf = st.builds(lambda value: {"value": value}, values)
+    return st.recursive(
+        leaf,
+        lambda below: st.builds(
+            lambda value, children: {"value": value, "children": children},
+            values,
+            st.lists(below, min_size=1, max_size=most),
+        ),
+        max_leaves=40,
+    )
+
+
+@st.composite
+def explicit_cases(draw: st.DrawFn) -> Case:
+    span = draw(st.sampled_from([1, 3, 50]))  # few different values make many ties
+    data = draw(nodes(st.integers(-span, span)))
+    game = Explicit.from_tree(data, draw(st.sampled_from(list(Player))))
+    return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
+
+
+def walked(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
+    """A position in play that is reached by at most so many random moves."""
+    position = game.start()
+    for _ in range(draw(st.integers(0, plies))):
+        after = game.successor(position, draw(st.sampled_from(list(game.moves(position)))))
+        if game.outcome(after) is not None:
+            break
+        position = after
+    return position
+
+
+@st.composite
+def riskless_games(draw: st.DrawFn) -> Riskless:
+    """Small maps with low limits, so that every way to end is near."""
+    size = draw(st.integers(2, 5))
+    roads = {(v, draw(st.integers(0, v - 1))) for v in range(1, size)}
+    roads |= draw(
+        st.sets(
+            st.tuples(st.integers(1, size - 1), st.integers(0, size - 2)).filter(
+                lambda road: road[0] > road[1]
+            ),
+            max_size=2,
+        )
+    )
+    near = tuple(tuple(w for w in range(size) if (v, w) in roads or (w, v) in roads) for v in range(size))
+    cap = draw(st.integers(2, 5))
+    start = draw(
+        st.lists(st.integers(-2, 2), min_size=size, max_size=size).filter(lambda s: min(s) < 0 < max(s))
+    )
+    total = max(sum(n for n in start if n > 0), -sum(n for n in start if n < 0))
+    goal = draw(st.integers(min(total + 1, size * cap), size * cap)) if total < size * cap else None
+    if goal is None or goal <= total:
+        cap, goal = 5, 5 * size
+    return Riskless(
+        RisklessMap(
+            name="random",
+            territories=tuple(f"t{v}" for v in range(size)),
+            neighbours=near,
+            territory_cap=cap,
+            armies_to_win=goal,
+            ply_limit=draw(st.integers(1, 12)),
+            start=tuple(start),
+            places=tuple((float(v), 0.0) for v in range(size)),
+        )
+    )
+
+
+@st.composite
+def riskless_cases(draw: st.DrawFn) -> Case:
+    game = draw(riskless_games())
+    evaluator = draw(st.sampled_from(["plain", "features"]))
+    return Case(game, walked(draw, game, 4), draw(st.integers(0, 3)), evaluator)
+
+
+@st.composite
+def tictactoe_cases(draw: st.DrawFn) -> Case:
+    game = TicTacToe()
+    position = walked(draw, game, 8)
+    most = 3 if game.ply(position) < 4 else 5
+    return Case(game, position, draw(st.integers(0, most)), draw(st.sampled_from(["plain", "features"])))
+
+
+@st.composite
+def hexapawn_cases(draw: st.DrawFn) -> Case:
+    game = Hexapawn(draw(st.integers(1, 4)), draw(st.integers(3, 4)))
+    return Case(game, walked(draw, game, 5), draw(st.integers(0, 5)))
+
+
+cases = st.one_of(explicit_cases(), explicit_cases(), riskless_cases(), tictactoe_cases(), hexapawn_cases())
+"""Trees twice as often: they are where ties and odd shapes are."""

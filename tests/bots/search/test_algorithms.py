@@ -1,0 +1,169 @@
+"""Every algorithm against minimax, which is checked by itself in test_minimax.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.minimax import minimax
+from bots.search.pool import Pool
+from bots.search.values import from_root
+from bots.search.watch import Entered, Left, Stopped, Watch
+from tests.bots.search.problems import Case, cases, tree
+
+POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+SEQUENTIAL = [name for name, algorithm in ALGORITHMS.items() if not algorithm.parallel]
+WINDOWED = ["alphabeta", "failsoft", "stack-alphabeta", "jamboree", "scouts"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_pools() -> Iterator[None]:
+    yield
+    for pool in POOLS:
+        pool.close()
+
+
+def run(
+    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
+) -> tuple[object, Watch]:
+    watch = Watch(tracing=tracing)
+    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
+
+
+@pytest.mark.parametrize("name", SEQUENTIAL)
+@given(case=cases)
+@settings(max_examples=60, deadline=None)
+def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
+    expected = minimax(case.problem, case.position, case.depth)
+    result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(POOLS[0]))
+    assert result.value == expected.value
+    if ALGORITHMS[name].leftmost:
+        assert result.move == expected.move
+    elif result.move is not None:
+        child = case.game.successor(case.position, result.move)
+        assert from_root(minimax(case.problem, child, case.depth - 1).value, 1) == expected.value
+
+
+@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.threads} threads")
+@pytest.mark.parametrize("name", ["jamboree", "scouts"])
+@given(case=cases, prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
+@settings(max_examples=40, deadline=None)
+def test_parallel_value_and_move_on_every_pool(name: str, pool: Pool, case: Case, prune: float) -> None:
+    expected = minimax(case.problem, case.position, case.depth)
+    result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(pool, prune))
+    assert (result.value, result.move) == (expected.value, expected.move)
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+@given(case=cases, prune=st.sampled_from([0, 0.4, 1]))
+@settings(max_examples=60, deadline=None)
+def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float) -> None:
+    """Erratum 2, at every node that was visited, whatever its window was."""
+    _, watch = run(name, case, POOLS[0], prune, tracing=True)
+    open_windows: list[Entered] = []
+    for event in watch.events or ():
+        if isinstance(event, Entered):
+            open_windows.append(event)
+        elif isinstance(event, Left):
+            # sequential on a pool of one: nodes nest
+            entered = open_windows.pop()
+            assert entered.path == event.path
+            assert entered.alpha is not None
+            assert entered.beta is not None
+            alpha, beta = entered.alpha.value, entered.beta.value
+            exact = true_value(case, event)
+            answer = event.result.value
+            if alpha < exact < beta:
+                assert answer == exact
+            elif exact <= alpha:
+                assert exact <= answer <= max(alpha, exact)
+            else:
+                assert min(beta, exact) <= answer <= exact
+    assert not open_windows
+
+
+@given(case=cases)
+@settings(max_examples=60, deadline=None)
+def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
+    _, watch = run("clamped", case, POOLS[0], tracing=True)
+    windows = {event.path: event for event in watch.events or () if isinstance(event, Entered)}
+    for event in watch.events or ():
+        if isinstance(event, Left):
+            entered = windows[event.path]
+            assert entered.alpha is not None
+            assert entered.beta is not None
+            exact = true_value(case, event)
+            leaf = event.result.move is None and exact == event.result.value
+            clamped = max(entered.alpha.value, min(entered.beta.value, exact))
+            assert leaf or event.result.value == clamped
+
+
+def true_value(case: Case, event: Left) -> int:
+    """The minimax value of a visited node, counted from the root of the search."""
+    watch = Watch()
+    distance = len(event.path)
+    value = minimax(case.problem, event.position, case.depth - distance, watch).value
+    return from_root(value, distance)
+
+
+@given(case=cases)
+@settings(max_examples=80, deadline=None)
+def test_effort(case: Case) -> None:
+    leaves, nodes = {}, {}
+    for name in ALGORITHMS:
+        _, watch = run(name, case, POOLS[0])
+        leaves[name], nodes[name] = watch.leaves, watch.nodes
+    assert leaves["alphabeta"] <= leaves["lazy"] <= leaves["minimax"]
+    assert leaves["stack-memo"] <= leaves["alphabeta"]
+    same = ["minimax", "higher-order", "negamax", "stack-minimax"]
+    assert len({nodes[name] for name in same}) == 1
+    same = ["alphabeta", "clamped", "failsoft", "stack-alphabeta"]
+    assert len({nodes[name] for name in same}) == 1
+
+
+@given(case=cases, pool=st.sampled_from(POOLS))
+@settings(max_examples=60, deadline=None)
+def test_jamboree_between_its_ends(case: Case, pool: Pool) -> None:
+    """With 0 it visits what minimax visits, with 1 what alpha-beta visits, on every pool."""
+    paths = {}
+    for name, prune in (("minimax", 0.0), ("alphabeta", 0.0)):
+        _, watch = run(name, case, pool, prune, tracing=True)
+        paths[name] = [event.path for event in watch.events or () if isinstance(event, Entered)]
+    for name, prune in (("minimax", 0.0), ("alphabeta", 1.0)):
+        _, watch = run("jamboree", case, pool, prune, tracing=True)
+        assert [event.path for event in watch.events or () if isinstance(event, Entered)] == paths[name]
+
+
+@given(case=cases, prune=st.sampled_from([0.25, 0.5, 0.9]))
+@settings(max_examples=40, deadline=None)
+def test_jamboree_traces_are_the_same_on_every_pool(case: Case, prune: float) -> None:
+    traces = [run("jamboree", case, pool, prune, tracing=True)[1].events for pool in POOLS]
+    assert all(trace == traces[0] for trace in traces)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("after", [0, 1, 2, 5, 11, 12])
+def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None:
+    game = tree("HandoutSmall")
+    case = Case(game, game.start(), 2)
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > after
+
+    if ALGORITHMS[name].static:
+        pytest.skip("estimates inner nodes, which this tree does not allow")
+    pool = POOLS[1]
+    settings_ = Settings(pool)
+    visited = Watch()
+    ALGORITHMS[name].run(case.problem, case.position, case.depth, visited, settings_)
+    if name != "scouts" and visited.nodes > after:
+        with pytest.raises(Stopped):
+            ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(stop), settings_)
+    assert run(name, case, pool)[0].value == 4  # type: ignore[attr-defined]

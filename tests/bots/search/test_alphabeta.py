@@ -1,0 +1,95 @@
+"""What alpha-beta skips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.evaluators import evaluator_for
+from bots.search.alphabeta import alphabeta
+from bots.search.clamped import clamped
+from bots.search.edges import leaf, max_alpha, min_beta, step
+from bots.search.failsoft import failsoft
+from bots.search.problem import Problem
+from bots.search.watch import Left, Valued, Watch
+from games.core import Player
+from games.explicit import Explicit, WrongPlace, from_values
+from tests.bots.search.problems import tree
+
+
+@pytest.mark.parametrize("search", [alphabeta, clamped, failsoft])
+def test_holdens_cut(search: Any) -> None:
+    """Move 3 is cut after its first leaf; move 4 after its first leaf that is at most 6."""
+    game = tree("Holden")
+    watch = Watch(tracing=True)
+    result = search(Problem(game, evaluator_for(game)), game.start(), 2, watch)
+    assert (result.value, result.move) == (6, 1)
+    seen = [event.path for event in watch.events or () if isinstance(event, Valued)]
+    assert seen == [
+        *((i, j) for i in (0, 1) for j in range(4)),
+        (2, 0),
+        *((3, j) for j in range(3)),
+    ]
+    pruned = [event.path for event in watch.events or () if isinstance(event, Left) and event.pruned]
+    assert pruned == [(2,), (3,)]
+
+
+def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
+    game = tree("Intro")
+    problem = Problem(game, evaluator_for(game))
+    assert alphabeta(problem, game.start(), 2).value == 3
+    with pytest.raises(WrongPlace, match="no estimate at a: it is an inner node"):
+        alphabeta(problem, game.start(), 0)
+
+
+@st.composite
+def perfect_trees(draw: st.DrawFn) -> tuple[Explicit, int, int]:
+    """A uniform tree of breadth b and depth d with different leaves, best moves sorted first."""
+    breadth, depth = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    values = iter(draw(st.permutations(range(breadth**depth))))
+    first = draw(st.sampled_from(list(Player)))
+
+    def grow(level: int, *, maxie: bool) -> tuple[int, object]:
+        if level == 0:
+            value = next(values)
+            return value, value
+        below = sorted((grow(level - 1, maxie=not maxie) for _ in range(breadth)), key=lambda t: t[0])
+        if maxie:
+            below.reverse()
+        return below[0][0], [subtree for _, subtree in below]
+
+    _, leaves = grow(depth, maxie=first is Player.MAXIE)
+    return from_values(leaves, first), breadth, depth  # type: ignore[arg-type]
+
+
+@given(made=perfect_trees())
+@settings(max_examples=60, deadline=None)
+def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) -> None:
+    """Knuth and Moore: b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, and exactly those of critical positions."""
+    game, b, d = made
+    critical = {()} if d == 0 else _critical(b, d)
+    for search in (alphabeta, clamped, failsoft):
+        watch = Watch(tracing=True)
+        search(Problem(game, evaluator_for(game)), game.start(), d, watch)
+        assert watch.leaves == b ** ((d + 1) // 2) + b ** (d // 2) - 1
+        assert {event.path for event in watch.events or () if isinstance(event, Valued)} == critical
+
+
+def _critical(b: int, d: int) -> set[tuple[int, ...]]:
+    """Leaves all of whose moves at even plies are the first, or all at odd plies (their type 1 and 2)."""
+    paths: list[tuple[int, ...]] = [()]
+    for _ in range(d):
+        paths = [(*path, move) for path in paths for move in range(b)]
+    return {path for path in paths if not any(path[0::2]) or not any(path[1::2])}
+
+
+def test_ties_of_bounds() -> None:
+    assert max_alpha(leaf(3), step(0, 3)) == step(0, 3)
+    assert max_alpha(step(1, 3), step(0, 3)) == step(1, 3)
+    assert max_alpha(step(1, 3), leaf(3)) == step(1, 3)
+    assert min_beta(leaf(3), step(0, 3)) == step(0, 3)
+    assert min_beta(step(1, 3), step(0, 3)) == step(1, 3)
+    assert min_beta(step(1, 3), step(0, 2)) == step(0, 2)

@@ -1,0 +1,177 @@
+"""That nothing is computed before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.evaluators import evaluator_for
+from bots.search.alphabeta import alphabeta
+from bots.search.lazy import gametree, lazy, maximize, maximize0, minimize, minimize0, minleq
+from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
+from bots.search.minimax import minimax
+from bots.search.problem import Problem
+from bots.search.watch import Watch
+from games.explicit import Explicit
+from games.tictactoe import TicTacToe
+from tests.bots.search.problems import Case, cases, explicit_cases, tree
+
+
+def counted(made: list[int]) -> Tree[int]:
+    """The infinite tree n -> 2n, 2n + 1; every label that comes into being is noted."""
+
+    def successors(n: int) -> Iterator[int]:
+        for child in (2 * n, 2 * n + 1):
+            made.append(child)
+            yield child
+
+    return reptree(successors, 1)
+
+
+def test_a_lazy_list_computes_each_element_once() -> None:
+    asked: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for n in count():
+            asked.append(n)
+            yield n
+
+    endless = LazyList(numbers())
+    assert endless
+    assert asked == [0]
+    assert minleq(LazyList([4, 3, 9]), 3)
+    assert not minleq(LazyList([4, 3, 9]), 2)
+    for _ in range(2):
+        assert next(n for n in endless if n == 3) == 3
+        assert asked == [0, 1, 2, 3]
+    assert not LazyList()
+
+
+def test_an_infinite_tree_costs_what_is_looked_at() -> None:
+    made: list[int] = []
+    whole = counted(made)
+    squares = maptree(lambda n: n * n, whole)
+    cut = prune(3, squares)
+    assert made == []
+    assert maximize(cut) == 13 * 13
+    assert sorted(made) == list(range(2, 16))  # three plies, nothing of the fourth
+
+
+def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> None:
+    made: list[int] = []
+    value = max(maximize0(maptree(lambda n: -n, prune(6, counted(made)))))
+    everything: list[int] = []
+    assert value == maximize(maptree(lambda n: -n, prune(6, counted(everything))))
+    assert len(everything) == 2**7 - 2
+    assert len(made) < len(everything) * 3 // 5
+
+
+def test_labels_are_computed_only_at_the_tips() -> None:
+    asked: list[int] = []
+
+    def static(n: int) -> int:
+        asked.append(n)
+        return n
+
+    maximize(maptree(static, prune(4, counted([]))))
+    assert sorted(asked) == list(range(16, 32))
+
+
+def test_the_question_mark_of_000() -> None:
+    """max(min(1, 2), min(0, ?)): nobody asks for the question mark."""
+
+    def unknown() -> int:
+        raise AssertionError("this value must not be asked for")
+
+    def tip(n: int) -> Tree[int]:
+        return Tree(lambda: n)
+
+    left = Tree(unknown, [tip(1), tip(2)])
+    right = Tree(unknown, [tip(0), Tree(unknown)])
+    assert max(maximize0(Tree(unknown, [left, right]))) == 1
+
+
+def test_shallow_but_no_deep_cuts() -> None:
+    """A tree where alpha-beta's bound comes from two plies above: lazy looks at one leaf more."""
+    game = Explicit.from_tree(
+        {
+            "children": [
+                {"value": 5},
+                {"children": [{"children": [{"children": [{"value": 4}, {"value": 9}]}, {"value": 1}]}]},
+            ]
+        }
+    )
+    problem = Problem(game, evaluator_for(game))
+    watch = Watch()
+    assert lazy(problem, game.start(), 4, watch).value == minimax(problem, game.start(), 4).value
+    assert watch.leaves == 4
+    deep = Watch()
+    alphabeta(problem, game.start(), 4, deep)
+    assert deep.leaves == 3
+
+
+def test_only_a_few_nodes_of_tictactoe_come_into_being() -> None:
+    game = TicTacToe()
+    watch = Watch()
+    lazily = gametree(Problem(game, evaluator_for(game)), game.start(), watch)
+    assert watch.nodes == 1
+    assert lazily.subtrees
+    assert watch.nodes == 2
+
+
+@given(case=explicit_cases(), keep=st.integers(1, 3))
+@settings(max_examples=80, deadline=None)
+def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
+    game = case.game
+    assert isinstance(game, Explicit)
+    values = prune(
+        case.depth,
+        maptree(
+            lambda place: game.nodes[place.node].value or 0,
+            reptree(lambda place: (game.successor(place, move) for move in game.moves(place)), game.start()),
+        ),
+    )
+    assert max(maximize0(values)) == maximize(values)
+    assert min(minimize0(values)) == minimize(values)
+    assert maximize(highfirst(values, int)) == maximize(values)
+    assert minimize(lowfirst(values, int)) == minimize(values)
+    best = highfirst(values, int)
+    labels = [each.label for each in best.subtrees]
+    assert labels == sorted(labels, reverse=True)
+    for each in best.subtrees:
+        below = [grandchild.label for grandchild in each.subtrees]
+        assert below == sorted(below)
+    taken = taketree(keep, values)
+    assert [t.label for t in taken.subtrees] == [t.label for t in values.subtrees][:keep]
+
+
+@given(case=cases, bound=st.integers(0, 2))
+@settings(max_examples=60, deadline=None)
+def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound: int) -> None:
+    """Everything dynamic: the same as searching that much deeper. Nothing dynamic: the same as ever."""
+    every = lazy(case.problem, case.position, case.depth, dynamic=lambda _: True, bound=bound)
+    deeper = minimax(case.problem, case.position, case.depth + bound)
+    assert (every.value, every.move) == (deeper.value, deeper.move)
+    none = lazy(case.problem, case.position, case.depth, dynamic=lambda _: False, bound=bound)
+    assert none.value == minimax(case.problem, case.position, case.depth).value
+
+
+def test_dynamic_positions_of_one_kind() -> None:
+    """The look-ahead goes on below g only, so h and i are seen where their sibling e's are not."""
+    game = tree("HandoutBig")
+    valued = Explicit.from_tree(_with_values(game.setup()["tree"]))
+    problem = Problem(valued, evaluator_for(valued))
+    watch = Watch(tracing=True)
+    lazy(problem, valued.start(), 3, watch, dynamic=lambda place: valued.label(place) == "d", bound=1)
+    seen = {valued.label(event.position) for event in watch.events or ()}
+    assert {"e", "f"} <= seen
+    assert not {"h", "i", "l", "m"} & seen
+
+
+def _with_values(data: object) -> dict[str, object]:
+    assert isinstance(data, dict)
+    below = [_with_values(child) for child in data.get("children", ())]
+    return {"name": data["name"], "value": data.get("value", 0), "children": below}

@@ -1,0 +1,103 @@
+"""Minimax against what is known about whole games, and against a definition that shares no code."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from bots.evaluators import evaluator_for
+from bots.search.failsoft import failsoft
+from bots.search.minimax import higher_order, minimax, negamax
+from bots.search.problem import Problem
+from bots.search.stack import stack_alphabeta
+from bots.search.values import WIN
+from bots.search.watch import Left, Watch
+from games.core import Player, Reason
+from games.hexapawn import Hexapawn
+from games.tictactoe import TicTacToe
+from tests.bots.search.problems import Case, cases, tree
+
+HANDOUT_BIG = dict(
+    zip(
+        "abcdefghijklmnopqrstuvwxy",
+        [3, 3, 3, 3, 3, 5, 2, 2, 7, 4, 4, 10, 4, 2, 2, 2, 2, 7, 4, 2, 8, 2, 4, 4, 6],
+        strict=True,
+    )
+)
+
+
+def by_definition(case: Case, position: object, depth: int, distance: int) -> int:
+    game = case.game
+    outcome = game.outcome(position)
+    if outcome is not None and outcome.reason is not Reason.LEAF:
+        return 0 if outcome.winner is None else outcome.winner.sign * (WIN - distance)
+    if outcome is not None or depth == 0:
+        return case.problem.evaluator(position)
+    values = [
+        by_definition(case, game.successor(position, move), depth - 1, distance + 1)
+        for move in game.moves(position)
+    ]
+    return max(values) if game.player(position) is Player.MAXIE else min(values)
+
+
+@given(case=cases)
+@settings(max_examples=150, deadline=None)
+def test_minimax_is_its_definition(case: Case) -> None:
+    result = minimax(case.problem, case.position, case.depth)
+    assert result.value == by_definition(case, case.position, case.depth, 0)
+    if result.move is None:
+        assert case.depth == 0 or case.game.outcome(case.position) is not None
+        return
+    after = [
+        by_definition(case, case.game.successor(case.position, move), case.depth - 1, 1)
+        for move in case.game.moves(case.position)
+    ]
+    assert result.move == list(case.game.moves(case.position))[after.index(result.value)]
+
+
+@given(case=cases)
+@settings(max_examples=60, deadline=None)
+def test_the_line_leads_to_the_value(case: Case) -> None:
+    for search in (minimax, negamax, failsoft):
+        result = search(case.problem, case.position, case.depth)
+        position = case.position
+        for move in result.line:
+            position = case.game.play(position, move)
+        rest = case.depth - len(result.line)
+        assert by_definition(case, position, rest, len(result.line)) == result.value
+        assert rest == 0 or case.game.outcome(position) is not None
+
+
+def test_every_node_of_the_big_tree() -> None:
+    game = tree("HandoutBig")
+    for search in (minimax, higher_order, negamax):
+        watch = Watch(tracing=True)
+        search(Problem(game, evaluator_for(game)), game.start(), 4, watch)
+        values = {game.label(e.position): e.result.value for e in watch.events or () if isinstance(e, Left)}
+        assert values == HANDOUT_BIG
+
+
+def test_tictactoe_from_the_empty_board() -> None:
+    game = TicTacToe()
+    watch = Watch()
+    result = minimax(Problem(game, evaluator_for(game)), game.start(), 9, watch)
+    assert (result.value, result.move) == (0, 0)
+    assert (watch.nodes, watch.leaves) == (549_946, 255_168)
+    assert not watch.horizon
+
+
+def test_hexapawn_is_won_by_the_second_player() -> None:
+    game = Hexapawn(3, 3)
+    result = minimax(Problem(game, evaluator_for(game)), game.start(), 20)
+    assert result.value < 0
+    assert (
+        result.value == stack_alphabeta(Problem(game, evaluator_for(game)), game.start(), 20, memo=True).value
+    )
+
+
+def test_holdens_example() -> None:
+    game = tree("Holden")
+    watch = Watch(tracing=True)
+    result = minimax(Problem(game, evaluator_for(game)), game.start(), 2, watch)
+    assert (result.value, result.move) == (6, 1)  # his move 2
+    inner = [e.result for e in watch.events or () if isinstance(e, Left) and len(e.path) == 1]
+    assert [(edge.value, edge.move + 1) for edge in inner] == [(2, 3), (6, 3), (1, 1), (4, 4)]

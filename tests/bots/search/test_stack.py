@@ -1,0 +1,53 @@
+"""Search without recursion: deep, and with memory."""
+
+from __future__ import annotations
+
+import sys
+
+from bots.evaluators import evaluator_for
+from bots.search.problem import Problem
+from bots.search.stack import stack_alphabeta, stack_minimax
+from bots.search.watch import Watch
+from games.explicit import Explicit, Node
+from games.tictactoe import TicTacToe
+
+
+def ladder(depth: int) -> Explicit:
+    """A chain: at every node the second move goes on, and the first ends with the value of the ply.
+
+    Minnie gets the worst she can by going on, and so does Maxie, except at the very end.
+    """
+    nodes = []
+    for ply in range(depth):
+        first = 2 * ply + 1
+        # for Maxie a low end, for Minnie a high one: going on is better for both
+        nodes.append(Node(f"n{ply}", None, (first, first + 1)))
+        nodes.append(Node(f"e{ply}", -7 if ply % 2 == 0 else 7, ()))
+    nodes.append(Node("end", 3, ()))
+    # node numbers: n0 is 0, its end is 1, n1 is 2 …
+    return Explicit(nodes)
+
+
+def test_depth_100_000() -> None:
+    depth = 100_000
+    assert sys.getrecursionlimit() < depth
+    game = ladder(depth)
+    problem = Problem(game, evaluator_for(game))
+    for search, memo in ((stack_minimax, False), (stack_alphabeta, True)):
+        watch = Watch()
+        result = search(problem, game.start(), depth, watch, memo=memo)
+        assert (result.value, result.move) == (3, 1)
+        assert (watch.nodes, watch.leaves) == (2 * depth + 1, depth + 1)
+
+
+def test_memory_makes_tictactoe_small() -> None:
+    """549,946 nodes are only 5,478 different positions."""
+    game = TicTacToe()
+    problem = Problem(game, evaluator_for(game))
+    watch = Watch(tracing=True)
+    assert stack_minimax(problem, game.start(), 9, watch, memo=True).value == 0
+    assert len({getattr(event, "position", None) for event in watch.events or ()}) == 5_478
+    assert watch.nodes < 17_000
+    cutting = Watch()
+    assert stack_alphabeta(problem, game.start(), 9, cutting, memo=True).value == 0
+    assert cutting.nodes < watch.nodes

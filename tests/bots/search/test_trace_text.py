@@ -1,0 +1,81 @@
+"""The three traces that 001 prints, line by line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.evaluators import evaluator_for
+from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.pool import Pool
+from bots.search.problem import Problem
+from bots.search.trace_text import closing_lines, trace_lines, value_text
+from bots.search.values import INFINITY, WIN
+from bots.search.watch import Left, Valued, Watch
+from tests.bots.search.problems import tree
+
+PRINTED = json.loads((Path(__file__).parent / "printed_traces.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_traces(name: str, threads: int) -> None:
+    printed: dict[str, Any] = PRINTED[name]
+    game = tree(printed["tree"])
+    problem = Problem(game, evaluator_for(game))
+    watch = Watch(tracing=True)
+    with Pool(threads) as pool:
+        settings = Settings(pool, printed["prune_percentage"] or 0.0)
+        algorithm = ALGORITHMS[printed["algorithm"]]
+        result = algorithm.run(problem, game.start(), printed["search_depth"], watch, settings)
+    events = watch.events or []
+    estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
+    assert list(trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
+    assert (result.value, result.move) == (printed["value"], printed["move"])
+    assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
+    assert watch.leaves == printed["terminals_visited"]
+    pruned = [game.label(e.position) for e in events if isinstance(e, Left) and e.pruned]
+    assert pruned == printed["pruned_nodes"]
+
+
+def test_jamboree_prints_alphabetas_trace_on_the_big_tree() -> None:
+    """001, section 6: no node has more than 2 children, so 0.5 restricts nothing there."""
+    printed = PRINTED["fig4_alphabeta_HandoutBig"]
+    game = tree("HandoutBig")
+    watch = Watch(tracing=True)
+    with Pool(2) as pool:
+        ALGORITHMS["jamboree"].run(
+            Problem(game, evaluator_for(game)), game.start(), 4, watch, Settings(pool, 0.5)
+        )
+    events = watch.events or []
+    assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
+
+
+def test_closing_lines() -> None:
+    game = tree("HandoutBig")
+    problem = Problem(game, evaluator_for(game))
+    watch = Watch()
+    with Pool(1) as pool:
+        result = ALGORITHMS["alphabeta"].run(problem, game.start(), 4, watch, Settings(pool))
+    assert closing_lines(game, game.start(), result, watch.leaves) == [
+        "Therefore value of (Maxie,a) is Guess: 3, and best move is 0.",
+        "Terminals visited: 6",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "Guess: 3"),
+        (-2, "Guess: ~2"),
+        (INFINITY, "Maxie wins!"),
+        (-INFINITY, "Minnie wins!"),
+        (WIN - 5, "Maxie wins in 5"),
+        (1 - WIN, "Minnie wins in 1"),
+    ],
+)
+def test_values(value: int, text: str) -> None:
+    assert value_text(value) == text
