@@ -1,0 +1,84 @@
+"""A scripted peer: a real websocket server that says what a test's script says, and checks the answers."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import anyio
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from protocol.codec import decode_client, encode
+from protocol.messages import SUBPROTOCOL, ClientMessage, Hello, ServerMessage
+from tests.bots.wirework import welcome
+
+T = TypeVar("T", bound=ClientMessage)
+
+
+class Peer:
+    """The server's end of one connection."""
+
+    def __init__(self, connection: ServerConnection) -> None:
+        self.connection = connection
+
+    async def say(self, *messages: ServerMessage | bytes | str) -> None:
+        for message in messages:
+            await self.connection.send(message if isinstance(message, bytes | str) else encode(message))
+
+    async def hear(self, kind: type[T]) -> T:
+        """The next message, which must be of that kind."""
+        with anyio.fail_after(5):
+            message = decode_client(await self.connection.recv())
+        assert isinstance(message, kind), message
+        return message
+
+    async def let_in(self, session: str = "secret") -> Hello:
+        """Take the hello, and answer with a welcome."""
+        hello = await self.hear(Hello)
+        await self.say(welcome(session))
+        return hello
+
+    def cut(self) -> None:
+        """Break the connection without a word."""
+        self.connection.transport.abort()
+
+
+Script = Callable[[Peer], Awaitable[None]]
+
+
+class Stage:
+    """What the scripts of one test have done: `url`, and how many connections came."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.connections = 0
+        self.errors: list[Exception] = []
+
+
+@asynccontextmanager
+async def scripted(*scripts: Script, subprotocol: str = SUBPROTOCOL) -> AsyncIterator[Stage]:
+    """A server whose first connection gets the first script, and so on; the last serves all that follow.
+
+    A script that fails, fails the test.
+    """
+    stage = Stage()
+
+    async def answer(connection: ServerConnection) -> None:
+        script = scripts[min(stage.connections, len(scripts) - 1)]
+        stage.connections += 1
+        try:
+            await script(Peer(connection))
+        except ConnectionClosed:
+            pass
+        except Exception as error:  # noqa: BLE001 - told to the test at its end
+            stage.errors.append(error)
+            connection.transport.abort()
+
+    async with serve(
+        answer, "127.0.0.1", 0, subprotocols=[Subprotocol(subprotocol)], compression=None
+    ) as server:
+        stage.url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        yield stage
+    if stage.errors:
+        raise ExceptionGroup("the script failed", stage.errors)
