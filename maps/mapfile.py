@@ -28,7 +28,9 @@ class MapError(ValueError):
     """No such map, or a map file that is wrong: the file (or the name asked for), the key, and why."""
 
     def __init__(self, file: str, key: str, why: str) -> None:
-        super().__init__(": ".join(part for part in (file, key, why) if part))
+        told = ": ".join(part for part in (file, key, why) if part)
+        # a key or a file's name may hold a line's end; an error is one line
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in told))
         self.file = file
         self.key = key
         self.why = why
@@ -114,7 +116,7 @@ def _map_file(data: Mapping[str, object], name: str) -> MapFile:
 def _where(number: int, entry: Mapping[str, object]) -> str:
     """How a fault names a territory: `territory 3 (Alaska), `; the first is 0, as in moves."""
     name = entry.get("name")
-    return f"territory {number} ({name:.40}), " if isinstance(name, str) else f"territory {number}, "
+    return f"territory {number} ({name:.40}), " if isinstance(name, str) and name else f"territory {number}, "
 
 
 def _known(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
