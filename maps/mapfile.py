@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isfinite
 
 from games.board import BadMap, RisklessMap
 
@@ -191,12 +190,8 @@ def _place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
 
 
 def _coordinate(value: object) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and isfinite(value)
-        and abs(value) <= FAR
-    )
+    # NaN compares as false, so it is refused as the infinities are
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FAR
 
 
 def _apart(map: RisklessMap) -> None:
