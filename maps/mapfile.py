@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isfinite
 
 from games.board import BadMap, RisklessMap
 
@@ -28,7 +27,9 @@ class MapError(ValueError):
     """No such map, or a map file that is wrong: the file (or the name asked for), the key, and why."""
 
     def __init__(self, file: str, key: str, why: str) -> None:
-        super().__init__(": ".join(part for part in (file, key, why) if part))
+        told = ": ".join(part for part in (file, key, why) if part)
+        # a key or a file's name may hold a line's end; an error is one line
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in told))
         self.file = file
         self.key = key
         self.why = why
@@ -114,7 +115,7 @@ def _map_file(data: Mapping[str, object], name: str) -> MapFile:
 def _where(number: int, entry: Mapping[str, object]) -> str:
     """How a fault names a territory: `territory 3 (Alaska), `; the first is 0, as in moves."""
     name = entry.get("name")
-    return f"territory {number} ({name:.40}), " if isinstance(name, str) else f"territory {number}, "
+    return f"territory {number} ({name:.40}), " if isinstance(name, str) and name else f"territory {number}, "
 
 
 def _known(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
@@ -189,12 +190,8 @@ def _place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
 
 
 def _coordinate(value: object) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and isfinite(value)
-        and abs(value) <= FAR
-    )
+    # NaN compares as false, so it is refused as the infinities are
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FAR
 
 
 def _apart(map: RisklessMap) -> None:

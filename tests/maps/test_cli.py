@@ -1,0 +1,117 @@
+"""`arena maps` as a person starts it: real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from maps.loader import SHIPPED, map_names
+from tests.maps.test_mapfile import GOOD
+
+
+def arena(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "arena", "maps", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=50,
+        check=False,
+        env={**os.environ, "COLUMNS": "120", **environment},
+    )
+
+
+def test_list_tells_every_map() -> None:
+    done = arena("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {row.split()[0]: row.split() for row in done.stdout.splitlines()}
+    assert set(map_names()) <= set(rows)
+    assert rows["m2"][1:6] == ["16", "24", "10", "80", "400"]
+    assert "ring:N and grid:WxH" in done.stdout
+
+
+def test_list_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "maps.json"
+    done = arena("list", "--json", str(path))
+    assert done.returncode == 0
+    assert "world" in done.stdout
+    facts = {each["map"]: each for each in json.loads(path.read_text())}
+    assert set(facts) == set(map_names())
+    assert (facts["world"]["territories"], facts["world"]["roads"]) == (42, 83)
+    assert facts["world"]["continents"]["Asia"] == 12
+    assert json.loads(arena("list", "--json", "-").stdout) == json.loads(path.read_text())
+
+
+def test_show_draws_and_tells_the_starts() -> None:
+    done = arena("show", "usa")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "48 territories, 105 roads, cap 10; 240 armies win, ply 600 is a draw" in done.stdout
+    assert "39 Tennessee" in done.stdout
+    assert "Maxie, who moves first: Alabama (2), Louisiana (2)" in done.stdout
+    assert "⠤" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_show_without_unicode_is_ascii() -> None:
+    done = arena("show", "m2", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a1 -2 ......" in done.stdout
+
+
+def test_show_writes_svg(tmp_path: Path) -> None:
+    path = tmp_path / "world.svg"
+    done = arena("show", "world", "--svg", str(path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"wrote {path}\n", "")
+    assert path.read_text(encoding="utf-8").startswith("<svg ")
+    assert arena("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
+    assert arena("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
+
+
+def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
+    shipped = [str(SHIPPED / f"{name}.toml") for name in map_names()]
+    done = arena("check", *shipped)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"
+    good, bad, none = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml"))
+    good.write_text(GOOD)
+    bad.write_text(GOOD.replace("armies_to_win", "armies_to_vin"))
+    done = arena("check", str(bad), str(good), str(none))
+    assert done.returncode == 1
+    assert done.stdout == f"{good}: ok, 3 territories, 2 roads\n"
+    assert done.stderr.splitlines() == [
+        f"{bad}: armies_to_vin: no such key; did you mean armies_to_win?",
+        f"{none}: cannot be read: No such file or directory",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["show", "m3"], 1, "arena: m3: no such map: there are m1, m2, path4, usa, world, ring:N, grid:WxH"),
+        (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring is ring:N, N from 3 to 1000"),
+        (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),
+        (["show", "m1", "--svg", "no/such/m1.svg"], 1, "arena: cannot write no/such/m1.svg: No such file"),
+        (["list", "--json", "no/such/m1.json"], 1, "arena: cannot write no/such/m1.json: No such file"),
+        (["show"], 2, "arena: Missing argument"),
+        (["check"], 2, "arena: Missing argument"),
+        (["show", "m1", "--png", "x"], 2, "arena: No such option"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: str) -> None:
+    done = arena(*arguments)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.startswith(told)
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["list", "show", "check"])
+def test_help_has_an_example(command: str) -> None:
+    done = arena(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: arena maps {command}" in done.stdout

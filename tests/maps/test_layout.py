@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from itertools import combinations
+from math import dist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.board import RisklessMap
+from maps.generators import grid
+from maps.layout import OVERHANG, extent, lines, nearest_pair, roads
+from maps.mapfile import MapFile
+from tests.games.strategies import riskless_maps
+
+
+def row(*xs: float, wraps: bool) -> MapFile:
+    """A path of territories at these places, at heights 0, 10, 20 …"""
+    size = len(xs)
+    map = RisklessMap(
+        name="row",
+        territories=tuple("abcdefgh"[:size]),
+        neighbours=tuple(tuple(w for w in (v - 1, v + 1) if 0 <= w < size) for v in range(size)),
+        territory_cap=5,
+        armies_to_win=5,
+        ply_limit=50,
+        start=(1, *[0] * (size - 2), -1),
+        places=tuple((x, 10.0 * v) for v, x in enumerate(xs)),
+    )
+    return MapFile(map, wraps=wraps)
+
+
+@given(riskless_maps())
+def test_roads_are_told_once_each(map: RisklessMap) -> None:
+    both = {(v, w) for v, near in enumerate(map.neighbours) for w in near}
+    told = roads(map)
+    assert len(told) == len(set(told)) == len(both) / 2
+    assert {*told, *((w, v) for v, w in told)} == both
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=4, max_size=4, unique=True))
+def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
+    map = grid(2, 2)
+    moved = RisklessMap.from_data({**map.to_data(), "places": [list(place) for place in places]})
+    assert nearest_pair(moved) == min(dist(a, b) for a, b in combinations(places, 2))
+
+
+def test_a_road_is_a_straight_line() -> None:
+    file = row(0, 30, 100, wraps=False)
+    assert lines(file, 0, 1) == [((0, 0), (30, 10))]
+    assert lines(file, 2, 1) == lines(file, 1, 2) == [((30, 10), (100, 20))]
+    assert (extent(file).left, extent(file).right) == (0, 100)
+
+
+def test_a_long_road_goes_round_where_the_map_says_so() -> None:
+    file = row(0, 30, 100, wraps=True)
+    edge = extent(file)
+    assert (edge.left, edge.right) == (-100 * OVERHANG, 100 + 100 * OVERHANG)
+    assert lines(file, 0, 1) == [((0, 0), (30, 10))]
+    west, east = lines(file, 1, 2)
+    assert (west[0], east[1]) == ((30, 10), (100, 20))
+    assert (west[1][0], east[0][0]) == (edge.left, edge.right)
+    # Both ends at the edge have one height, on the line that crosses it.
+    assert west[1][1] == east[0][1] == pytest.approx(10 + 10 * 35 / 40)

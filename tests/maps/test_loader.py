@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from games.board import RisklessMap
+from maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file
+from tests.maps.test_mapfile import GOOD
+
+
+def test_every_toml_file_here_is_shipped() -> None:
+    assert map_names() == ["m1", "m2", "path4", "usa", "world"]
+    for name in map_names():
+        assert load_map(name).name == name
+        assert load_map(str(SHIPPED / f"{name}.toml")) == load_map(name)
+
+
+def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "strait.toml"
+    path.write_text(GOOD, encoding="utf-8")
+    assert isinstance(load_map(str(path)), RisklessMap)
+    assert load_map(str(path)).name == "strait"
+    assert load_file(str(path)) == read_file(path)
+
+
+def test_generated_maps_come_by_name() -> None:
+    assert load_map("ring:5").size == 5
+    assert load_map("grid:4x3").size == 12
+    assert "generated" in load_file("grid:4x3").description
+
+
+def test_an_unknown_name_lists_the_maps() -> None:
+    with pytest.raises(MapError) as error:
+        load_map("m3")
+    assert str(error.value) == (
+        "m3: no such map: there are m1, m2, path4, usa, world, ring:N, grid:WxH, "
+        "or give the path of a .toml file"
+    )
+
+
+@pytest.mark.parametrize("name", ["", "M1", "../m1", "m1.tom", "\0", "x" * 10_000, "maps/m1"])
+def test_other_names_are_no_maps(name: str) -> None:
+    with pytest.raises(MapError, match="no such map") as error:
+        load_map(name)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["ring:2", "ring:x", "ring:", "ring:1001", "ring:-3", "ring:3x3", "ring:٣"])
+def test_a_wrong_ring_says_what_would_be_right(name: str) -> None:
+    with pytest.raises(MapError, match=r"no such map: a ring is ring:N, N from 3 to 1000, as in ring:12"):
+        load_map(name)
+
+
+@pytest.mark.parametrize("name", ["grid:1x1", "grid:4", "grid:4x", "grid:40x26", "grid:0x9", "grid:2x2x2"])
+def test_a_wrong_grid_says_what_would_be_right(name: str) -> None:
+    with pytest.raises(MapError, match=r"no such map: a grid is grid:WxH, 2 to 1000 territories in all"):
+        load_map(name)
+
+
+def test_nothing_else_is_generated() -> None:
+    with pytest.raises(MapError, match="star:5: no such map: only ring:N and grid:WxH are made"):
+        load_map("star:5")
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(MapError, match=r"none\.toml: cannot be read: No such file or directory"):
+        read_file(tmp_path / "none.toml")
+    with pytest.raises(MapError, match="cannot be read: Is a directory"):
+        read_file(tmp_path)
+    with pytest.raises(MapError, match="cannot be read: embedded null byte"):
+        load_map("a\0.toml")
+
+
+def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b'territory_cap = 10\ndescription = "\xe9"\n')
+    with pytest.raises(MapError, match=r"latin\.toml: not TOML: it must be UTF-8, and line 2 is not"):
+        read_file(path)
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.toml"
+    path.write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(MapError, match=r"too large for a map: more than 1,000,000 bytes"):
+        read_file(path)
+
+
+def test_the_largest_map_is_far_from_that_bound() -> None:
+    map = load_map("grid:31x32")
+    written = [
+        f'[[territory]]\nname = "{name}"\nplace = [{place[0]}, {place[1]}]\nroads = {list(near)}\n'
+        for name, place, near in zip(map.territories, map.places, map.neighbours, strict=True)
+    ]
+    assert len("\n".join(written)) < MAX_BYTES / 5

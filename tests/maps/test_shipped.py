@@ -1,0 +1,229 @@
+"""What is known of the shipped maps from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from math import dist
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.graph import is_connected, is_simple, is_undirected
+from games.riskless import Riskless
+from maps.balance import Balance
+from maps.layout import lines, nearest_pair, roads
+from maps.loader import load_file, load_map, map_names
+from maps.mapfile import MapFile
+from tests.games.setups import random_match
+
+ROOT = Path(__file__).parents[1]
+COURSE: dict[str, Any] = json.loads((ROOT / "data" / "course_maps.json").read_text())
+
+every_map = pytest.mark.parametrize("file", [load_file(name) for name in map_names()], ids=map_names())
+
+
+def degree(name: str, territory: str) -> int:
+    map = load_map(name)
+    return len(map.neighbours[map.find(territory)])
+
+
+@every_map
+def test_every_map_is_a_simple_connected_undirected_graph(file: MapFile) -> None:
+    graph = file.map.neighbours
+    assert is_simple(graph)
+    assert is_undirected(graph)
+    assert is_connected(graph)
+
+
+@every_map
+def test_every_map_is_described(file: MapFile) -> None:
+    assert 10 < len(file.description) < 80
+
+
+@every_map
+def test_continents_share_the_territories_out(file: MapFile) -> None:
+    members = [v for _, each in file.continents for v in each]
+    assert sorted(members) == (list(range(file.map.size)) if members else [])
+
+
+@every_map
+def test_minnie_has_one_army_more_on_each_of_her_territories(file: MapFile) -> None:
+    maxie = [n for n in file.map.start if n > 0]
+    minnie = [-n for n in file.map.start if n < 0]
+    assert len(maxie) == len(minnie)
+    assert len(set(maxie)) == len(set(minnie)) == 1
+    assert minnie[0] == maxie[0] + 1
+
+
+@every_map
+def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None:
+    """On the picture no road passes so close to a third territory that it seems to lead there."""
+    places, clear = file.map.places, 0.25 * nearest_pair(file.map)
+    for v, w in roads(file.map):
+        for a, b in lines(file, v, w):
+            for u in set(range(file.map.size)) - {v, w}:
+                assert off(places[u], a, b) > clear, [file.map.territories[each] for each in (u, v, w)]
+
+
+def off(place: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
+    """The distance of a point from a stretch."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    along = ((place[0] - a[0]) * dx + (place[1] - a[1]) * dy) / (dx * dx + dy * dy)
+    along = min(1.0, max(0.0, along))
+    return dist(place, (a[0] + along * dx, a[1] + along * dy))
+
+
+@every_map
+def test_matches_end_before_the_limit(file: MapFile) -> None:
+    """Even random moves, which do not try to win, end most matches by the armies."""
+    lengths = [len(random_match(Riskless(file.map), seed).moves) for seed in range(5)]
+    assert sorted(lengths)[2] < file.map.ply_limit
+
+
+# the course's
+
+
+@pytest.mark.parametrize("name", ["m1", "m2"])
+def test_the_course_maps_are_the_course_s(name: str) -> None:
+    map, known = load_map(name), COURSE[name]
+    assert [list(near) for near in map.neighbours] == known["adjacency"]
+    assert map.territory_cap == known["territory_cap"]
+    assert map.armies_to_win == known["armies_to_win"]
+    assert map.ply_limit == 400
+    start = [0] * map.size
+    start[known["minnie_start"][0]] = -known["minnie_start"][1]
+    start[known["maxie_start"][0]] = known["maxie_start"][1]
+    assert list(map.start) == start
+
+
+def test_m2_is_named_by_column_and_row() -> None:
+    assert load_map("m2").territories[:5] == ("a1", "b1", "c1", "d1", "a2")
+    assert load_map("m2").territories[-1] == "d4"
+
+
+def test_path4_is_figure_2() -> None:
+    map = load_map("path4")
+    assert map.territories == ("0", "1", "2", "3")
+    assert map.neighbours == ((1,), (0, 2), (1, 3), (2,))
+    assert map.start == (2, 0, 0, -3)
+
+
+# the world
+
+
+def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
+    file = load_file("world")
+    assert (file.map.size, len(roads(file.map))) == (42, 83)
+    sizes = {name: len(members) for name, members in file.continents}
+    assert sizes == {
+        "North America": 9,
+        "South America": 4,
+        "Europe": 7,
+        "Africa": 6,
+        "Asia": 12,
+        "Australia": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("continent", "ways_in"),
+    [
+        ("North America", {"Alaska", "Greenland", "Central America"}),
+        ("South America", {"Venezuela", "Brazil"}),
+        ("Europe", {"Iceland", "Western Europe", "Southern Europe", "Ukraine"}),
+        ("Africa", {"North Africa", "Egypt", "East Africa"}),
+        ("Asia", {"Kamchatka", "Ural", "Afghanistan", "Middle East", "Siam"}),
+        ("Australia", {"Indonesia"}),
+    ],
+)
+def test_the_continents_have_their_known_ways_in(continent: str, ways_in: set[str]) -> None:
+    file = load_file("world")
+    members = dict(file.continents)[continent]
+    borders = {v for v in members if set(file.map.neighbours[v]) - set(members)}
+    assert {file.map.territories[v] for v in borders} == ways_in
+
+
+@pytest.mark.parametrize(
+    ("territory", "number"),
+    [("Argentina", 2), ("Indonesia", 3), ("Kamchatka", 5), ("Ukraine", 6), ("China", 6), ("Middle East", 6)],
+)
+def test_world_degrees(territory: str, number: int) -> None:
+    assert degree("world", territory) == number
+
+
+def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
+    file = load_file("world")
+    v, w = file.map.find("Alaska"), file.map.find("Kamchatka")
+    assert w in file.map.neighbours[v]
+    round_ = [each for each in roads(file.map) if len(lines(file, *each)) == 2]
+    assert round_ == [(v, w)]
+
+
+# the states
+
+
+def test_the_usa_has_48_states_and_105_borders() -> None:
+    file = load_file("usa")
+    assert (file.map.size, len(roads(file.map))) == (48, 105)
+    assert list(file.map.territories) == sorted(file.map.territories)
+    sizes = {name: len(members) for name, members in file.continents}
+    assert sizes == {"Northeast": 9, "Midwest": 12, "South": 16, "West": 11}
+
+
+@pytest.mark.parametrize(
+    ("state", "number"),
+    [
+        ("Maine", 1),
+        ("Florida", 2),
+        ("Rhode Island", 2),
+        ("South Carolina", 2),
+        ("Washington", 2),
+        ("Michigan", 3),
+        ("California", 3),
+        ("Texas", 4),
+        ("Utah", 5),
+        ("Idaho", 6),
+        ("Kentucky", 7),
+        ("Missouri", 8),
+        ("Tennessee", 8),
+    ],
+)
+def test_usa_degrees(state: str, number: int) -> None:
+    assert degree("usa", state) == number
+
+
+def test_only_tennessee_and_missouri_have_eight() -> None:
+    map = load_map("usa")
+    most = {map.territories[v] for v, near in enumerate(map.neighbours) if len(near) >= 8}
+    assert most == {"Tennessee", "Missouri"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Arizona", "Colorado"), ("Utah", "New Mexico"), ("New York", "Rhode Island"), ("Michigan", "Illinois")],
+)
+def test_a_corner_or_water_is_no_border(one: str, other: str) -> None:
+    map = load_map("usa")
+    assert map.find(other) not in map.neighbours[map.find(one)]
+
+
+# fairness
+
+
+@pytest.mark.parametrize("name", ["world", "usa"])
+def test_the_big_maps_start_as_the_balance_proposes(name: str) -> None:
+    map = load_map(name)
+    maxie = tuple(v for v, n in enumerate(map.start) if n > 0)
+    minnie = tuple(v for v, n in enumerate(map.start) if n < 0)
+    balance = Balance(map.neighbours)
+    assert balance.propose(5) == (maxie, minnie)
+    assert balance.imbalance(maxie, minnie) == 0
+
+
+@pytest.mark.parametrize("name", ["m1", "m2", "path4", "ring:8", "grid:6x7"])
+def test_the_starts_opposite_each_other_are_even(name: str) -> None:
+    map = load_map(name)
+    maxie = [v for v, n in enumerate(map.start) if n > 0]
+    minnie = [v for v, n in enumerate(map.start) if n < 0]
+    assert Balance(map.neighbours).imbalance(maxie, minnie) == 0

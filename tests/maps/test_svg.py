@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections import Counter
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+
+from games.board import RisklessMap
+from maps.layout import lines, roads
+from maps.loader import load_file, map_names
+from maps.mapfile import MapFile
+from maps.svg import draw_svg
+
+NS = "{http://www.w3.org/2000/svg}"
+NAMES = [*map_names(), "ring:12", "grid:6x7", "grid:1x2"]
+
+
+def picture(file: MapFile, armies: tuple[int, ...] | None = None) -> Element:
+    return fromstring(draw_svg(file, armies))
+
+
+def of_class(root: Element, name: str) -> list[Element]:
+    return [each for each in root.iter() if each.get("class") == name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_is_in_the_picture(name: str) -> None:
+    file = load_file(name)
+    root = picture(file)
+    assert root.findtext(f"{NS}title") == file.map.name
+    assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
+    drawn = sum(len(lines(file, v, w)) for v, w in roads(file.map))
+    assert len(of_class(root, "road")) == drawn
+    held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)
+    for owner in ("maxie", "minnie", "empty"):
+        assert len(of_class(root, owner)) == held[owner] + 1, "and one in the legend"
+    assert [each.text for each in of_class(root, "armies")] == [str(abs(n)) for n in file.map.start if n]
+
+
+def test_owners_differ_by_shape_and_not_only_by_colour() -> None:
+    root = picture(load_file("path4"))
+    assert {each.tag for each in of_class(root, "maxie")} == {f"{NS}circle"}
+    assert {each.tag for each in of_class(root, "minnie")} == {f"{NS}rect"}
+    titles = [each.text for each in root.iter(f"{NS}title")]
+    assert titles[1:] == ["0: Maxie 2", "1: empty", "2: empty", "3: Minnie 3"]
+
+
+def test_armies_of_any_position_can_be_shown() -> None:
+    root = picture(load_file("path4"), (5, 3, 0, -12))
+    assert [each.text for each in of_class(root, "armies")] == ["5", "3", "12"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_marks_and_names_are_inside_and_apart(name: str) -> None:
+    file = load_file(name)
+    root = picture(file)
+    width, height = (float(root.get(side) or 0) for side in ("width", "height"))
+    boxes = []
+    for each in of_class(root, "name"):
+        wide = 11 * 0.56 * len(each.text or "")
+        x, y = float(each.get("x") or 0), float(each.get("y") or 0)
+        boxes.append((each.text, x - wide / 2, y - 9, x + wide / 2, y + 2))
+    for one, left, top, right, bottom in boxes:
+        assert left >= 0, one
+        assert top >= 0, one
+        assert right <= width, one
+        assert bottom <= height, one
+        for other, left2, top2, right2, bottom2 in boxes:
+            apart = right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
+            assert one == other or apart, f"{one} is over {other}"
+
+
+def test_continents_are_tinted_and_in_the_legend() -> None:
+    file = load_file("world")
+    root = picture(file)
+    tints = [each for each in of_class(root, "tint") if each.tag == f"{NS}g"]
+    assert [each.findtext(f"{NS}title") for each in tints] == [name for name, _ in file.continents]
+    assert len({each.get("fill") for each in tints}) == 6
+    texts = [each.text for each in root.iter(f"{NS}text")]
+    assert "Asia, 12" in texts
+    assert "Maxie, 10 armies on 5" in texts
+
+
+def test_there_is_a_dark_half() -> None:
+    assert "@media (prefers-color-scheme: dark)" in draw_svg(load_file("m1"))
+
+
+def test_names_are_escaped() -> None:
+    map = RisklessMap(
+        name="<b>&",
+        territories=("<script>alert(1)</script".replace(">", "&"), '"Q" & A'),
+        neighbours=((1,), (0,)),
+        territory_cap=5,
+        armies_to_win=5,
+        ply_limit=50,
+        start=(1, -1),
+        places=((0, 0), (1, 1)),
+    )
+    root = picture(MapFile(map, "a < b", (("<i>", (0, 1)),)))
+    assert [each.text for each in of_class(root, "name")] == list(map.territories)
+    assert root.findtext(f"{NS}title") == "<b>&"
+    assert not list(root.iter(f"{NS}script"))
