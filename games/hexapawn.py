@@ -47,9 +47,7 @@ class Hexapawn(Game[Pawns, Move]):
         """The game of this `width` and `height`, 3 where the setup does not say."""
         unknown = set(setup) - {"width", "height"}
         if unknown:
-            raise BadData(
-                f"the setup of hexapawn is width and height, but it has {', '.join(sorted(unknown))}"
-            )
+            raise BadData(f"the setup of hexapawn is width and height, but it has {list(unknown)!r:.60}")
         return cls(
             whole_number(setup.get("width", 3), "width", 1, MAX_SIDE),
             whole_number(setup.get("height", 3), "height", 3, MAX_SIDE),
