@@ -38,15 +38,6 @@ class _Box:
     width: int
     height: int
 
-    def touches(self, other: _Box) -> bool:
-        """Is there less than one free column between them, or no line apart?"""
-        return (
-            self.column <= other.column + other.width
-            and other.column <= self.column + self.width
-            and self.row < other.row + other.height
-            and other.row < self.row + self.height
-        )
-
 
 def draw(
     file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
@@ -116,8 +107,15 @@ class _Canvas:
         return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
 
     def crowded(self) -> bool:
-        """Do two labels touch?"""
-        return any(a.touches(b) for i, a in enumerate(self.boxes) for b in self.boxes[:i])
+        """Is there not one free column between two labels? O(their cells)."""
+        taken: set[tuple[int, int]] = set()
+        for box in self.boxes:
+            for row in range(box.row, box.row + box.height):
+                cells = {(row, column) for column in range(box.column, box.column + box.width + 1)}
+                if not taken.isdisjoint(cells):
+                    return True
+                taken |= cells
+        return False
 
     def text(self, armies: Sequence[int], *, dots: bool) -> Text:
         rows = self._roads(dots=dots)

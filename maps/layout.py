@@ -48,9 +48,11 @@ def roads(map: RisklessMap) -> list[tuple[int, int]]:
 
 def lines(file: MapFile, v: int, w: int) -> list[Line]:
     """The road between v and w as straight lines: one, or two where it goes round the picture."""
-    places, edge = file.map.places, extent(file)
-    west, east = sorted((places[v], places[w]))
-    if not file.wraps or east[0] - west[0] <= edge.width / 2:
+    west, east = sorted((file.map.places[v], file.map.places[w]))
+    if not file.wraps:
+        return [(west, east)]
+    edge = extent(file)
+    if east[0] - west[0] <= edge.width / 2:
         return [(west, east)]
     # The height at which it crosses the edge, where both edges are one.
     before, after = west[0] - edge.left, edge.right - east[0]

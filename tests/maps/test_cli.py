@@ -1,4 +1,4 @@
-"""`arena maps` as a person starts it: real processes."""
+"""`arena maps` as a person starts it: in real processes, and mistakes by the command's own entry."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from arena import main
 from maps.loader import SHIPPED, map_names
 from tests.maps.test_mapfile import GOOD
 
@@ -50,7 +51,7 @@ def test_list_as_json(tmp_path: Path) -> None:
 def test_show_draws_and_tells_the_starts() -> None:
     done = arena("show", "usa")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "48 territories, 105 roads, cap 10; 240 armies win, ply 600 is a draw" in done.stdout
+    assert "48 territories, 105 roads, cap 10; 240 armies win, ply 1000 is a draw" in done.stdout
     assert "39 Tennessee" in done.stdout
     assert "Maxie, who moves first: Alabama (2), Louisiana (2)" in done.stdout
     assert "⠤" in done.stdout
@@ -102,16 +103,21 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
         (["show", "m1", "--png", "x"], 2, "arena: No such option"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: str) -> None:
-    done = arena(*arguments)
-    assert done.returncode == code
-    assert done.stdout == ""
-    assert done.stderr.startswith(told)
-    assert len(done.stderr.splitlines()) == 1
+def test_a_mistake_is_told_in_one_line(
+    arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["maps", *arguments])
+    done = capsys.readouterr()
+    assert left.value.code == code
+    assert done.out == ""
+    assert done.err.startswith(told)
+    assert len(done.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["list", "show", "check"])
-def test_help_has_an_example(command: str) -> None:
-    done = arena(command, "--help")
-    assert done.returncode == 0
-    assert f"Example: arena maps {command}" in done.stdout
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["maps", command, "--help"])
+    assert left.value.code == 0
+    assert f"Example: arena maps {command}" in capsys.readouterr().out
