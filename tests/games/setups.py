@@ -14,6 +14,7 @@ MAPS = (*map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
 
 # A game that is not named here is played on its empty setup: a new one is in the suites at once.
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {
+    "hexapawn": {"": {}, "1x3": {"width": 1, "height": 3}, "5x4": {"width": 5, "height": 4}},
     "riskless": {name: dict(load_map(name).to_data()) for name in MAPS},
 }
 
