@@ -1,0 +1,127 @@
+"""bots.engines.from_file: an author's file, whatever it is called and whatever lies beside it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bots.bot import Bot
+from bots.engines.from_file import bot_class, engine_name, is_file_spec
+from bots.options import BadSpec
+
+GOOD = """\
+from bots.bot import Bot
+
+class {name}(Bot):
+    def choose(self, position, clock):
+        return self.game.moves(position)[0]
+"""
+
+
+def written(folder: Path, text: str, name: str = "my_bot.py") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_spec_names_a_file_or_a_class_in_it() -> None:
+    assert is_file_spec("a/my_bot.py")
+    assert is_file_spec("my_bot.py:MyBot")
+    assert not is_file_spec("alphabeta:depth=3")
+    assert not is_file_spec("minimax")
+    assert engine_name("there/my_bot.py:MyBot") == engine_name("my_bot.py") == "my_bot"
+
+
+def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:
+    bot = bot_class(written(tmp_path, GOOD.format(name="Mine")))
+    assert issubclass(bot, Bot)
+    assert bot.__name__ == "Mine"
+
+
+def test_of_several_bots_one_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
+    assert bot_class(f"{file}:Two").__name__ == "Two"
+    with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
+        bot_class(file)
+    with pytest.raises(BadSpec, match="has no bot called 'Three': there are One, Two"):
+        bot_class(f"{file}:Three")
+
+
+def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None:
+    text = "from bots.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(name="Mine").replace(
+        "(Bot)", "(Base)"
+    )
+    assert bot_class(written(tmp_path, text)).__name__ == "Mine"
+
+
+def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
+    text = "from bots.engines.greedy import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
+    assert bot_class(written(tmp_path, text)).__name__ == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\n", "has no bot: write a class with `from bots.bot import Bot` as its base"),
+        ("from bots.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
+        ("import os\nx = 1 +\n", "line 2: SyntaxError: invalid syntax"),
+        ("a = 1\nb = nothing\n", "line 2: NameError: name 'nothing' is not defined"),
+        ("def f():\n    raise KeyError('k')\n\nf()\n", "line 2: KeyError: 'k'"),
+        (
+            "import missing_module_of_mine\n",
+            "line 1: ModuleNotFoundError: No module named 'missing_module_of_mine'",
+        ),
+        ("import sys\nsys.exit(4)\n", "line 2: SystemExit: 4"),
+        ("\0", "ource code"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, told: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(BadSpec) as error:
+        bot_class(file)
+    assert str(error.value).startswith(file)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadSpec, match=r"none\.py does not exist: give the path of a Python file"):
+        bot_class("none.py")
+    folder = tmp_path / "folder.py"
+    folder.mkdir()
+    with pytest.raises(BadSpec, match=r"folder\.py is no file"):
+        bot_class(str(folder))
+
+
+def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
+    """A file named like a module of Python, among files named like modules of the project."""
+    for trap in (
+        "bots",
+        "games",
+        "maps",
+        "protocol",
+        "server",
+        "console",
+        "arena",
+        "typing",
+        "typer",
+        "helper",
+    ):
+        (tmp_path / f"{trap}.py").write_text("raise RuntimeError('the wrong module')\n")
+    (tmp_path / "helper.py").write_text("answer = 42\n")
+    text = "import random, helper\nassert helper.answer == 42 and random.randint\n" + GOOD.format(name="Mine")
+    written(tmp_path, text, "random.py")
+    code = "import arena, sys; from bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
+    found = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert found.stderr == ""
+    assert "Mine.choose" in found.stdout

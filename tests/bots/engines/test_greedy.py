@@ -1,0 +1,63 @@
+"""bots.engines.greedy: the best position after one ply, by an oracle that looks at all of them."""
+
+from random import Random
+from threading import Event
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.bot import Clock, Match, ask, begin
+from bots.engines.greedy import GreedyBot
+from games.core import AnyGame, Player
+from maps.setup import make_setup
+
+GAMES = {"tictactoe": make_setup("tictactoe"), "path4": make_setup("riskless", "path4"), "m2": make_setup()}
+
+
+def chosen(game: AnyGame, position: Any, seed: int = 0) -> Any:
+    bot = GreedyBot(seed=seed)
+    begin(bot, Match(game, game.player(position)))
+    bot.prepare()
+    return ask(bot, position, Clock(1.0), Event())
+
+
+def worth(game: AnyGame, position: Any, move: Any) -> float:
+    """What the mover makes of a move: a win, a draw, or the plain estimate of what follows."""
+    after, mover = game.play(position, move), game.player(position)
+    outcome = game.outcome(after)
+    if outcome is None:
+        return mover.sign * game.estimate(after)
+    return 0 if outcome.winner is None else float("inf") if outcome.winner is mover else -float("inf")
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.integers(0, 30))
+def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: int, plies: int) -> None:
+    game, rng = GAMES[name], Random(seed)
+    position = game.start()
+    for _ in range(plies):
+        after = game.play(position, rng.choice(game.moves(position)))
+        if game.outcome(after):
+            break
+        position = after
+    values = [worth(game, position, move) for move in game.moves(position)]
+    best = game.moves(position)[values.index(max(values))]
+    assert chosen(game, position) == best
+    assert worth(game, position, chosen(game, position, seed=1)) == max(values)
+
+
+def test_a_seed_takes_any_of_equals() -> None:
+    game = GAMES["tictactoe"]
+    position = game.play(game.start(), 4)
+    taken = {chosen(game, position, seed) for seed in range(1, 60)}
+    # After the centre all four corners are worth the same.
+    assert taken == {0, 2, 6, 8}
+    assert chosen(game, position) == 0
+
+
+def test_minnie_likes_low_values() -> None:
+    game = GAMES["tictactoe"]
+    position = game.position_from_text("XX.OO.X..")
+    assert game.player(position) is Player.MINNIE
+    assert chosen(game, position) == 5

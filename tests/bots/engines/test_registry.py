@@ -1,0 +1,69 @@
+"""bots.engines.registry: from what a person types to a bot that plays every game."""
+
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+import pytest
+
+from bots.bot import Bot, Clock, Match, ask, begin
+from bots.engines.registry import make_engine
+from bots.match import Ending
+from bots.options import ENGINES, BadSpec
+from games.core import AnyGame, Player
+from maps.setup import make_setup
+
+GAMES = [make_setup("tictactoe"), make_setup("riskless", "path4"), make_setup("riskless", "world")]
+
+
+def seated(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
+    bot = make_engine(spec).make()
+    begin(bot, Match(game, seat, threads=2))
+    bot.prepare()
+    return bot
+
+
+@pytest.mark.parametrize("game", GAMES, ids=["tictactoe", "path4", "world"])
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame) -> None:
+    position = game.start()
+    for seat in Player:
+        bot = seated(name, game, seat)
+        clock = Clock(mine=0.05, per_move=True, arrived=monotonic())
+        move = ask(bot, position, clock, Event())
+        position = game.play(position, move)
+        bot.ended(Ending(None, None, "enough", 1, position))
+
+
+def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
+    engine = make_engine("alphabeta:depth=3")
+    assert (engine.name, engine.spec) == ("alphabeta", "alphabeta:depth=3")
+    file = tmp_path / "my_bot.py"
+    file.write_text("from bots.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n")
+    engine = make_engine(f"{file}:A")
+    assert (engine.name, engine.spec) == ("my_bot", f"{file}:A")
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("randm", "no engine is called 'randm': there are random, greedy, minimax, alphabeta, jamboree"),
+        ("randm", "or give a file NAME.py"),
+        ("", "no engine is called ''"),
+        (
+            "greedy:evaluator=nice",
+            "greedy: evaluator must be plain, features or a file NAME.toml, not 'nice'",
+        ),
+        ("greedy:evaluator=none.toml", "greedy: there is no weights file none.toml"),
+        ("alphabeta:depth=0", "alphabeta: depth must be"),
+        ("jamboree:prune=2", "jamboree: prune must be"),
+        ("random:seed", "random: 'seed' is no option"),
+        ("./bot", "no engine is called './bot'"),
+        ("./bot.py", "./bot.py does not exist"),
+    ],
+)
+def test_a_wrong_spec_is_told_in_a_line(spec: str, told: str) -> None:
+    with pytest.raises(BadSpec) as error:
+        make_engine(spec)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
