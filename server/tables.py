@@ -33,6 +33,9 @@ from server.standings import Row, is_void, losers, table
 REDRAW_SECONDS = 0.5
 """The table is computed anew at most this often; a rating of many bots takes milliseconds."""
 
+NARROWEST = 78
+"""Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""
+
 WIDE = 200
 """Columns, where there is no terminal to fit into."""
 
@@ -41,9 +44,10 @@ _FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 
 def draw(rows: Sequence[Row], *, plain: bool) -> Table:
     """The table of standings. `plain`: in characters that every file and log can hold."""
-    drawn = Table(box=box.MARKDOWN if plain else box.SIMPLE_HEAD)
-    drawn.add_column("#", justify="right")
-    drawn.add_column("bot", overflow="fold")
+    # Without padding it fits into 80 columns: the box puts a blank between two.
+    drawn = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    drawn.add_column("#", justify="right", no_wrap=True)
+    drawn.add_column("bot", overflow="fold", min_width=9)
     for heading in (
         "games",
         "points",
@@ -73,7 +77,7 @@ LEGEND = "time, illegal, gone, other: matches lost on time, by an illegal move, 
 
 def show(rows: Sequence[Row], console: Console) -> None:
     """Print the final table, and below it what its last columns mean where they say something."""
-    if console.is_terminal:
+    if console.is_terminal and console.width >= NARROWEST:
         console.print(draw(rows, plain=False))
     else:
         wide = Console(file=StringIO(), width=WIDE)
@@ -143,7 +147,9 @@ class Display:
 
     def view(self) -> RenderableType:
         """What is drawn on a terminal."""
-        return Group(draw(self._rows, plain=False), self._bar) if self._rows else self._bar
+        if not self._rows or self._console.width < NARROWEST:
+            return self._bar
+        return Group(draw(self._rows, plain=False), self._bar)
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
