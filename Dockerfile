@@ -1,5 +1,5 @@
 # The arena and its bots in one image. docker-compose.yml runs a ladder of it; alone it is the command:
-#   docker build -t riskless-arena . && docker run --rm riskless-arena --help
+#   docker build -t riskless-arena . && docker run --rm riskless-arena maps show m2
 FROM python:3.13-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/build && python -m venv --without-pip /opt/arena
@@ -10,7 +10,8 @@ RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashe
  && /opt/build/bin/python -m pip install --quiet --require-hashes -r requirements-build.lock
 COPY . .
 RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
- && python -m pip --python /opt/arena/bin/python install --quiet --no-deps /tmp/wheel/*.whl
+ && python -m pip --python /opt/arena/bin/python install --quiet --no-deps /tmp/wheel/*.whl \
+ && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:3.13-slim
 # What is compiled at run time is kept where the arena's own user may write.
@@ -19,7 +20,6 @@ RUN useradd --system --create-home --uid 10001 arena && install -d -o arena -g a
 COPY --from=build /opt/arena /opt/arena
 USER arena
 WORKDIR /record
-VOLUME /record
 EXPOSE 8765
 # The command stops on SIGTERM by itself, and has no children that an init would have to reap.
 STOPSIGNAL SIGTERM

@@ -1,0 +1,138 @@
+"""The compose file, for real: a Docker engine, containers, their network and their volume.
+
+Runs where DOCKER_HOST names an engine, as `.ci/run` sees to where it can.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from games.catalogue import make_game
+from protocol.record import Record, read
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(900),  # the first build installs all dependencies
+    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+]
+
+OWN_BOT = """
+from bots.bot import Bot
+
+class Last(Bot):
+    def choose(self, position, clock):
+        return self.game.moves(position)[-1]
+"""
+
+Compose = Callable[..., str]
+
+
+@pytest.fixture
+def compose(tmp_path: Path) -> Iterator[Compose]:
+    """Runs `docker compose` on a project of its own with one service more, and removes it all at the end."""
+    (tmp_path / "last.py").write_text(OWN_BOT, encoding="utf-8")
+    (tmp_path / "own.yml").write_text(
+        f"""
+services:
+  last:
+    image: riskless-arena
+    pull_policy: never
+    volumes: ["{tmp_path / "last.py"}:/bots/last.py:ro"]
+    command: bot /bots/last.py --url ws://server:8765 --wait 60
+""",
+        encoding="utf-8",
+    )
+    files = ["-f", str(ROOT / "docker-compose.yml"), "-f", str(tmp_path / "own.yml")]
+    project = f"arena-test-{os.getpid()}"
+
+    def run(*arguments: str, **environment: str) -> str:
+        done = subprocess.run(
+            ["docker", "compose", "--progress", "plain", "-p", project, *files, *arguments],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=800,
+        )
+        assert done.returncode == 0, done.stdout[-5000:]
+        return done.stdout
+
+    yield run
+    run("down", "--volumes", "--timeout", "5")
+
+
+def exit_codes(compose: Compose) -> dict[str, int]:
+    """Of every container, by its service and number."""
+    lines = compose("ps", "--all", "--format", "{{.Name}} {{.ExitCode}}").splitlines()
+    return {name.split("-", 3)[3]: int(code) for name, code in map(str.split, lines)}
+
+
+def records(compose: Compose, folder: Path) -> list[Record]:
+    compose("cp", "server:/record/ladder.jsonl", str(folder))
+    return list(read(folder / "ladder.jsonl"))
+
+
+def assert_replays(record: Record) -> None:
+    game = make_game(record.game, record.setup)
+    position = game.start()
+    for each in record.moves:
+        position = game.play(position, game.move_from_data(each.move))
+    outcome = game.outcome(position)
+    assert outcome is not None
+    assert (outcome.winner, outcome.reason) == (record.result.winner, record.result.reason)
+
+
+def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
+    compose: Compose, tmp_path: Path
+) -> None:
+    bots = {"random", "greedy", "greedy-2", "minimax", "alphabeta", "jamboree", "last"}
+    output = compose(
+        "up", "--build", "--scale", "greedy=2", BOTS="7", MAP="path4", TC="0.05/move", ROUNDS="1"
+    )
+    codes = exit_codes(compose)
+    assert len(codes) == 8
+    assert set(codes.values()) == {0}, "all end by themselves when the ladder is over"
+    played = records(compose, tmp_path)
+    met = sorted((record.players.maxie, record.players.minnie) for record in played)
+    assert met == sorted(
+        [*combinations(sorted(bots), 2), *((b, a) for a, b in combinations(sorted(bots), 2))]
+    )
+    for record in played:
+        assert_replays(record)
+    compose("cp", "server:/record/table.json", str(tmp_path))
+    table = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
+    assert {row["bot"] for row in table} == bots
+    assert sum(row["points"] for row in table) == len(played)
+    table_printed = [line for line in output.splitlines() if line.startswith("server-1") and "|" in line[10:]]
+    assert all(any(f" {bot} " in line for line in table_printed) for bot in bots), output[-3000:]
+
+
+def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: Path) -> None:
+    terms = {"BOTS": "3", "TC": "10+1", "MAP": "path4", "ROUNDS": "1000"}
+    compose("up", "--build", "--detach", "--scale", "greedy=2", "server", "random", "greedy", **terms)
+    limit = time.monotonic() + 60
+    while "2/6000 " not in compose("logs", "server"):
+        assert time.monotonic() < limit, compose("logs")
+        time.sleep(0.5)
+    assert compose("exec", "server", "id", "-un").strip() == "arena"
+    began = time.monotonic()
+    compose("stop", "--timeout", "30")
+    assert time.monotonic() - began < 20
+    codes = exit_codes(compose)
+    assert codes.pop("server-1") == 130, "stopped, not killed (137)"
+    assert set(codes.values()) == {0}
+    played = records(compose, tmp_path)
+    assert len(played) >= 2
+    for record in played:
+        assert_replays(record)
