@@ -8,7 +8,7 @@ the error code for the peer and one line that says where.
 from __future__ import annotations
 
 from math import isfinite
-from typing import cast
+from typing import cast, get_args
 
 import msgpack
 import msgspec
@@ -25,8 +25,8 @@ from protocol.messages import (
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""
 
-_CLIENT_TYPES = ("hello", "ready", "move", "resign")
-_SERVER_TYPES = ("welcome", "start", "turn", "accepted", "end", "error")
+_CLIENT_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ClientMessage))
+_SERVER_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ServerMessage))
 
 
 class DecodeError(ValueError):

@@ -49,6 +49,13 @@ class Code(_Explained):
     TOO_MANY_FAULTS = "too_many_faults", "too many rejected messages in one match; the match is lost"
     TOO_SLOW = "too_slow", "the client does not read what it is sent; the connection is closed"
     REPLACED = "replaced", "the same session has connected again; this connection is closed"
+    RATE_LIMITED = "rate_limited", "too many messages, connections or tries in a short time"
+    NO_SUCH_CHALLENGE = "no_such_challenge", "the challenge does not exist, is over, or is not this bot's"
+    BAD_CHALLENGE = (
+        "bad_challenge",
+        "the challenge names a game, map, time control or bot that cannot be played",
+    )
+    NOT_A_PLAYER = "not_a_player", "a spectator neither plays nor challenges"
     SHUTTING_DOWN = "shutting_down", "the server stops; the connection is closed"
 
 

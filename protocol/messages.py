@@ -23,6 +23,7 @@ MAX_SERVER_FRAME = 4 * 1024 * 1024
 """Bytes: the largest frame that a client must take: a match start on a map of 1,000 territories."""
 
 Seat = Literal["maxie", "minnie"]
+Role = Literal["bot", "spectator", "admin"]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Secret = Annotated[str, Meta(max_length=128)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -82,6 +83,14 @@ class Hello(Struct, frozen=True, tag="hello"):
     """The `welcome.session` of a connection that was lost, to return to its matches."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
     """The games it plays; empty for all."""
+    maps: Annotated[list[Name], Meta(max_length=64)] = []
+    """The Riskless maps it plays, by name; empty for all."""
+    time_controls: Annotated[list[Annotated[str, Meta(max_length=32)]], Meta(max_length=32)] = []
+    """The time controls it plays, as in `10+0.1` and `0.1/move`; empty for all."""
+    pool: bool = True
+    """Whether the matchmaker may give it matches; a bot that only takes challenges says false."""
+    role: Role = "bot"
+    """`spectator` only watches; `admin` is for the host's own tools. Both play no matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
     """How many matches it plays at once."""
     program: Annotated[str, Meta(max_length=100)] = ""
@@ -107,6 +116,54 @@ class Resign(Struct, frozen=True, tag="resign"):
     """The bot gives the match up."""
 
     match: MatchId
+
+
+class Challenge(Struct, frozen=True, tag="challenge"):
+    """Ask for a match: of one bot by name, or, with no opponent named, of whoever takes it first."""
+
+    opponent: Annotated[str, Meta(max_length=64)] = ""
+    game: Name = "riskless"
+    map: Annotated[str, Meta(max_length=64)] = "m2"
+    """The name of a shipped or generated map; without meaning for other games."""
+    time_control: TimeControl = TimeControl(10_000, 100)
+    seat: Seat | None = None
+    """The challenger's seat; nil leaves it to the server, which swaps from match to match."""
+    rated: bool = True
+
+
+class Accept(Struct, frozen=True, tag="accept"):
+    """Take a challenge, or an open one; a match follows."""
+
+    challenge: MatchId
+
+
+class Decline(Struct, frozen=True, tag="decline"):
+    """Refuse a challenge that names this bot."""
+
+    challenge: MatchId
+    reason: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Withdraw(Struct, frozen=True, tag="withdraw"):
+    """Take one's own challenge back."""
+
+    challenge: MatchId
+
+
+class Watch(Struct, frozen=True, tag="watch"):
+    """See a match: a `view` of all so far, then an `update` for each move, then its `end`."""
+
+    match: MatchId
+
+
+class Unwatch(Struct, frozen=True, tag="unwatch"):
+    """See no more of a match."""
+
+    match: MatchId
+
+
+class Browse(Struct, frozen=True, tag="browse"):
+    """Ask for a `listing` now, and for a new one whenever it changes."""
 
 
 # from a server
@@ -157,9 +214,11 @@ class Accepted(Struct, frozen=True, tag="accepted"):
     match: MatchId
     ply: Ply
     spent_ms: float
-    """From the turn's leaving to the move's arrival, to a thousandth of a ms."""
+    """From the turn's leaving to the move's arrival, to a thousandth of a ms, less the credit."""
     clock_ms: int
     """What the mover has left, the increment added."""
+    credited_ms: float = 0.0
+    """Taken off for the network: the least of the recent ping times, within a budget (PROTOCOL.md)."""
 
 
 class End(Struct, frozen=True, tag="end"):
@@ -185,6 +244,103 @@ class Error(Struct, frozen=True, tag="error"):
     """True when the connection closes after this message."""
 
 
-ClientMessage = Hello | Ready | Move | Resign
-ServerMessage = Welcome | Start | Turn | Accepted | End | Error
+class Challenged(Struct, frozen=True, tag="challenged"):
+    """A challenge is open: sent to the bot that it names, to its challenger, and when open to all who browse."""
+
+    challenge: str
+    challenger: str
+    opponent: str
+    """Empty for an open one."""
+    game: str
+    map: str
+    time_control: TimeControl
+    seat: Seat | None
+    """The challenger's."""
+    rated: bool
+    expires_ms: int
+    """How long it stays open from now."""
+
+
+ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
+
+
+class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
+    """A challenge is no longer open, and why. `accepted` names the match that follows."""
+
+    challenge: str
+    outcome: ChallengeOutcome
+    detail: str = ""
+    match: str | None = None
+
+
+class LiveMatch(Struct, frozen=True):
+    """A match in progress, as a listing shows it."""
+
+    match: str
+    event: str
+    game: str
+    players: Players
+    time_control: TimeControl
+    ply: int
+    rated: bool = False
+
+
+class Present(Struct, frozen=True):
+    """A bot that is connected, as a listing shows it."""
+
+    name: str
+    program: str
+    matches: int
+    """How many it plays now."""
+    capacity: int
+    benched: str = ""
+    """Why the matchmaker gives it no matches now; empty when it does."""
+
+
+class Listing(Struct, frozen=True, tag="listing"):
+    """What goes on: matches in progress, who is connected, open challenges."""
+
+    matches: list[LiveMatch]
+    bots: list[Present]
+    challenges: list[Challenged]
+
+
+class Played(Struct, frozen=True, omit_defaults=True):
+    """A move that was played, as a watcher sees it."""
+
+    move: Data
+    ms: float
+    thinking: Thinking | None = None
+
+
+class View(Struct, frozen=True, tag="view"):
+    """All of a match so far, for a watcher."""
+
+    match: str
+    event: str
+    game: str
+    setup: dict[str, Data]
+    players: Players
+    time_control: TimeControl
+    moves: list[Played]
+    clocks: Clocks
+    mover: Seat | None
+    """Whose clock runs; nil before the first turn."""
+
+
+class Update(Struct, frozen=True, tag="update"):
+    """A move of a watched match. A watcher that finds a ply missing asks to `watch` again."""
+
+    match: str
+    ply: int
+    played: Played
+    clocks: Clocks
+
+
+ClientMessage = (
+    Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse
+)
+ServerMessage = (
+    Welcome | Start | Turn | Accepted | End | Error | Challenged | ChallengeOver | Listing | View | Update
+)
 Message = ClientMessage | ServerMessage
