@@ -25,6 +25,8 @@ class RecordedMove(Struct, frozen=True, omit_defaults=True):
     move: Data
     ms: Annotated[float, Meta(ge=0)]
     thinking: Thinking | None = None
+    credited_ms: float = 0.0
+    """Taken off for the network (lag credit); `ms` is what the clock was charged."""
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -21,10 +21,12 @@ class GotReady(Struct, frozen=True, tag="ready"):
     player: Player
 
 
-class TurnLeft(Struct, frozen=True, tag="turn_left"):
+class TurnLeft(Struct, frozen=True, tag="turn_left", omit_defaults=True):
     """The turn of this ply has left the server: the mover's clock runs from now."""
 
     ply: int
+    lag: int = 0
+    """The least of the recent ping times of the mover's connection, in ns; 0 where none is known."""
 
 
 class Moved(Struct, frozen=True, tag="moved", omit_defaults=True):
@@ -67,8 +69,15 @@ class BrokeProtocol(Struct, frozen=True, tag="broke_protocol"):
     detail: str
 
 
-class DeadlineFell(Struct, frozen=True, tag="deadline"):
+class DeadlineFell(Struct, frozen=True, tag="deadline", omit_defaults=True):
     """`next_deadline` has passed, and nothing that had arrived before is left unread."""
+
+    server_late: int = 0
+    """By how many ns the server itself was held up during the turn, as far as it knows."""
+
+
+class ServerBack(Struct, frozen=True, tag="server_back"):
+    """The server was away and goes on with the match: all times before mean nothing any more."""
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
@@ -88,6 +97,7 @@ Event = (
     | Gone
     | BrokeProtocol
     | DeadlineFell
+    | ServerBack
     | ServerFailed
 )
 

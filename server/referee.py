@@ -16,7 +16,7 @@ from typing import assert_never
 
 from games.core import BadData, Game, IllegalMove, Player
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
+from protocol.messages import Accepted, Clocks, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
 from protocol.record import RecordedMove
 from protocol.timecontrol import TimeControl
 from server.clock import MS, Clock
@@ -33,10 +33,15 @@ from server.events import (
     Opened,
     Resigned,
     Returned,
+    ServerBack,
     ServerFailed,
     Tell,
     TurnLeft,
 )
+from server.lag import LagBudget
+
+LATE_LIMIT = 50 * MS
+"""A flag that falls while the server was held up for longer than this is nobody's: the match is void."""
 
 MAX_FAULTS = 16
 """Rejected messages that a player may send in one match; one more loses it."""
@@ -79,7 +84,9 @@ class Referee:
         self._ready = dict.fromkeys(Player, False)
         self._left_at: dict[Player, int] = {}
         self._faults = dict.fromkeys(Player, 0)
+        self._lag = dict.fromkeys(Player, LagBudget())
         self._turn_since: int | None = None
+        self._turn_lag = 0
 
     @property
     def over(self) -> bool:
@@ -109,8 +116,8 @@ class Referee:
                 return self._open(now)
             case GotReady(player):
                 return self._get_ready(player)
-            case TurnLeft(ply):
-                return self._start_clock(ply, now)
+            case TurnLeft(ply, lag):
+                return self._start_clock(ply, lag, now)
             case Moved():
                 return self._move(event, now)
             case Resigned(player):
@@ -126,8 +133,10 @@ class Referee:
             case BrokeProtocol(player, detail):
                 text = f"{self._who(player)} broke the protocol: {detail}"
                 return self._finish(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
-            case DeadlineFell():
-                return self._judge_deadline(now)
+            case DeadlineFell(server_late):
+                return self._judge_deadline(server_late, now)
+            case ServerBack():
+                return self._go_on(now)
             case ServerFailed(detail):
                 return self._finish(None, EndReason.SERVER_FAULT, detail, now)
             case _:
@@ -154,9 +163,10 @@ class Referee:
 
     # playing
 
-    def _start_clock(self, ply: int, now: int) -> list[Effect]:
+    def _start_clock(self, ply: int, lag: int, now: int) -> list[Effect]:
         if self._playing and ply == self.ply and self._turn_since is None:
             self._turn_since = now
+            self._turn_lag = lag
             self.revision += 1
         return []
 
@@ -173,7 +183,8 @@ class Referee:
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive while its turn is still on the way out: it took no time.
         spent = max(0, now - self._turn_since) if self._turn_since is not None else 0
-        late = spent - self._clock.allowed(player)
+        credited, budget = self._lag[player].credit(self._turn_lag, spent)
+        late = spent - credited - self._clock.allowed(player)
         if late > 0:
             return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
         try:
@@ -183,18 +194,19 @@ class Referee:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        return self._accept(event, position, spent, now)
+        self._lag[player] = budget
+        return self._accept(event, position, spent - credited, credited, now)
 
-    def _accept(self, event: Moved, position: object, spent: int, now: int) -> list[Effect]:
+    def _accept(self, event: Moved, position: object, spent: int, credited: int, now: int) -> list[Effect]:
         game = self.terms.game
         self.position = position
         self._clock = self._clock.spend(event.player, spent)
         self._turn_since = None
         ms = round(spent / MS, 3)
-        self.moves.append(RecordedMove(event.move, ms, event.thinking))
+        self.moves.append(RecordedMove(event.move, ms, event.thinking, round(credited / MS, 3)))
         self._movers.append(event.player)
         left = self._clock.left(event.player) // MS
-        self._accepted.append(Accepted(self.terms.match, event.ply, ms, left))
+        self._accepted.append(Accepted(self.terms.match, event.ply, ms, left, self.moves[-1].credited_ms))
         self.revision += 1
         effects: list[Effect] = [Tell(event.player, self._accepted[-1])]
         outcome = game.outcome(position)
@@ -257,6 +269,15 @@ class Referee:
         self.revision += 1
         return self._return(player, now)
 
+    def _go_on(self, now: int) -> list[Effect]:
+        """Everybody is away, and the turn that was interrupted begins anew when its mover is back."""
+        if self._opened_at is not None:
+            self._opened_at = now
+        self._turn_since = None
+        self._left_at = dict.fromkeys(Player, now)
+        self.revision += 1
+        return []
+
     # deadlines
 
     def _deadlines(self) -> list[tuple[int, Player | None]]:
@@ -268,16 +289,25 @@ class Referee:
         grace = self.terms.grace_ms * MS
         deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
         if self._turn_since is not None:
-            deadlines.append((self._turn_since + self._clock.allowed(self.mover), self.mover))
+            mover = self.mover
+            credit = min(self._lag[mover].left, self._turn_lag)
+            deadlines.append((self._turn_since + self._clock.allowed(mover) + credit, mover))
         return deadlines
 
-    def _judge_deadline(self, now: int) -> list[Effect]:
+    def _judge_deadline(self, server_late: int, now: int) -> list[Effect]:
         fallen = sorted((item for item in self._deadlines() if item[0] <= now), key=lambda item: item[0])
         if not fallen:
             return []
+        if server_late > LATE_LIMIT:
+            detail = f"a deadline fell while the server was held up for {server_late / MS:.0f} ms"
+            return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         player = fallen[0][1]
         if player is None:
             return self._judge_no_show(now)
+        if {who for _, who in fallen} == set(Player) == set(self._left_at):
+            return self._finish(
+                None, EndReason.DISCONNECT, "both lost their connections and stayed away", now
+            )
         if player in self._left_at:
             away = (now - self._left_at[player]) / MS
             detail = f"{self._who(player)} lost its connection and was away for {away:.0f} ms"
@@ -297,8 +327,7 @@ class Referee:
         return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
 
     def _finish(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
-        running = now - self._turn_since if self._turn_since is not None else 0
-        clocks = self._clock.seen(self.mover if self._playing else None, running)
+        clocks = self.clocks(now)
         self.result = Finish(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
@@ -327,6 +356,15 @@ class Referee:
             ready_ms=terms.ready_ms,
             threads=terms.threads,
         )
+
+    @property
+    def mover_now(self) -> Player | None:
+        """Whose turn it is; None before the match is played and after."""
+        return self.mover if self._playing and not self.over else None
+
+    def clocks(self, now: int) -> Clocks:
+        """Both clocks as of `now`."""
+        return self._clock.seen(self.mover_now, now - self._turn_since if self._turn_since is not None else 0)
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
