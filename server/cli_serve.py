@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
+import ssl
+from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
 
@@ -29,9 +31,21 @@ from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
-from server.host import CannotListen, open_host
-from server.matchmaker import Offer, keep_busy
+from server import logs
+from server.host import CannotListen, Host, open_host
+from server.limits import HostLimits
+from server.matchmaker import Offer
 from server.store import StoreError
+
+EVENT = "serve"
+SAFE = HostLimits()
+
+
+class LogForm(StrEnum):
+    """How the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def register(app: typer.Typer) -> None:
@@ -52,49 +66,135 @@ def serve(
     grace: Annotated[
         int, typer.Option("--grace", min=0, max=3600, help="Seconds a lost bot may take to return.")
     ] = 30,
+    drain: Annotated[
+        float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
+    ] = 10,
     concurrency: ConcurrencyOption = 0,
-    token: Annotated[
+    anyone: Annotated[
+        bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
+    ] = False,
+    casual: Annotated[bool, typer.Option("--casual", help="Matches of the pool are not rated.")] = False,
+    challenges_only: Annotated[
+        bool, typer.Option("--challenges-only", help="No matchmaker: bots play only whom they challenge.")
+    ] = False,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
+    proxy: Annotated[
         list[str] | None,
-        typer.Option("--bot", help="Let only bots of these names in, each by a token shown at start."),
+        typer.Option("--proxy", help="Address or network of a proxy whose X-Forwarded-For is believed."),
     ] = None,
+    max_connections: Annotated[int, typer.Option("--max-connections", min=1)] = SAFE.connections,
+    max_per_address: Annotated[
+        int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
+    ] = SAFE.connections_per_address,
+    max_messages: Annotated[
+        float, typer.Option("--max-messages", min=1, help="Messages a second of one connection.")
+    ] = SAFE.messages_per_second,
+    max_message_bytes: Annotated[int, typer.Option("--max-message-bytes", min=1024)] = SAFE.message_bytes,
+    max_matches: Annotated[
+        int, typer.Option("--max-matches", min=1, help="Matches at once of one bot.")
+    ] = SAFE.matches_per_bot,
+    max_challenges: Annotated[
+        int, typer.Option("--max-challenges", min=1, help="Open challenges of one bot.")
+    ] = SAFE.open_challenges,
+    hello: Annotated[
+        float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
+    ] = SAFE.hello_seconds,
     record: RecordOption = None,
     db: DatabaseOption = "sqlite:///arena.db",
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log comings, goings and faults.")] = False,  # noqa: FBT002
+    log: Annotated[LogForm, typer.Option("--log", help="Form of the log on stderr.")] = LogForm.TEXT,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log comings and goings too.")] = False,
+    wire: Annotated[bool, typer.Option("--wire", help="Log every message, in and out.")] = False,
 ) -> None:
-    """Host matches: bots connect, and whoever is idle plays whoever it has met least.
+    """Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.
 
-    Without --bot any name may connect and no token is needed, so leave the address at 127.0.0.1 or on
-    a private network. Ctrl-C stops; matches that are over are in the database and in --record.
+    A bot needs a token (`arena token create NAME`), unless --anyone is given. SIGTERM and Ctrl-C drain:
+    no new matches, and what is in progress may end; what does not is in the database, and goes on when
+    the server is started again. So it does after a crash.
 
-    Example: arena serve --port 8765 --map world --tc 10+0.1
+    Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1 --tls-cert cert.pem --tls-key key.pem
     """
     try:
-        offer = Offer(make_setup(game, map), TimeControl.parse(tc), margin, ready * 1000, "serve")
+        control = TimeControl.parse(tc)
+        offer = Offer(make_setup(game, map), control, margin, ready * 1000, EVENT, rated=not casual)
+        networks = [str(ip_network(each)) for each in proxy or ()]
     except (GameError, MapError, BadTimeControl) as error:
         raise Misuse(str(error)) from None
-    level = logging.INFO if verbose else logging.WARNING
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    except ValueError as error:
+        raise Misuse(f"--proxy: {error}") from None
+    limits = HostLimits(
+        connections=max_connections,
+        connections_per_address=max_per_address,
+        message_bytes=max_message_bytes,
+        messages_per_second=max_messages,
+        message_burst=max(SAFE.message_burst, int(4 * max_messages)),
+        hello_seconds=hello,
+        open_challenges=max_challenges,
+        matches_per_bot=max_matches,
+    )
+    logs.set_up(log.value, verbose=verbose, wire=wire)
+    tls = _tls(tls_cert, tls_key)
     at_once = concurrency or max(1, os.cpu_count() or 1)
 
     async def main() -> None:
-        async with (
-            open_host(host=host, port=port, database=db, grace_ms=grace * 1000, anyone=not token) as running,
-            anyio.create_task_group() as tasks,
-        ):
-            err.print(f"listening on {running.url}; connect a bot: arena bot greedy --url {running.url}")
-            for name in token or ():
-                err.print(f"token for {name}: {running.issue_token(name)}", markup=False)
-            tasks.start_soon(keep_busy, running, offer, lambda each: _tell(each, record), at_once)
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-                async for _ in signals:
-                    err.print("stopping")
-                    tasks.cancel_scope.cancel()
-                    return
+        async with open_host(
+            host=host,
+            port=port,
+            database=db,
+            grace_ms=grace * 1000,
+            anyone=anyone,
+            tls=tls,
+            limits=limits,
+            trusted_proxies=networks,
+        ) as running:
+            running.on_record = lambda each: _tell(each, record)
+            resumed = await running.resume(EVENT)
+            running.arranger.at_once = at_once
+            if not challenges_only:
+                running.arranger.offer = offer
+            running.lobby.stir()
+            err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
+            if resumed:
+                err.print(f"going on with {resumed} matches; their bots have {grace} s to return")
+            await _until_told_to_stop(running, drain)
 
     try:
         anyio.run(main, backend_options={"use_uvloop": True})
     except (CannotListen, StoreError) as error:
         raise Failure(str(error)) from None
+
+
+async def _until_told_to_stop(running: Host, drain: float) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            break
+        if not running.rooms:
+            return
+        err.print(f"stopping: {len(running.rooms)} matches may end within {drain:g} s; again to stop at once")
+        async with anyio.create_task_group() as tasks:
+
+            async def impatient() -> None:
+                async for _ in signals:
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(impatient)
+            left = await running.drain(drain)
+            if left:
+                err.print(f"{left} matches are saved, and go on when the server is started again")
+            tasks.cancel_scope.cancel()
+
+
+def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        raise Misuse("--tls-cert and --tls-key go together")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise Failure(f"cannot use {cert} with {key}: {error.strerror or error}") from None
+    return context
 
 
 async def _tell(record: Record, path: Path | None) -> None:

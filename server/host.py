@@ -11,10 +11,8 @@ from __future__ import annotations
 import errno
 import logging
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLContext
@@ -23,18 +21,27 @@ import anyio
 import anyio.abc
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
-from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
+from games.catalogue import make_game
 from games.core import Player
 from protocol.codes import Code
-from protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Players
+from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
+from protocol.timecontrol import TimeControl
 from server import store
 from server.accounts import Accounts
 from server.arena_api import MatchSpec
-from server.journal import Journal
+from server.arranger import Arranger
+from server.desk import Desk
+from server.door import Door
+from server.gallery import Gallery
+from server.journal import Journal, Past, kept_sessions, unfinished
+from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
+from server.loopwatch import LoopWatch
+from server.meters import Meters
+from server.pages import Pages
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
@@ -43,25 +50,60 @@ log = logging.getLogger("arena.host")
 
 PROGRAM = f"riskless-arena {version('riskless-arena')}"
 
-PING_SECONDS = 20
-"""How often a silent connection is asked whether it lives, and how long it may take to say so."""
+PING_SECONDS = 10
+"""How often a connection is pinged, which also measures its lag."""
+PONG_SECONDS = 20
+"""How long it may take to answer."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
+LISTING_SECONDS = 0.25
+"""The shortest time from one listing to the next for whoever browses."""
+
+Told = Callable[[Record], Awaitable[None]]
 
 
 class CannotListen(Exception):
     """The address cannot be listened on: one line that says which and why."""
 
 
-@dataclass
 class Host:
     """A running server. Made by `open_host`; `play` may be called from many tasks at once."""
 
-    url: str
-    lobby: Lobby
-    engine: AsyncEngine
-    journal: Journal
-    grace_ms: int
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        tasks: anyio.abc.TaskGroup,
+        limits: HostLimits,
+        *,
+        anyone: bool,
+        grace_ms: int,
+    ) -> None:
+        self.url = ""
+        self.engine = engine
+        self.grace_ms = grace_ms
+        self.meters = Meters()
+        self.journal = Journal(engine, self.meters.journal_seconds.observe)
+        self.watch = LoopWatch(self.meters.loop_seconds.observe)
+        self.lobby = Lobby(Accounts(anyone=anyone), most_matches=limits.matches_per_bot)
+        self.arranger = Arranger(self.lobby, limits, self._start)
+        self.lobby.on_leave = self.arranger.left
+        self.desk = Desk(
+            self.lobby,
+            self.journal,
+            self.arranger,
+            self,
+            self.meters,
+            limits,
+            program=PROGRAM,
+            grace_ms=grace_ms,
+        )
+        self.rooms: dict[str, Room] = {}
+        self.on_record: Told | None = None
+        """Told of each match that the server arranged itself, when it is over."""
+        self._tasks = tasks
+        self.pages = Pages(self.meters)
+        self.meters.bots.set_function(lambda: len(self.lobby.connected()))
+        self.meters.matches.set_function(lambda: len(self.rooms))
 
     def issue_token(self, name: str) -> str:
         """A token with which a bot of this name, and no other, may connect."""
@@ -74,6 +116,66 @@ class Host:
     async def play(self, spec: MatchSpec) -> Record:
         """Play one match to its end, in this task. Waits first until both bots can take it."""
         await self.lobby.wait_free((spec.maxie, spec.minnie))
+        return await self._run(self._open(spec))
+
+    async def resume(self, event: str) -> int:
+        """Go on with the matches of an event that were in progress when the server went away; how many."""
+        pasts = await unfinished(self.engine, event)
+        names = {name for past in pasts for name in (past.maxie, past.minnie)}
+        self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
+        for past in pasts:
+            self._tasks.start_soon(self._arranged, self._reopen(past))
+        return len(pasts)
+
+    async def drain(self, seconds: float) -> int:
+        """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
+        self.arranger.draining = self.pages.draining = True
+        with anyio.move_on_after(seconds):
+            while self.rooms:
+                await self.lobby.wait_change()
+        return len(self.rooms)
+
+    # what the desk and the pages see
+
+    def gallery(self, match: str) -> Gallery | None:
+        """The gallery of a match in progress."""
+        room = self.rooms.get(match)
+        return room.gallery if room else None
+
+    def listing(self) -> Listing:
+        """What goes on now."""
+        matches = [room.listed() for room in self.rooms.values()]
+        bots = [member.present() for member in self.lobby.connected()]
+        return Listing(matches, bots, self.arranger.listed())
+
+    async def tell_browsers(self) -> None:
+        """Send a new listing to whoever browses whenever something changes, until cancelled."""
+        while True:
+            await self.lobby.wait_change()
+            await anyio.sleep(LISTING_SECONDS)
+            if self.desk.browsing:
+                listing = self.listing()
+                for visitor in list(self.desk.browsing):
+                    visitor.line.tell(listing)
+
+    # rooms
+
+    def _start(self, spec: MatchSpec, rated: bool) -> None:  # noqa: FBT001  the arranger's callback
+        self._tasks.start_soon(self._arranged, self._open(spec, rated=rated))
+
+    async def _arranged(self, room: Room) -> None:
+        self.arranger.playing += 1
+        try:
+            record = await self._run(room)
+        finally:
+            self.arranger.playing -= 1
+        self.arranger.ended(record)
+        self.lobby.stir()
+        if self.on_record is not None:
+            await self.on_record(record)
+
+    def _open(self, spec: MatchSpec, *, rated: bool = False) -> Room:
+        """Make the room of a match; from now on its players are taken."""
         terms = Terms(
             match=spec.match,
             game=spec.game,
@@ -84,17 +186,50 @@ class Host:
             grace_ms=self.grace_ms,
             threads=spec.threads,
         )
-        players = {Player.MAXIE: self.lobby.member(spec.maxie), Player.MINNIE: self.lobby.member(spec.minnie)}
-        room = Room(terms, spec.event, players, self.journal)
-        for player, member in players.items():
-            member.matches[spec.match] = (room, player)
+        return self._admit(terms, spec.event, rated=rated)
+
+    def _reopen(self, past: Past) -> Room:
+        terms = Terms(
+            match=past.match,
+            game=make_game(past.game, past.terms["setup"]),
+            players=Players(past.maxie, past.minnie),
+            control=TimeControl(**past.terms["time_control"]),
+            margin_ms=past.terms["margin_ms"],
+            ready_ms=past.terms["ready_ms"],
+            grace_ms=past.terms["grace_ms"],
+            threads=past.terms["threads"],
+        )
+        return self._admit(terms, past.event, rated=past.rated, past=past)
+
+    def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
+        names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
+        room = Room(
+            terms,
+            event,
+            {player: self.lobby.member(name) for player, name in names.items()},
+            self.journal,
+            self.watch,
+            rated=rated,
+            past=past,
+            moved=self.meters.move_seconds.observe,
+        )
+        for player, member in room.players.items():
+            member.matches[terms.match] = (room, player)
+        self.rooms[terms.match] = room
+        self.lobby.stir()
+        return room
+
+    async def _run(self, room: Room) -> Record:
         try:
-            return await room.run()
+            record = await room.run()
         finally:
-            for member in players.values():
-                member.matches.pop(spec.match, None)
+            del self.rooms[room.terms.match]
+            for member in room.players.values():
+                member.matches.pop(room.terms.match, None)
                 self.lobby.forget(member)
             self.lobby.stir()
+        self.meters.finished.labels(record.result.reason.value).inc()
+        return record
 
 
 @asynccontextmanager
@@ -106,14 +241,17 @@ async def open_host(
     grace_ms: int = 5_000,
     anyone: bool = False,
     tls: SSLContext | None = None,
-    frame_limit: int = MAX_CLIENT_FRAME,
+    limits: HostLimits = PRIVATE,
+    trusted_proxies: Collection[str] = (),
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
-    anyone    names without a token may connect, for a private network
-    grace_ms  how long a dropped bot may take to come back to its matches
+    anyone           names without a token may connect, for a private network
+    grace_ms         how long a dropped bot may take to come back to its matches
+    trusted_proxies  networks whose X-Forwarded-For is believed
 
-    Raises CannotListen and store.StoreError. On leaving, connections are told and closed.
+    Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
+    progress stay in the journal.
     """
     async with AsyncExitStack() as stack:
         if database is None:
@@ -125,12 +263,14 @@ async def open_host(
             engine = store.make_engine(database)
         stack.push_async_callback(engine.dispose)
         await store.prepare(engine)
-        lobby, journal = Lobby(Accounts(anyone=anyone)), Journal(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
-        tasks.start_soon(journal.run)
+        running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
+        for job in (running.journal.run, running.watch.run, running.arranger.run, running.tell_browsers):
+            tasks.start_soon(job)
+        door = Door(limits, trusted_proxies, running.pages)
 
         async def answer(connection: ServerConnection) -> None:
-            await Session(connection, lobby, PROGRAM, grace_ms, frame_limit).run()
+            await Session(connection, running.desk, limits).run()
 
         try:
             listener = await stack.enter_async_context(
@@ -138,15 +278,16 @@ async def open_host(
                     answer,
                     host,
                     port,
+                    create_connection=door.connection_class(),
                     subprotocols=[Subprotocol(SUBPROTOCOL)],
-                    process_request=_admit,
+                    process_request=door.admit,
                     compression=None,  # moves are tens of bytes: it would cost time and memory for nothing
-                    max_size=frame_limit,
+                    max_size=limits.message_bytes,
                     max_queue=4,
                     write_limit=WRITE_BUFFER,
                     ping_interval=PING_SECONDS,
-                    ping_timeout=PING_SECONDS,
-                    open_timeout=10,
+                    ping_timeout=PONG_SECONDS,
+                    open_timeout=limits.hello_seconds,
                     close_timeout=2,
                     server_header=PROGRAM,
                     ssl=tls,
@@ -156,16 +297,17 @@ async def open_host(
             raise CannotListen(_listen_problem(host, port, error)) from None
         bound = next(iter(listener.sockets)).getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
-        url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"
-        log.info("listening on %s", url)
+        running.url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"
+        log.info("listening on %s", running.url)
         try:
-            yield Host(url, lobby, engine, journal, grace_ms)
+            yield running
         finally:
             with anyio.CancelScope(shield=True):
-                for member in lobby.connected():
+                door.closed = True
+                for member in running.lobby.connected():
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)
-                await journal.drain()
+                await running.journal.drain()
 
 
 @asynccontextmanager
@@ -181,25 +323,6 @@ async def _cancelled_at_exit() -> AsyncIterator[anyio.abc.TaskGroup]:
             tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure
-
-
-def _admit(connection: ServerConnection, request: Request) -> Response | None:
-    """Answer plain requests, refuse other versions of the protocol, and let the rest shake hands."""
-    if request.headers.get("Upgrade", "").lower() != "websocket":
-        if request.path == "/healthz":
-            return connection.respond(HTTPStatus.OK, "ok\n")
-        return connection.respond(HTTPStatus.NOT_FOUND, f"bots connect here by websocket, as {SUBPROTOCOL}\n")
-    offered = [
-        part.strip()
-        for value in request.headers.get_all("Sec-WebSocket-Protocol")
-        for part in value.split(",")
-    ]
-    if SUBPROTOCOL not in offered:
-        said = ", ".join(offered) or "none"
-        return connection.respond(
-            HTTPStatus.BAD_REQUEST, f"subprotocol {SUBPROTOCOL} is needed, not {said:.100}\n"
-        )
-    return None
 
 
 def _listen_problem(host: str, port: int, error: OSError) -> str:

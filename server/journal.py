@@ -7,8 +7,9 @@ batch collects, so the more there is to do, the more each commit carries. A room
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import anyio
@@ -27,6 +28,7 @@ from server.referee import Terms
 class Batch:
     """Writes that become durable together."""
 
+    sessions: list[dict[str, Any]] = field(default_factory=list)
     opened: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     closed: list[dict[str, Any]] = field(default_factory=list)
@@ -34,7 +36,22 @@ class Batch:
     error: Exception | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.opened or self.events or self.closed)
+        return bool(self.sessions or self.opened or self.events or self.closed)
+
+
+@dataclass(frozen=True)
+class Past:
+    """A match that was in progress when its server went away, as the journal has it."""
+
+    match: str
+    event: str
+    game: str
+    maxie: str
+    minnie: str
+    terms: dict[str, Any]
+    started: str
+    rated: bool
+    events: Sequence[tuple[int, Event]]
 
 
 class JournalFailed(Exception):
@@ -44,12 +61,17 @@ class JournalFailed(Exception):
 class Journal:
     """Appends to one store. `run` must be under way for anything to become durable."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, tell: Callable[[float], None] = lambda _seconds: None) -> None:
         self._engine = engine
+        self._tell = tell
         self._batch = Batch()
         self._work = anyio.Event()
 
-    def open_match(self, terms: Terms, event: str, started: str) -> Batch:
+    def keep_session(self, name: str, secret: bytes) -> Batch:
+        """Note a bot's session by the hash of its secret, so that it can return after a restart."""
+        return self._add("sessions", {"name": name, "hash": secret.hex()})
+
+    def open_match(self, terms: Terms, event: str, started: str, *, rated: bool = False) -> Batch:
         """Note a new match."""
         row = {
             "match": terms.match,
@@ -59,6 +81,7 @@ class Journal:
             "minnie": terms.players.minnie,
             "terms": msgspec.json.encode(_plain(terms)).decode(),
             "started": started,
+            "rated": rated,
         }
         return self._add("opened", row)
 
@@ -69,7 +92,7 @@ class Journal:
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record."""
-        return self._add("closed", {"which": record.match, "record": to_line(record)})
+        return self._add("closed", {"which": record.match, "line": to_line(record), "at": store.now()})
 
     async def durable(self, batch: Batch) -> None:
         """Wait until the batch is committed. Raises JournalFailed."""
@@ -86,6 +109,7 @@ class Journal:
                 batch, self._batch = self._batch, Batch()
                 if not batch:
                     continue
+                began = perf_counter()
                 try:
                     # Half a commit would block the database for whoever comes next.
                     with anyio.CancelScope(shield=True):
@@ -95,6 +119,7 @@ class Journal:
                     await connection.rollback()
                 finally:
                     batch.done.set()
+                    self._tell(perf_counter() - began)
                 await checkpoint()
 
     async def drain(self) -> None:
@@ -109,13 +134,22 @@ class Journal:
 
 
 async def _write(connection: AsyncConnection, batch: Batch) -> None:
+    if batch.sessions:
+        # the last word of each name counts
+        latest = {row["name"]: row for row in batch.sessions}
+        await connection.execute(sa.delete(store.sessions).where(store.sessions.c.name.in_(latest)))
+        await connection.execute(sa.insert(store.sessions), list(latest.values()))
     if batch.opened:
         await connection.execute(sa.insert(store.matches), batch.opened)
     if batch.events:
         await connection.execute(sa.insert(store.events), batch.events)
     if batch.closed:
         done = sa.update(store.matches).where(store.matches.c.match == sa.bindparam("which"))
-        await connection.execute(done.values(record=sa.bindparam("record")), batch.closed)
+        values: dict[str, sa.BindParameter[Any]] = {
+            "record": sa.bindparam("line"),
+            "finished": sa.bindparam("at"),
+        }
+        await connection.execute(done.values(values), batch.closed)
     await connection.commit()
 
 
@@ -137,6 +171,36 @@ async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Even
     async with engine.connect() as connection:
         rows = (await connection.execute(query)).all()
     return [(at, msgspec.json.decode(text, type=Event)) for at, text in rows]
+
+
+async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
+    """The matches of an event that have no record: in progress when their server went away."""
+    table = store.matches
+    query = sa.select(table).where(table.c.event == event, table.c.record.is_(None)).order_by(table.c.started)
+    async with engine.connect() as connection:
+        rows = (await connection.execute(query)).all()
+    return [
+        Past(
+            match=row.match,
+            event=row.event,
+            game=row.game,
+            maxie=row.maxie,
+            minnie=row.minnie,
+            terms=msgspec.json.decode(row.terms),
+            started=row.started,
+            rated=row.rated,
+            events=await events_of(engine, row.match),
+        )
+        for row in rows
+    ]
+
+
+async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
+    """The hashes of these bots' session secrets, where they are known."""
+    table = store.sessions
+    async with engine.connect() as connection:
+        rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
+    return {row.name: bytes.fromhex(row.hash) for row in rows}
 
 
 async def records_of(engine: AsyncEngine, event: str) -> list[Record]:

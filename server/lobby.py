@@ -1,29 +1,40 @@
-"""The lobby: who is connected, and who plays how much at once."""
+"""The lobby: who is connected, who may come in, and who is free."""
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import anyio
 
 from protocol.codes import Code
 from protocol.messages import Hello
 from server.accounts import Accounts, Refused
-from server.member import Member, Outlet
+from server.member import Member, Outlet, Takes, new_secret, secret_hash
 
 
 class Lobby:
     """The members of one server, by name."""
 
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: Accounts, *, most_matches: int = 1000) -> None:
         self.accounts = accounts
+        self.on_leave: Callable[[Member], None] = lambda _member: None
+        self._most_matches = most_matches
         self._members: dict[str, Member] = {}
+        self._entering: set[str] = set()
         self._changed = anyio.Event()
 
     def member(self, name: str) -> Member:
         """The member of that name, connected or not."""
         return self._members.setdefault(name, Member(name))
+
+    def find(self, name: str) -> Member | None:
+        """The member of that name, if it is known."""
+        return self._members.get(name)
+
+    def restore(self, secrets: Mapping[str, bytes]) -> None:
+        """Know the sessions of before the server was away, by the hashes of their secrets."""
+        for name, secret in secrets.items():
+            self.member(name).secret = secret
 
     def connected(self) -> list[Member]:
         """Who is here, in the order in which the names first came."""
@@ -31,34 +42,53 @@ class Lobby:
 
     def players_of(self, game: str) -> list[Member]:
         """Who is here and plays the game."""
-        return [member for member in self.connected() if not member.games or game in member.games]
+        return [each for each in self.connected() if not each.takes.games or game in each.takes.games]
 
-    def enter(self, hello: Hello, outlet: Outlet) -> tuple[Member, bool]:
-        """Let a bot in: the member, and whether it returns to its session. Raises Refused.
+    async def vet(self, hello: Hello) -> str | None:
+        """Whether a hello may come in: its new session's secret, or None where it returns to its old one.
 
-        With the session's secret the connection takes the place of the one before, dead or alive.
-        Without it a name that is connected is taken.
+        With the session's secret the connection will take the place of the one before, dead or alive.
+        Without it a name that is connected is taken. Raises Refused. What is vetted must `enter`, or
+        `turn_away` frees the name again.
         """
         self.accounts.check(hello.name, hello.token)
-        member = self._members.get(hello.name) or Member(hello.name)
-        returns = bool(hello.session) and hmac.compare_digest(hello.session.encode(), member.secret.encode())
-        if not returns:
-            if member.outlet is not None:
-                raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
-            member.renew()
-        self._members[hello.name] = member
-        member.capacity = hello.matches
-        member.games = frozenset(hello.games)
+        member = self.find(hello.name)
+        if hello.name in self._entering:
+            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is just coming in")
+        if member is not None and member.knows(hello.session):
+            secret = None
+        elif member is not None and member.outlet is not None:
+            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
+        else:
+            secret = new_secret()
+        self._entering.add(hello.name)
+        return secret
+
+    def turn_away(self, hello: Hello) -> None:
+        """What was vetted does not come in after all."""
+        self._entering.discard(hello.name)
+
+    def enter(self, hello: Hello, outlet: Outlet, secret: str | None) -> Member:
+        """Let a vetted bot in, with its new session's secret if it gets one."""
+        self._entering.discard(hello.name)
+        member = self.member(hello.name)
+        if secret is not None:
+            member.secret = secret_hash(secret)
+        member.capacity = min(hello.matches, self._most_matches)
+        member.takes = Takes.of(hello)
+        member.program = hello.program
         member.connect(outlet)
         self.stir()
-        return member, returns
+        return member
 
     def leave(self, member: Member, outlet: Outlet) -> bool:
         """A connection has ended. False when another has taken its place already."""
         if member.outlet is not outlet:
             return False
         member.disconnect()
+        self.on_leave(member)
         self.forget(member)
+        self.stir()
         return True
 
     def forget(self, member: Member) -> None:
@@ -75,7 +105,7 @@ class Lobby:
         return False
 
     async def wait_change(self) -> None:
-        """Wait until somebody comes or a match ends."""
+        """Wait until somebody comes or goes, or a match begins or ends."""
         await self._changed.wait()
 
     def stir(self) -> None:
@@ -86,7 +116,7 @@ class Lobby:
     async def wait_free(self, names: Sequence[str]) -> None:
         """Wait until each of these, as far as it is connected, can take one match more."""
         while any(
-            member.outlet is not None and len(member.matches) >= member.capacity
-            for member in map(self.member, names)
+            (member := self.find(name)) is not None and member.outlet is not None and not member.free
+            for name in names
         ):
             await self._changed.wait()

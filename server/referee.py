@@ -41,7 +41,7 @@ from server.events import (
 from server.lag import LagBudget
 
 LATE_LIMIT = 50 * MS
-"""A flag that falls while the server was held up for longer than this is nobody's: the match is void."""
+"""Where the server was held up for longer than this, and than the margin, a flag is nobody's: the match is void."""
 
 MAX_FAULTS = 16
 """Rejected messages that a player may send in one match; one more loses it."""
@@ -298,9 +298,6 @@ class Referee:
         fallen = sorted((item for item in self._deadlines() if item[0] <= now), key=lambda item: item[0])
         if not fallen:
             return []
-        if server_late > LATE_LIMIT:
-            detail = f"a deadline fell while the server was held up for {server_late / MS:.0f} ms"
-            return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         player = fallen[0][1]
         if player is None:
             return self._judge_no_show(now)
@@ -312,6 +309,9 @@ class Referee:
             away = (now - self._left_at[player]) / MS
             detail = f"{self._who(player)} lost its connection and was away for {away:.0f} ms"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
+        if server_late > max(LATE_LIMIT, self._clock.margin):
+            detail = f"a flag fell, but the server was held up for {server_late / MS:.0f} ms during the turn"
+            return self._finish(None, EndReason.SERVER_FAULT, detail, now)
         return self._flag(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:

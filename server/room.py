@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from time import monotonic_ns
 
@@ -19,10 +19,12 @@ from anyio.lowlevel import checkpoint
 
 from games.core import Player
 from protocol.codes import EndReason
-from protocol.messages import Turn
-from protocol.record import FORMAT, Record, Result
-from server.events import DeadlineFell, Effect, Event, Opened, ServerFailed, Tell, TurnLeft
-from server.journal import Journal, JournalFailed
+from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, View
+from protocol.record import FORMAT, Record, RecordedMove, Result
+from server.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
+from server.gallery import Gallery
+from server.journal import Journal, JournalFailed, Past
+from server.loopwatch import LoopWatch
 from server.member import Member
 from server.referee import SEATS, Referee, Terms
 
@@ -38,14 +40,31 @@ LOOK_AGAIN = 4
 class Room:
     """One match, from `run` to its record."""
 
-    def __init__(self, terms: Terms, event: str, players: Mapping[Player, Member], journal: Journal) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        event: str,
+        players: Mapping[Player, Member],
+        journal: Journal,
+        watch: LoopWatch,
+        *,
+        rated: bool = False,
+        past: Past | None = None,
+        moved: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
         self.terms = terms
         self.event = event
+        self.rated = rated
         self.referee = Referee(terms)
-        self.started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._players = players
+        self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.gallery = Gallery(self.view)
+        self.players = players
         self._journal = journal
+        self._watch = watch
+        self._past = past
+        self._moved = moved
         self._seq = 0
+        self._waiting_since = monotonic_ns()
         self._post, self._inbox = anyio.create_memory_object_stream[tuple[Event, int]](INBOX)
 
     async def post(self, event: Event, at: int) -> bool:
@@ -59,8 +78,7 @@ class Room:
     async def run(self) -> Record:
         """Play the match to its end. Never raises for a fault of ours: the match is then void."""
         try:
-            self._journal.open_match(self.terms, self.event, self.started)
-            await self._handle(Opened(), monotonic_ns())
+            await self._begin()
             while not self.referee.over:
                 await self._step()
         except Exception as error:  # noqa: BLE001  a fault in one room must not end the others
@@ -68,12 +86,24 @@ class Room:
         finally:
             self._inbox.close()
             self._post.close()
+            self.gallery.close(self.end())
         record = self.record()
         try:
             await self._journal.durable(self._journal.close_match(record))
         except JournalFailed:
             log.exception("match %s: its record is not in the store", self.terms.match)
         return record
+
+    async def _begin(self) -> None:
+        """Open a new match, or go on with one that was in progress when the server went away."""
+        if self._past is None:
+            self._journal.open_match(self.terms, self.event, self.started, rated=self.rated)
+            await self._handle(Opened(), monotonic_ns())
+            return
+        for at, event in self._past.events:
+            self.referee.handle(event, at)
+        self._seq = len(self._past.events)
+        await self._handle(ServerBack(), monotonic_ns())
 
     async def _step(self) -> None:
         """Wait for the next event or the deadline, and handle it."""
@@ -91,13 +121,16 @@ class Room:
             await checkpoint()
             while not self.referee.over and self._inbox.statistics().current_buffer_used:
                 await self._take(*self._inbox.receive_nowait())
-        await self._handle(DeadlineFell(), monotonic_ns())
+        now = monotonic_ns()
+        await self._handle(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
 
     async def _take(self, event: Event, at: int) -> None:
         # An event that comes before its deadline was judged counts as in time: had the server not been
         # busy, the deadline would have been judged already.
         deadline = self.referee.next_deadline
         await self._handle(event, at if deadline is None else min(at, deadline))
+        if isinstance(event, Moved):
+            self._moved((monotonic_ns() - at) / 1e9)
 
     async def _handle(self, event: Event, at: int) -> None:
         before = self.referee.revision
@@ -111,15 +144,26 @@ class Room:
         for effect in effects:
             if not isinstance(effect, Tell):
                 continue
-            self._players[effect.player].tell(effect.message)
-            if isinstance(effect.message, Turn):
+            member = self.players[effect.player]
+            member.tell(effect.message)
+            if isinstance(effect.message, Accepted):
+                self._show(effect.message)
+            elif isinstance(effect.message, Turn):
                 # Need not be durable before anything else happens: it goes with the next batch.
-                left = TurnLeft(effect.message.ply)
                 at = monotonic_ns()
+                left = TurnLeft(effect.message.ply, member.lag)
+                self._waiting_since = at
                 before = self.referee.revision
                 self.referee.handle(left, at)
                 if self.referee.revision != before:
                     self._journal.append(self.terms.match, self._next_seq(), at, left)
+
+    def _show(self, accepted: Accepted) -> None:
+        """Show the move to whoever watches; one acknowledged again has been shown."""
+        if accepted.ply == self.referee.ply - 1:
+            played = _played(self.referee.moves[accepted.ply])
+            clocks = self.referee.clocks(monotonic_ns())
+            self.gallery.show(Update(self.terms.match, accepted.ply, played, clocks))
 
     def _next_seq(self) -> int:
         self._seq += 1
@@ -131,7 +175,47 @@ class Room:
         self.referee.result = None  # an end that did not get into the journal has not happened
         for effect in self.referee.handle(ServerFailed(what), monotonic_ns()):
             if isinstance(effect, Tell):
-                self._players[effect.player].tell(effect.message)
+                self.players[effect.player].tell(effect.message)
+
+    def listed(self) -> LiveMatch:
+        """The match as a listing shows it."""
+        terms = self.terms
+        return LiveMatch(
+            terms.match,
+            self.event,
+            terms.game.name,
+            terms.players,
+            terms.control,
+            self.referee.ply,
+            self.rated,
+        )
+
+    def view(self) -> View:
+        """All of the match so far, for a watcher."""
+        terms, mover = self.terms, self.referee.mover_now
+        return View(
+            match=terms.match,
+            event=self.event,
+            game=terms.game.name,
+            setup=terms.game.setup(),
+            players=terms.players,
+            time_control=terms.control,
+            moves=[_played(move) for move in self.referee.moves],
+            clocks=self.referee.clocks(monotonic_ns()),
+            mover=SEATS[mover] if mover else None,
+        )
+
+    def end(self) -> End:
+        """The end of the match as it is told; of a match that is not over, that the server stopped."""
+        record = self.record()
+        return End(
+            match=record.match,
+            winner=record.result.winner,
+            reason=record.result.reason,
+            detail=record.result.detail,
+            moves=[each.move for each in record.moves],
+            clocks=self.referee.clocks(monotonic_ns()),
+        )
 
     def record(self) -> Record:
         """The match as it stands; its result is a server fault when it is not over."""
@@ -150,3 +234,7 @@ class Room:
             if result
             else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
         )
+
+
+def _played(move: RecordedMove) -> Played:
+    return Played(move.move, move.ms, move.thinking)

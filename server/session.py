@@ -1,7 +1,8 @@
-"""A session: one websocket connection of one bot, from its hello to its close.
+"""A session: one websocket connection, from its hello to its close.
 
-Two tasks: the reader parses frames, stamps them and posts events to rooms; the writer empties a
-bounded outbox. Whatever the peer does is answered or cut off here, and reaches rooms only as events.
+Two tasks: the reader parses frames, stamps them and hands them on; the writer empties a bounded outbox.
+Whatever the peer does is answered or cut off here, and reaches rooms only as events. What the messages
+of a member or a watcher mean is the desk's business (server.desk).
 """
 
 from __future__ import annotations
@@ -10,24 +11,23 @@ import logging
 from time import monotonic_ns
 
 import anyio
-from msgspec import UNSET
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, Error, Hello, Limits, Move, Ready, Resign, ServerMessage, Welcome
+from protocol.messages import ClientMessage, Error, Hello, ServerMessage
 from server.accounts import Refused
-from server.events import BrokeProtocol, Event, Gone, GotReady, Left, Moved, Resigned, Returned
-from server.lobby import Lobby
-from server.member import Member
+from server.desk import Desk, Visitor
+from server.flow import Flow
+from server.lag import Pings
+from server.limits import HostLimits
 
 log = logging.getLogger("arena.session")
+trace = logging.getLogger("arena.wire")
 
 OUTBOX = 256
 """Messages that may wait for a client that does not read; one more, and it is cut off."""
-HELLO_SECONDS = 10
-"""How long a connection may take to say hello."""
 CLOSE_SECONDS = 2
 """How long the last words to a client may take."""
 
@@ -38,35 +38,56 @@ FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
 class Session:
     """One connection. `run` returns when it is closed, and never raises for what the peer did."""
 
-    def __init__(
-        self, connection: ServerConnection, lobby: Lobby, program: str, grace_ms: int, limit: int
-    ) -> None:
+    def __init__(self, connection: ServerConnection, desk: Desk, limits: HostLimits) -> None:
         self._connection = connection
-        self._lobby = lobby
-        self._program = program
-        self._grace_ms = grace_ms
-        self._limit = limit
-        self._outbox, self._outgoing = anyio.create_memory_object_stream[ServerMessage](OUTBOX)
-        self._member: Member | None = None
+        self._desk = desk
+        self._limits = limits
+        self._flow = Flow(limits.messages_per_second, limits.message_burst, monotonic_ns())
+        self._outbox, self._outgoing = anyio.create_memory_object_stream[ServerMessage | bytes](OUTBOX)
+        self._visitor: Visitor | None = None
         self._too_slow = False
         self._written = anyio.Event()
         self._tasks = anyio.create_task_group()
+        self._pings = Pings()
+        self._last_ping = 0.0
+
+    @property
+    def lag(self) -> int:
+        """The least recent ping time, in ns; 0 where none is known."""
+        latest = self._connection.latency
+        if latest != self._last_ping:
+            self._last_ping = latest
+            self._pings.add(int(latest * 1e9))
+        return self._pings.least
+
+    @property
+    def backlog(self) -> int:
+        """How many messages wait to be read."""
+        return self._outgoing.statistics().current_buffer_used
 
     def tell(self, message: ServerMessage) -> None:
         """Put a message in the outbox; a full one closes this session, and hurts nobody else."""
+        self._put(message)
+
+    def tell_frame(self, frame: bytes) -> None:
+        """Put an encoded message in the outbox."""
+        self._put(frame)
+
+    def _put(self, item: ServerMessage | bytes) -> None:
         try:
-            self._outbox.send_nowait(message)
+            self._outbox.send_nowait(item)
         except anyio.WouldBlock:
             if not self._too_slow:
                 self._too_slow = True
-                log.warning("bot %s: too slow, %d messages wait", self._name, OUTBOX)
+                log.warning("too slow: %d messages wait", OUTBOX, extra={"bot": self._name})
+                # One that begins to read within the time of the last words is told why.
                 self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the connection is closing: the reader will say so, and the bot catches up when it returns
 
     @property
     def _name(self) -> str:
-        return self._member.name if self._member else "?"
+        return self._visitor.name if self._visitor else "?"
 
     async def run(self) -> None:
         """Serve the connection to its end."""
@@ -81,27 +102,36 @@ class Session:
                 code = 1009 if error.code is Code.TOO_LARGE else 1007
                 await self._close(Error(error.code, error.detail, fatal=True), code)
             except Refused as refused:
+                fault = refused.detail if refused.code is Code.RATE_LIMITED else None
                 await self._close(Error(refused.code, refused.detail, fatal=True), 1008)
             except ConnectionClosed as closed:
-                sent = closed.sent
-                ours = sent is not None and sent.code in FAULTY_CLOSE and not closed.rcvd_then_sent
-                if sent is not None and ours and not self._too_slow:
-                    fault = sent.reason or f"close code {sent.code}"
+                if closed.sent is not None and closed.sent.code in FAULTY_CLOSE and not closed.rcvd_then_sent:
+                    fault = closed.sent.reason or f"close code {closed.sent.code}"
             finally:
                 with anyio.CancelScope(shield=True):
-                    await self._depart(fault)
+                    if self._visitor is not None:
+                        await self._desk.depart(self._visitor, fault if not self._too_slow else None)
                 self._outbox.close()
                 tasks.cancel_scope.cancel()
-        self._outgoing.close()
 
     async def _write(self) -> None:
         try:
-            async for message in self._outgoing:
-                await self._connection.send(encode(message))
+            async for item in self._outgoing:
+                frame = item if isinstance(item, bytes) else encode(item)
+                if trace.isEnabledFor(logging.DEBUG):
+                    trace.debug("> %s %s", self._name, frame.hex() if isinstance(item, bytes) else item)
+                await self._connection.send(frame)
         except ConnectionClosed:
             pass  # the reader is told the same, and says what follows
         finally:
             self._written.set()
+
+    def dismiss(self, code: Code) -> None:
+        """Close this session from the server's side: it was replaced, or the server stops."""
+        if code is Code.REPLACED:
+            self._visitor = None  # what still comes in is nobody's
+        close_code = 1001 if code is Code.SHUTTING_DOWN else 1008
+        self._tasks.start_soon(self._close, Error(code, code.meaning, fatal=True), close_code)
 
     async def _close(self, last: Error, code: int) -> None:
         """Say why, and close, without waiting long for a peer that does not listen."""
@@ -121,19 +151,9 @@ class Session:
         self._connection.transport.abort()
 
     async def _read(self) -> None:
-        try:
-            with anyio.move_on_after(HELLO_SECONDS) as waiting:
-                message, _ = await self._next()
-        except DecodeError as error:
-            if error.code is not Code.UNKNOWN_TYPE:
-                raise
-            raise Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}") from None
-        if waiting.cancelled_caught:
-            raise Refused(Code.HELLO_FIRST, f"no hello came within {HELLO_SECONDS} s")
-        if not isinstance(message, Hello):
-            raise Refused(Code.HELLO_FIRST, f"the first message must be hello, not {_kind(message)}")
-        await self._enter(message)
-        while True:
+        hello = await self._hello()
+        self._visitor = await self._desk.admit(hello, self, self._address)
+        while self._visitor is not None:
             try:
                 message, at = await self._next()
             except DecodeError as error:
@@ -141,65 +161,42 @@ class Session:
                     raise
                 self.tell(Error(error.code, error.detail))
                 continue
-            await self._dispatch(message, at)
+            await self._desk.handle(self._visitor, message, at)
+
+    @property
+    def _address(self) -> str:
+        """Where the peer is, as the guard at the door found it."""
+        return str(getattr(self._connection, "client_address", None) or "unknown")
+
+    async def _hello(self) -> Hello:
+        try:
+            with anyio.move_on_after(self._limits.hello_seconds) as waiting:
+                message, _ = await self._next()
+        except DecodeError as error:
+            if error.code is not Code.UNKNOWN_TYPE:
+                raise
+            raise Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}") from None
+        if waiting.cancelled_caught:
+            raise Refused(Code.HELLO_FIRST, f"no hello came within {self._limits.hello_seconds:g} s")
+        if not isinstance(message, Hello):
+            kind = type(message).__name__.lower()
+            raise Refused(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
+        return message
 
     async def _next(self) -> tuple[ClientMessage, int]:
         frame = await self._connection.recv()
         at = monotonic_ns()
-        return decode_client(frame, self._limit), at
-
-    async def _enter(self, hello: Hello) -> None:
-        member, returns = self._lobby.enter(hello, self)
-        self._member = member
-        limits = Limits(self._limit, member.capacity, self._grace_ms)
-        self.tell(Welcome(self._program, member.name, member.secret, limits))
-        log.info(
-            "bot %s: %s (%s)", member.name, "back" if returns else "here", hello.program or "no program named"
-        )
-        # Who comes without its session has forgotten its matches, and they are lost.
-        await member.post_to_all(Returned if returns else Gone, monotonic_ns())
-
-    def dismiss(self, code: Code) -> None:
-        """Close this session from the server's side: it was replaced, or the server stops."""
-        if code is Code.REPLACED:
-            self._member = None
-        close_code = 1001 if code is Code.SHUTTING_DOWN else 1008
-        self._tasks.start_soon(self._close, Error(code, code.meaning, fatal=True), close_code)
-
-    async def _dispatch(self, message: ClientMessage, at: int) -> None:
-        member = self._member
-        if member is None:
-            return  # replaced: what still comes in is nobody's
-        if isinstance(message, Hello):
-            self.tell(Error(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning))
-            return
-        place = member.matches.get(message.match)
-        if place is not None:
-            room, player = place
-            match message:
-                case Ready():
-                    event: Event = GotReady(player)
-                case Move(_, ply, move, thinking):
-                    event = Moved(player, ply, move, None if thinking is UNSET else thinking)
-                case Resign():
-                    event = Resigned(player)
-            if await room.post(event, at):
-                return
-        detail = f"{message.match!r:.70} is over, or not yours, or does not exist"
-        self.tell(Error(Code.NO_SUCH_MATCH, detail, message.match, getattr(message, "ply", None)))
-
-    async def _depart(self, fault: str | None) -> None:
-        member = self._member
-        if member is None or not self._lobby.leave(member, self):
-            return
-        at = monotonic_ns()
-        if fault is not None:
-            log.warning("bot %s: protocol error: %s", member.name, fault)
-            await member.post_to_all(lambda player: BrokeProtocol(player, fault), at)
-        else:
-            log.info("bot %s: gone", member.name)
-            await member.post_to_all(Left, at)
-
-
-def _kind(message: ClientMessage) -> str:
-    return type(message).__name__.lower()
+        if not self._flow.take(at):
+            detail = f"more than {self._limits.messages_per_second:g} messages a second"
+            raise Refused(Code.RATE_LIMITED, detail)
+        try:
+            message = decode_client(frame, self._limits.message_bytes)
+        except DecodeError as error:
+            self._desk.note_rejection(error.code)
+            if trace.isEnabledFor(logging.DEBUG):
+                shown = frame.hex() if isinstance(frame, bytes) else repr(frame)
+                trace.debug("< %s %s: %s", self._name, shown[:200], error)
+            raise
+        if trace.isEnabledFor(logging.DEBUG):
+            trace.debug("< %s %s", self._name, message)
+        return message, at

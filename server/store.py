@@ -7,6 +7,7 @@ its end, so a reader needs no lock.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -30,7 +31,16 @@ matches = sa.Table(
     sa.Column("minnie", sa.String(64), nullable=False),
     sa.Column("terms", sa.Text, nullable=False),  # JSON: setup, time control, margin, limits
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
+    sa.Column("rated", sa.Boolean, nullable=False, default=False),
+    sa.Column("finished", sa.String(40), nullable=True),  # ISO 8601, UTC, microseconds
     sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # SHA-256, hex
 )
 
 events = sa.Table(
@@ -41,6 +51,11 @@ events = sa.Table(
     sa.Column("at", sa.BigInteger, nullable=False),  # monotonic ns of the server's run
     sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
 )
+
+
+def now() -> str:
+    """The wall clock's time as the store keeps it: ISO 8601, UTC, to the millisecond."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 class StoreError(Exception):

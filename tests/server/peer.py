@@ -51,8 +51,8 @@ class Peer:
             if isinstance(message, kind):
                 return message
 
-    async def hello(self, name: str, token: str = "", session: str = "", matches: int = 1) -> Welcome:
-        await self.say(Hello(name, token, session, matches=matches))
+    async def hello(self, name: str, token: str = "", session: str = "", **more: Any) -> Welcome:
+        await self.say(Hello(name, token, session, **more))
         self.welcome = await self.hear(Welcome)
         return self.welcome
 
@@ -81,8 +81,8 @@ async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
 
 
 @asynccontextmanager
-async def enter(host: Host, name: str, **hello: object) -> AsyncIterator[Peer]:
+async def enter(host: Host, name: str, **hello: Any) -> AsyncIterator[Peer]:
     """A connection that is in, under this name."""
     async with dial(host.url) as peer:
-        await peer.hello(name, host.issue_token(name), **hello)  # type: ignore[arg-type]
+        await peer.hello(name, host.issue_token(name), **hello)
         yield peer

@@ -3,16 +3,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
-import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from server.host import Host
-from server.matchmaker import Meetings, Offer, keep_busy
-from tests.server.matches import game_of
-from tests.server.peer import enter
+from server.matchmaker import RATING_STEP, Meetings
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
@@ -32,29 +26,22 @@ def test_the_choice_is_among_the_idle_and_meets_the_least_met(rounds: list[set[s
         assert abs(meetings.count[pair] - meetings.count[pair[::-1]]) <= 1
 
 
-async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> None:
-    game = game_of()
-    offer = Offer(game, TimeControl.parse("2+0.1"), 100, 5000, "open")
-    records: list[Record] = []
-    enough = anyio.Event()
+def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
+    ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
+    meetings = Meetings()
+    chosen = []
+    for _ in range(5):
+        pair = meetings.choose(["a", "b", "c"], ratings.__getitem__)
+        assert pair is not None
+        meetings.note(*pair)
+        chosen.append("".join(sorted(pair)))
+    assert chosen[:3] == ["ac", "ac", "ac"]
+    assert set(chosen[3:]) == {"bc", "ab"}
 
-    async def tell(record: Record) -> None:
-        records.append(record)
-        if len(records) == 6:
-            enough.set()
 
-    async def bot(name: str) -> None:
-        async with enter(host, name) as peer:
-            while True:
-                await peer.play(game)
-
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as tasks:
-            for name in ("anna", "bert", "carl"):
-                tasks.start_soon(bot, name)
-            tasks.start_soon(keep_busy, host, offer, tell, 2)
-            await enough.wait()
-            tasks.cancel_scope.cancel()
-    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in records)
-    assert set(met.values()) == {2}
-    assert all(each.result.reason.value in ("line", "board_full") for each in records)
+def test_a_bot_that_left_is_forgotten() -> None:
+    meetings = Meetings()
+    meetings.note("a", "b")
+    meetings.note("c", "b")
+    meetings.forget("a")
+    assert set(meetings.count) == {("c", "b")}

@@ -1,0 +1,249 @@
+"""The arranger: matches that come about by challenge, and by the matchmaker for whoever waits.
+
+It decides and starts; nothing here waits for a match. Whether both players are free is looked at and
+taken in one step, so two requests never pass one limit together.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from time import monotonic, monotonic_ns
+
+import anyio
+
+from games.core import AnyGame, GameError, Player
+from maps.loader import MapError
+from maps.setup import make_setup
+from protocol.codes import Code
+from protocol.messages import (
+    Accept,
+    Challenge,
+    Challenged,
+    ChallengeOutcome,
+    ChallengeOver,
+    Decline,
+    Withdraw,
+)
+from protocol.record import Record
+from server.accounts import Refused
+from server.arena_api import MatchSpec
+from server.bench import Bench
+from server.challenges import BadChallenge, Challenges, OpenChallenge
+from server.limits import HostLimits
+from server.lobby import Lobby
+from server.matchmaker import UNRATED, Meetings, Offer
+from server.member import Member
+
+log = logging.getLogger("arena.arranger")
+
+Start = Callable[[MatchSpec, bool], None]
+"""Begins a match in the background; the flag says whether it is rated."""
+
+
+class Arranger:
+    """Arranges matches on one server."""
+
+    def __init__(self, lobby: Lobby, limits: HostLimits, start: Start) -> None:
+        self._lobby = lobby
+        self._start = start
+        self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
+        self._bench = Bench()
+        self._meetings = Meetings()
+        self.offer: Offer | None = None
+        """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
+        self.at_once = 1
+        """How many matches the matchmaker lets go on at once."""
+        self.playing = 0
+        self.draining = False
+        self.rating: Callable[[str], float] = lambda _name: UNRATED
+
+    # what happens to bots
+
+    def came(self, member: Member, *, fresh: bool) -> None:
+        """A bot is here: one that comes anew is given another chance."""
+        if fresh:
+            self._bench.pardon(member.name)
+            member.benched = ""
+        for challenge in self._challenges.listed(monotonic_ns()):
+            if challenge.opponent == member.name:
+                member.tell(challenge)
+
+    def left(self, member: Member) -> None:
+        """A bot is gone: its challenges are closed."""
+        for gone in self._challenges.drop_bot(member.name):
+            self._over(gone, "withdrawn", f"{member.name} has left")
+        if not member.matches:
+            self._meetings.forget(member.name)
+
+    def ended(self, record: Record) -> None:
+        """A match is over: who forfeits again and again is benched."""
+        result = record.result
+        for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
+            lost = result.winner != player.value
+            why = self._bench.note(name, lost=lost, reason=result.reason, now=monotonic())
+            member = self._lobby.find(name)
+            if member is not None:
+                member.benched = why
+            if why:
+                log.warning("benched: %s", why, extra={"bot": name})
+
+    # challenges
+
+    def listed(self) -> list[Challenged]:
+        """The open challenges, for a listing."""
+        return self._challenges.listed(monotonic_ns())
+
+    def handle(self, member: Member, message: Challenge | Accept | Decline | Withdraw) -> None:
+        """Follow a message about a challenge. Raises Refused."""
+        try:
+            match message:
+                case Challenge():
+                    self._open(member, message)
+                case Accept(id):
+                    self._accept(member, id)
+                case Decline(id, reason):
+                    self._over(self._challenges.decline(member.name, id), "declined", reason)
+                case Withdraw(id):
+                    self._over(self._challenges.withdraw(member.name, id), "withdrawn")
+        except BadChallenge as bad:
+            raise Refused(bad.code, bad.detail) from None
+        self._lobby.stir()
+
+    def _open(self, member: Member, asked: Challenge) -> None:
+        if self.draining:
+            raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+        game = _game_of(asked)
+        target = self._lobby.find(asked.opponent) if asked.opponent else None
+        if asked.opponent:
+            if target is None or target.outlet is None:
+                raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+            why = target.takes.refusal(game, asked.time_control)
+            if why:
+                raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
+        made = self._challenges.add(member.name, asked, game, monotonic_ns())
+        told = made.message(monotonic_ns())
+        member.tell(told)
+        if target is not None:
+            target.tell(told)
+
+    def _accept(self, member: Member, id: str) -> None:
+        taken = self._challenges.accept(member.name, id)
+        challenger = self._lobby.find(taken.challenger)
+        busy = next((who for who in (challenger, member) if who is None or not who.free), member)
+        if challenger is None or not challenger.free or not member.free:
+            name = busy.name if busy is not None else taken.challenger
+            self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
+            return
+        maxie, minnie = self._seats(taken, member.name)
+        spec = _spec(taken, maxie, minnie)
+        self._over(taken, "accepted", match=spec.match, also=member)
+        self._meetings.note(maxie, minnie)
+        self._start(spec, taken.asked.rated)
+
+    def _seats(self, taken: OpenChallenge, other: str) -> tuple[str, str]:
+        if taken.asked.seat == "maxie":
+            return taken.challenger, other
+        if taken.asked.seat == "minnie":
+            return other, taken.challenger
+        return self._meetings.seats(taken.challenger, other)
+
+    def _over(
+        self,
+        which: OpenChallenge,
+        outcome: ChallengeOutcome,
+        detail: str = "",
+        *,
+        match: str | None = None,
+        also: Member | None = None,
+    ) -> None:
+        told = ChallengeOver(which.id, outcome, detail, match)
+        names = {which.challenger, which.asked.opponent} | ({also.name} if also else set())
+        for name in names:
+            member = self._lobby.find(name)
+            if member is not None:
+                member.tell(told)
+        self._lobby.stir()
+
+    # the loop
+
+    async def run(self) -> None:
+        """Match whoever waits, and close challenges whose time is up, until cancelled."""
+        while True:
+            for gone in self._challenges.expire(monotonic_ns()):
+                self._over(gone, "expired")
+            while self._match_one():
+                pass
+            with anyio.move_on_after(self._next_wake()):
+                await self._lobby.wait_change()
+
+    def _match_one(self) -> bool:
+        if self.offer is None or self.draining or self.playing >= self.at_once:
+            return False
+        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], self.rating)
+        if pair is None:
+            return False
+        self._meetings.note(*pair)
+        offer = self.offer
+        spec = MatchSpec(
+            match=uuid.uuid4().hex,
+            event=offer.event,
+            game=offer.game,
+            maxie=pair[0],
+            minnie=pair[1],
+            time_control=offer.time_control,
+            margin_ms=offer.margin_ms,
+            ready_ms=offer.ready_ms,
+            threads=offer.threads,
+        )
+        self._start(spec, offer.rated)
+        return True
+
+    def _waiting(self, offer: Offer) -> list[Member]:
+        now = monotonic()
+        waiting = []
+        for member in self._lobby.connected():
+            if member.benched and not self._bench.sits(member.name, now):
+                member.benched = ""
+            takes = member.takes.pool and member.takes.refusal(offer.game, offer.time_control) is None
+            if takes and member.free and not member.benched:
+                waiting.append(member)
+        return waiting
+
+    def _next_wake(self) -> float:
+        """Seconds until a challenge expires or a bot may leave the bench."""
+        wakes = [3600.0]
+        if self._challenges.next_expiry is not None:
+            wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)
+        if self._bench.next_return is not None:
+            wakes.append(self._bench.next_return - monotonic())
+        return max(0.01, min(wakes))
+
+
+MARGIN_MS = 100
+READY_MS = 30_000
+
+
+def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
+    return MatchSpec(
+        match=uuid.uuid4().hex,
+        event="serve",
+        game=taken.game,
+        maxie=maxie,
+        minnie=minnie,
+        time_control=taken.asked.time_control,
+        margin_ms=MARGIN_MS,
+        ready_ms=READY_MS,
+        threads=1,
+    )
+
+
+def _game_of(asked: Challenge) -> AnyGame:
+    # A path is a name that only the host's own command line may use.
+    if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
+        raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
+    try:
+        return make_setup(asked.game, asked.map)
+    except (GameError, MapError) as error:
+        raise BadChallenge(Code.BAD_CHALLENGE, str(error)) from None

@@ -1,0 +1,49 @@
+"""The bench: a bot that keeps failing gets no matches for a while, with a reason, and can return. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from protocol.codes import FORFEITS, EndReason
+
+FAILURES = 3
+"""Forfeits in a row that put a bot on the bench."""
+FIRST_SECONDS = 30
+LONGEST_SECONDS = 1800
+
+
+@dataclass
+class Bench:
+    """How often each bot has failed in a row, and until when (seconds of any clock) it sits."""
+
+    _failures: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, float] = field(default_factory=dict)
+
+    def note(self, name: str, *, lost: bool, reason: EndReason, now: float) -> str:
+        """A bot's match is over. Returns why it is benched now, or nothing."""
+        if not (lost and reason in FORFEITS):
+            self._failures.pop(name, None)
+            return ""
+        failures = self._failures[name] = self._failures.get(name, 0) + 1
+        if failures < FAILURES:
+            return ""
+        seconds = min(LONGEST_SECONDS, FIRST_SECONDS * 2 ** (failures - FAILURES))
+        self._until[name] = now + seconds
+        return f"{failures} matches in a row forfeited, the last by {reason.value}; back in {seconds:.0f} s"
+
+    def sits(self, name: str, now: float) -> bool:
+        """Whether the bot is benched at `now`."""
+        until = self._until.get(name)
+        if until is not None and until <= now:
+            del self._until[name]
+            return False
+        return until is not None
+
+    def pardon(self, name: str) -> None:
+        """The bot has come anew, mended it may be: it gets one chance before it is benched again."""
+        self._until.pop(name, None)
+
+    @property
+    def next_return(self) -> float | None:
+        """When the first of them may come back."""
+        return min(self._until.values(), default=None)

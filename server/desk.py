@@ -1,0 +1,226 @@
+"""The desk: what each message of a connected client leads to.
+
+A visitor is a bot (it has a member, plays and challenges) or a spectator (it only watches). Everybody
+may browse and watch.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from time import monotonic_ns
+from typing import Protocol
+
+from msgspec import UNSET
+
+from protocol.codes import Code
+from protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    ClientMessage,
+    Decline,
+    Error,
+    Hello,
+    Limits,
+    Listing,
+    Move,
+    Ready,
+    Resign,
+    ServerMessage,
+    Unwatch,
+    Watch,
+    Welcome,
+    Withdraw,
+)
+from server.accounts import Refused
+from server.arranger import Arranger
+from server.events import BrokeProtocol, Event, Gone, GotReady, Left, Moved, Resigned, Returned
+from server.gallery import Gallery
+from server.journal import Journal
+from server.limits import HostLimits
+from server.lobby import Lobby
+from server.member import Member, secret_hash
+from server.meters import Meters
+
+log = logging.getLogger("arena.desk")
+
+
+class Line(Protocol):
+    """A visitor's connection, as the desk, the lobby and the galleries use it."""
+
+    @property
+    def lag(self) -> int: ...
+
+    @property
+    def backlog(self) -> int: ...
+
+    def tell(self, message: ServerMessage) -> None: ...
+
+    def tell_frame(self, frame: bytes) -> None: ...
+
+    def dismiss(self, code: Code) -> None: ...
+
+
+@dataclass(eq=False)
+class Visitor:
+    """Who is on a line. `member` is None for a spectator."""
+
+    name: str
+    line: Line
+    member: Member | None
+    watched: dict[str, Gallery] = field(default_factory=dict)
+
+
+class Galleries(Protocol):
+    """Where the matches in progress can be watched."""
+
+    def gallery(self, match: str) -> Gallery | None:
+        """The gallery of a match in progress."""
+        ...
+
+    def listing(self) -> Listing:
+        """What goes on now."""
+        ...
+
+
+class Desk:
+    """Takes every message of every session."""
+
+    def __init__(
+        self,
+        lobby: Lobby,
+        journal: Journal,
+        arranger: Arranger,
+        galleries: Galleries,
+        meters: Meters,
+        limits: HostLimits,
+        *,
+        program: str,
+        grace_ms: int,
+    ) -> None:
+        self._lobby = lobby
+        self._journal = journal
+        self._arranger = arranger
+        self._galleries = galleries
+        self._meters = meters
+        self._limits = limits
+        self._program = program
+        self._grace_ms = grace_ms
+        self.browsing: set[Visitor] = set()
+        """Who is sent a listing when something changes."""
+
+    async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
+        """Let somebody in. Raises Refused."""
+        if hello.role != "bot":
+            return self._admit_spectator(hello, line)
+        secret = await self._lobby.vet(hello)
+        try:
+            if secret is not None:
+                # Durable before it is told, so that a bot that holds a secret can always return with it.
+                await self._journal.durable(self._journal.keep_session(hello.name, secret_hash(secret)))
+        except BaseException:
+            self._lobby.turn_away(hello)
+            raise
+        capacity = min(hello.matches, self._limits.matches_per_bot)
+        self._welcome(line, hello.name, hello.session if secret is None else secret, capacity)
+        member = self._lobby.enter(hello, line, secret)
+        what = "here" if secret is not None else "back"
+        log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
+        # Who comes without its session has forgotten its matches, and they are lost.
+        await member.post_to_all(Returned if secret is None else Gone, monotonic_ns())
+        self._arranger.came(member, fresh=secret is not None)
+        return Visitor(member.name, line, member)
+
+    def _admit_spectator(self, hello: Hello, line: Line) -> Visitor:
+        if hello.role == "admin" or hello.token:
+            self._lobby.accounts.check(hello.name, hello.token)
+        self._welcome(line, hello.name, "", 0)
+        return Visitor(hello.name, line, None)
+
+    def _welcome(self, line: Line, name: str, session: str, matches: int) -> None:
+        limits = Limits(self._limits.message_bytes, matches, self._grace_ms)
+        line.tell(Welcome(self._program, name, session, limits))
+
+    async def depart(self, visitor: Visitor, fault: str | None) -> None:
+        """Somebody's connection has ended; `fault` is what was wrong with what it sent, if anything."""
+        self.browsing.discard(visitor)
+        for gallery in visitor.watched.values():
+            gallery.leave(visitor.line)
+        member = visitor.member
+        if member is None or not self._lobby.leave(member, visitor.line):
+            return
+        at = monotonic_ns()
+        if fault is not None:
+            log.warning("protocol error: %s", fault, extra={"bot": member.name})
+            await member.post_to_all(lambda player: BrokeProtocol(player, fault), at)
+        else:
+            log.info("gone", extra={"bot": member.name})
+            await member.post_to_all(Left, at)
+
+    def note_rejection(self, code: Code) -> None:
+        """Count something that was refused."""
+        self._meters.rejections.labels(code.value).inc()
+
+    async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
+        """Do what a message asks for, or say why not."""
+        self._meters.messages.labels(type(message).__name__.lower()).inc()
+        try:
+            match message:
+                case Hello():
+                    self._refuse(visitor, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
+                case Browse():
+                    self.browsing.add(visitor)
+                    visitor.line.tell(self._galleries.listing())
+                case Watch(match=match):
+                    self._watch(visitor, match)
+                case Unwatch(match=match):
+                    self._unwatch(visitor, match)
+                case Ready() | Move() | Resign():
+                    await self._play(self._player(visitor), message, at)
+                case Challenge() | Accept() | Decline() | Withdraw():
+                    self._arranger.handle(self._player(visitor), message)
+        except Refused as refused:
+            self._refuse(visitor, refused.code, refused.detail, message)
+
+    def _refuse(self, visitor: Visitor, code: Code, detail: str, message: ClientMessage) -> None:
+        self.note_rejection(code)
+        where = getattr(message, "match", None), getattr(message, "ply", None)
+        visitor.line.tell(Error(code, detail, *where))
+
+    @staticmethod
+    def _player(visitor: Visitor) -> Member:
+        if visitor.member is None:
+            raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
+        return visitor.member
+
+    async def _play(self, member: Member, message: Ready | Move | Resign, at: int) -> None:
+        place = member.matches.get(message.match)
+        if place is not None:
+            room, player = place
+            match message:
+                case Ready():
+                    event: Event = GotReady(player)
+                case Move(_, ply, move, thinking):
+                    event = Moved(player, ply, move, None if thinking is UNSET else thinking)
+                case Resign():
+                    event = Resigned(player)
+            if await room.post(event, at):
+                return
+        raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
+
+    def _watch(self, visitor: Visitor, match: str) -> None:
+        gallery = self._galleries.gallery(match)
+        if gallery is None:
+            raise Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over or does not exist")
+        for over in [known for known in visitor.watched if self._galleries.gallery(known) is None]:
+            del visitor.watched[over]
+        if match not in visitor.watched and len(visitor.watched) >= self._limits.watched:
+            raise Refused(Code.RATE_LIMITED, f"{self._limits.watched} matches are watched; leave one first")
+        visitor.watched[match] = gallery
+        gallery.enter(visitor.line)
+
+    def _unwatch(self, visitor: Visitor, match: str) -> None:
+        gallery = visitor.watched.pop(match, None)
+        if gallery is not None:
+            gallery.leave(visitor.line)
