@@ -127,7 +127,15 @@ async def open_host(
         await store.prepare(engine)
         lobby, journal = Lobby(Accounts(anyone=anyone)), Journal(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
-        tasks.start_soon(journal.run)
+        # Whoever cancels this host must not cancel its journal before what it was given is written.
+        writing = anyio.CancelScope(shield=True)
+        stack.callback(writing.cancel)
+
+        async def write() -> None:
+            with writing:
+                await journal.run()
+
+        tasks.start_soon(write)
 
         async def answer(connection: ServerConnection) -> None:
             await Session(connection, lobby, PROGRAM, grace_ms, frame_limit).run()

@@ -24,7 +24,7 @@ from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchHost, MatchSpec
-from server.fleet import BotRefused, Fleet
+from server.fleet import BotRefused
 from server.pairing import Backlog, Pair, Pairing
 from server.standings import losers
 

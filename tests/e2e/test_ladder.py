@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from arena import main
 from protocol import record as records
 from protocol.codes import FORFEITS
 from server.leash import CANNOT_START
@@ -49,7 +50,7 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [
             *(sys.executable, "-P", "-m", "arena", "ladder", "--bot", "random", "--bot", "greedy"),
-            *("--game", "tictactoe", "--rounds", "100000", "--record", str(record)),
+            *("--game", "tictactoe", "--rounds", "2000", "--record", str(record)),
         ],
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -157,12 +158,13 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
 
 
 def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
-    options = ("--game", "tictactoe", "--rounds", "1", "--json", "-")
+    options = ("--game", "tictactoe", "--rounds", "1", "--concurrency", "1", "--json", "-")
     done = arena("match", "greedy", "greedy", *options, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert {row["bot"] for row in told["table"]} == {"greedy", "greedy-2"}
     assert told["difference"]["elo"] == 0
+    assert all_gone(mark)
 
 
 BAD = [
@@ -184,16 +186,27 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "code", "why"), BAD)
 def test_bad_input_is_one_line(
-    mark: str, tmp_path: Path, arguments: tuple[str, ...], code: int, why: str
+    mark: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    code: int,
+    why: str,
 ) -> None:
-    (tmp_path / "bad.toml").write_text('rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"')
-    done = arena(*arguments, folder=tmp_path)
-    assert done.returncode == code
-    [line] = done.stderr.splitlines()
+    monkeypatch.chdir(tmp_path)
+    bad = Path("bad.toml")
+    bad.write_text('rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"')
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == code
+    told = capsys.readouterr()
+    [line] = told.err.splitlines()
     assert line.startswith("arena: ")
     assert why in line
-    assert not done.stdout
-    assert all_gone(mark)
+    assert not told.out
+    assert list(tmp_path.iterdir()) == [tmp_path / bad]  # and no empty record
+    assert processes_of(mark) == []
 
 
 def test_leash_and_command_line_agree_on_bad_usage() -> None:

@@ -1,3 +1,4 @@
+import os
 import sqlite3
 from pathlib import Path
 
@@ -83,6 +84,7 @@ async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")), Watch(), database="mysql://x", patience=QUICK
         )
+    assert not os.listdir(tmp_path)  # no empty record is left
     with pytest.raises(OSError, match="No such file"):
         await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), Watch())
 
