@@ -1,4 +1,3 @@
-import os
 import sqlite3
 from pathlib import Path
 
@@ -45,6 +44,10 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) 
     return Ladder(plan, [game_of()], record)
 
 
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
 async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
     watch = Watch()
     played = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
@@ -84,7 +87,7 @@ async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")), Watch(), database="mysql://x", patience=QUICK
         )
-    assert not os.listdir(tmp_path)  # no empty record is left
+    assert not files(tmp_path)  # no empty record is left
     with pytest.raises(OSError, match="No such file"):
         await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), Watch())
 
