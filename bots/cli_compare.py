@@ -52,7 +52,9 @@ def _rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
             }
             for depth in depths
         ],
-        "depth_in_equal_leaves": [{"leaves": each.leaves, **each.reached} for each in reaches],
+        "depth_in_equal_leaves": [
+            {"leaves": each.leaves, **each.reached, "ideal": each.ideal} for each in reaches
+        ],
     }
 
 
@@ -77,10 +79,15 @@ def _print_leaves(comparison: Comparison) -> None:
 
 def _print_reaches(reaches: list[Reach]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
-    table = _table("leaves", *TWICE)
+    table = _table("leaves", *TWICE, "ideal")
     for each in reaches:
-        table.add_row(f"{each.leaves:,}", *(str(each.reached[name]) for name in TWICE))
+        table.add_row(f"{each.leaves:,}", *(str(each.reached[name]) for name in TWICE), str(each.ideal))
     _print_whole(table)
+    out.print(
+        "ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def _table(first: str, *others: str) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from bots.search.algorithms import ALGORITHMS, Settings
@@ -150,11 +151,16 @@ def compare(
 
 @dataclass(frozen=True)
 class Reach:
-    """How deep each method gets with the leaves that minimax needs for `depth`."""
+    """How deep each method gets with the leaves that minimax needs for `depth`.
+
+    `ideal` is how deep alpha-beta would get in perfect order, if every node had q moves: the minimal
+    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves.
+    """
 
     depth: int
     leaves: int
     reached: Mapping[str, int]
+    ideal: int
 
 
 TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
@@ -178,6 +184,17 @@ def twice_as_deep(problem: Problem[Any, Any], position: Any, max_depth: int, bud
                 "minimax": depth,
                 **{name: sum(1 for count in counts if count <= leaves) for name, counts in others.items()},
             },
+            _ideal(leaves ** (1 / depth), leaves),
         )
         for depth, leaves in enumerate(minimax, 1)
     ]
+
+
+def _ideal(breadth: float, leaves: int) -> int:
+    depth = 0
+    while (
+        depth < DEEPEST
+        and breadth ** ceil((depth + 1) / 2) + breadth ** ((depth + 1) // 2) - 1 <= leaves + 0.5
+    ):
+        depth += 1
+    return depth
