@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from bots.evaluators import evaluator_for
 from bots.picture_file import write_picture
-from bots.search.effort import TWICE, Comparison, Reach, compare, twice_as_deep
+from bots.search.effort import TWICE, Comparison, Reach, compare
 from bots.search.plot import POWERS, plot_svg
 from bots.search.problem import Problem
 from console import Failure, out, write_json
@@ -24,7 +25,7 @@ def compare_command(
     comparison = compare(problem, position, depth, budget)
     if comparison.deepest == 0:
         raise Failure(f"--budget: {budget} leaves are not enough for depth 1")
-    reaches = twice_as_deep(problem, position, depth, budget)
+    reaches = comparison.reaches()
     if svg is not None:
         write_picture(plot_svg(comparison, f"Leaves by depth: {game.name}"), svg)
     if json is not None:
@@ -44,7 +45,7 @@ def _rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
                 "depth": depth,
                 **{
                     name: counts[depth - 1]
-                    for name, counts in comparison.leaves.items()
+                    for name, counts in comparison.shown.items()
                     if len(counts) >= depth
                 },
                 "q": round(comparison.breadth(depth) or 0, 3),
@@ -62,7 +63,7 @@ def _print_leaves(comparison: Comparison) -> None:
     depths = range(1, comparison.deepest + 1)
     out.print("Leaves by depth p", style="bold")
     table = _table("p", *(str(depth) for depth in depths))
-    for name, counts in comparison.leaves.items():
+    for name, counts in comparison.shown.items():
         table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
     table.add_section()
     table.add_row("q", *(f"{comparison.breadth(depth) or 0:.2f}" for depth in depths))
@@ -81,7 +82,11 @@ def _print_reaches(reaches: list[Reach]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
     table = _table("leaves", *TWICE, "ideal")
     for each in reaches:
-        table.add_row(f"{each.leaves:,}", *(str(each.reached[name]) for name in TWICE), str(each.ideal))
+        table.add_row(
+            f"{each.leaves:,}",
+            *(str(each.reached[name]) for name in TWICE),
+            "·" if each.ideal is None else str(each.ideal),
+        )
     _print_whole(table)
     out.print(
         "ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).",
@@ -99,6 +104,5 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _print_whole(table: Table) -> None:
-    """Print it as wide as it is, so that no figure is cut off in a pipe."""
-    width = max(out.width, out.measure(table, options=out.options.update(max_width=1000)).maximum)
-    out.print(table, width=width, crop=False)
+    """Print it as wide as it is, so that no figure is cut off in a narrow window or a pipe."""
+    Console(width=1000).print(table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil
 from typing import Any
 
@@ -105,21 +106,48 @@ table      that, with a transposition table (003)
 """
 
 
+TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
+"""The methods whose reach in equal leaves is compared: pruning alone, then ordered, then with memory."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How deep each method gets with the leaves that minimax needs for `depth`.
+
+    `ideal` is how deep alpha-beta would get in perfect order, if every node had q moves: the minimal
+    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. None where q is 1.
+    """
+
+    depth: int
+    leaves: int
+    reached: Mapping[str, int]
+    ideal: int | None
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """Leaves by method and depth: `leaves[name][p - 1]` for depth p, as far as the budget went."""
+    """Leaves by method and depth: `leaves[name][p - 1]` for depth p, as far as the budget went.
+
+    Methods of `TWICE` are counted to any depth, the others to `max_depth`.
+    """
 
     leaves: Mapping[str, list[int]]
     budget: int
+    max_depth: int
+
+    @property
+    def shown(self) -> Mapping[str, list[int]]:
+        """The counts to `max_depth`."""
+        return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
 
     @property
     def deepest(self) -> int:
-        """The deepest depth that any method reached."""
-        return max((len(counts) for counts in self.leaves.values()), default=0)
+        """The deepest depth that any method reached, at most `max_depth`."""
+        return max((len(counts) for counts in self.shown.values()), default=0)
 
     def breadth(self, depth: int) -> float | None:
         """q: minimax's leaves are q to the power of the depth. Beyond minimax's reach, its last q."""
-        counts = self.leaves.get("minimax", [])
+        counts = self.shown["minimax"]
         if not counts:
             return None
         known = min(depth, len(counts))
@@ -130,71 +158,39 @@ class Comparison:
         q = self.breadth(depth)
         return None if q is None else round(q ** (share * depth))
 
+    def reaches(self) -> list[Reach]:
+        """Holden's "twice as many moves as before": depth reached in equal leaves.
 
-def compare(
-    problem: Problem[Any, Any],
-    position: Any,
-    max_depth: int,
-    budget: int,
-    names: tuple[str, ...] = tuple(METHODS),
-) -> Comparison:
-    """Count the leaves of every method to `max_depth`, each as far as `budget` leaves go."""
-    leaves: dict[str, list[int]] = {}
-    for name in names:
-        counts = leaves[name] = []
-        for count in METHODS[name](problem, position, budget):
-            counts.append(count)
-            if len(counts) >= max_depth:
-                break
-    return Comparison(leaves, budget)
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How deep each method gets with the leaves that minimax needs for `depth`.
-
-    `ideal` is how deep alpha-beta would get in perfect order, if every node had q moves: the minimal
-    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves.
-    """
-
-    depth: int
-    leaves: int
-    reached: Mapping[str, int]
-    ideal: int
+        One row for each depth that minimax finished, up to `max_depth`.
+        """
+        return [
+            Reach(
+                depth,
+                leaves,
+                {
+                    "minimax": depth,
+                    **{name: sum(count <= leaves for count in self.leaves[name]) for name in TWICE[1:]},
+                },
+                _ideal(leaves ** (1 / depth), leaves),
+            )
+            for depth, leaves in enumerate(self.shown["minimax"], 1)
+        ]
 
 
-TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""The methods whose reach is compared: pruning alone, then ordered, then with memory."""
+def compare(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
+    """Count the leaves of every method, each as far as `budget` leaves go."""
+    leaves = {
+        name: list(islice(count(problem, position, budget), DEEPEST if name in TWICE[1:] else max_depth))
+        for name, count in METHODS.items()
+    }
+    return Comparison(leaves, budget, max_depth)
 
 
-def twice_as_deep(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> list[Reach]:
-    """Holden's "twice as many moves as before": depth reached in equal leaves.
-
-    One row for each depth that minimax finishes within the budget, up to `max_depth`.
-    """
-    minimax = compare(problem, position, max_depth, budget, ("minimax",)).leaves["minimax"]
-    if not minimax:
-        return []
-    others = compare(problem, position, DEEPEST, max(minimax), TWICE[1:]).leaves
-    return [
-        Reach(
-            depth,
-            leaves,
-            {
-                "minimax": depth,
-                **{name: sum(1 for count in counts if count <= leaves) for name, counts in others.items()},
-            },
-            _ideal(leaves ** (1 / depth), leaves),
-        )
-        for depth, leaves in enumerate(minimax, 1)
-    ]
-
-
-def _ideal(breadth: float, leaves: int) -> int:
+def _ideal(breadth: float, leaves: int) -> int | None:
+    if leaves == 1:
+        return None
     depth = 0
-    while (
-        depth < DEEPEST
-        and breadth ** ceil((depth + 1) / 2) + breadth ** ((depth + 1) // 2) - 1 <= leaves + 0.5
-    ):
+    # half a leaf of grace, because q is a root that was rounded
+    while breadth ** ceil((depth + 1) / 2) + breadth ** ((depth + 1) // 2) - 1 <= leaves + 0.5:
         depth += 1
     return depth

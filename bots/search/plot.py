@@ -24,7 +24,7 @@ def plot_svg(comparison: Comparison, title: str) -> str:
     depth = comparison.deepest
     if depth == 0:
         raise ValueError("nothing was counted: the budget is too small for depth 1")
-    lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.leaves.items() if counts}
+    lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.shown.items() if counts}
     powers: dict[str, list[tuple[int, int]]] = {}
     for share, name in POWERS:
         expected = [(p, comparison.expected(p, share)) for p in range(1, depth + 1)]
@@ -95,9 +95,16 @@ def _dot(x: float, y: float, colour: str) -> str:
 
 
 def _labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
-    """Names at the right edge, each at its line's height and pushed apart where they would touch."""
+    """Names at the right edge, each at its line's height and pushed apart where they would touch.
+
+    A line that ends before has its name at its end.
+    """
     gap = 15.0
     column = WIDTH - RIGHT + 34
+    for x, y, name, colour in ends:
+        if x < WIDTH - RIGHT - 20:
+            yield f'<text x="{x - 6:.1f}" y="{y - 9:.1f}" text-anchor="end" fill="{colour}">{escape(name)}</text>'
+    ends = [end for end in ends if end[0] >= WIDTH - RIGHT - 20]
     floor_y = HEIGHT - BOTTOM
     heights: list[float] = []
     ordered = sorted(ends, key=lambda end: end[1])

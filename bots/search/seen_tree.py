@@ -20,7 +20,7 @@ class Seen:
     windows   each window that it was entered with, in order; empty where the search keeps none
     result    what it was left with last; None where it was not visited, or does not say
     visited   whether the search entered it
-    cut       whether its remaining children were skipped
+    cut       whether it was visited, but not all of its children
     leaf      whether it was valued, or, not visited, has no children here
     """
 
@@ -64,7 +64,7 @@ def seen_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterable[
             if explicit is not None and not node.visited:
                 value = explicit.nodes[position.node].value
                 node.result = None if value is None else Edge(value)
-        node.cut = node.cut and any(not child.visited for child in node.children)
+        node.cut = node.visited and any(not child.visited for child in node.children)
         return node
 
     return grow(position, (), "")
@@ -80,9 +80,8 @@ def _note(node: Seen, event: Event) -> None:
             node.leaf = True
         case Recalled():
             node.recalled = True
-        case Left(result=result, pruned=pruned):
+        case Left(result=result):
             node.result = result
-            node.cut = pruned
 
 
 def count_nodes(tree: Seen) -> int:

@@ -53,9 +53,7 @@ def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
 
 def _opening(width: float, height: float) -> str:
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    # texts have a white border, because edges pass behind them
-    style = 'font-family="sans-serif" font-size="12" paint-order="stroke"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
 
 
 def _place(node: Seen, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
@@ -143,7 +141,8 @@ def _shape(node: Seen, x: float, y: float, fill: str, ink: str, dash: str) -> st
 
 def _text(x: float, y: float, text: str, colour: str, more: str = "") -> str:
     anchor = "" if "text-anchor" in more else ' text-anchor="middle"'
-    halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round"'
+    # a white border, because edges pass behind the text
+    halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{anchor}{halo}{more}>{escape(text)}</text>'
 
 

@@ -88,7 +88,31 @@ def test_whole_games() -> None:
     game = Hexapawn(1, 3)
     assert perft(game, game.start()) == 1
     assert perft(Hexapawn(2, 3), Hexapawn(2, 3).start()) == 8
-    assert perft(Hexapawn(), Hexapawn().start()) == 252
+
+
+Square = tuple[int, int]
+
+
+def games_by_sets(width: int, height: int, mover: frozenset[Square], other: frozenset[Square]) -> int:
+    """Whole games, told another way: sets of pawns, the mover's always going up; turn the board each ply."""
+    if any(y == 0 for _, y in other):
+        return 1
+    count = 0
+    for x, y in mover:
+        steps = [(x, y + 1)] if (x, y + 1) not in mover | other else []
+        steps += [(x + side, y + 1) for side in (-1, 1) if (x + side, y + 1) in other]
+        for step in steps:
+            mine, theirs = (mover - {(x, y)}) | {step}, other - {step}
+            turned = [frozenset((u, height - 1 - v) for u, v in pawns) for pawns in (theirs, mine)]
+            count += games_by_sets(width, height, turned[0], turned[1])
+    return count or 1
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 3), (2, 3), (3, 3), (2, 5), (3, 4), (4, 3)])
+def test_whole_games_told_another_way(width: int, height: int) -> None:
+    game = Hexapawn(width, height)
+    rows = [frozenset((x, y) for x in range(width)) for y in (0, height - 1)]
+    assert perft(game, game.start()) == games_by_sets(width, height, rows[0], rows[1])
 
 
 def test_setups() -> None:
