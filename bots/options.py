@@ -103,11 +103,11 @@ class Spec:
         return value
 
 
-def parse_spec(text: str, engines: Mapping[str, Options]) -> Spec:
-    """Parse an engine spec against the declared engines. Raises BadSpec."""
+def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") -> Spec:
+    """Parse an engine spec against the declared engines; `what` names them. Raises BadSpec."""
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
-        raise BadSpec(f"no engine is called {name!r:.60}: there are {', '.join(engines)}")
+        raise BadSpec(f"no {what} is called {name!r:.60}: there are {', '.join(engines)}")
     options = engines[name]
     values: dict[str, Value] = {key: option.default for key, option in options.items()}
     given: set[str] = set()
