@@ -1,6 +1,7 @@
 import dataclasses
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -32,7 +33,7 @@ class Watch:
         self.notices.append(text)
 
 
-def ladder(record: Path, *bots: BotPlan, **changes: int) -> Ladder:
+def ladder(record: Path, *bots: BotPlan, **changes: Any) -> Ladder:
     plan = LadderPlan(bots, game="tictactoe", time_control=TimeControl(5000), rounds=1, folder=ROOT)
     return Ladder(dataclasses.replace(plan, event="test", **changes), [game_of()], record)
 
