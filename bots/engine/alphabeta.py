@@ -235,6 +235,11 @@ def make_search(game: Kernel) -> Any:
         if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.STAGE, Stage.TEST)
             high = edge + 1
+        late = get(shared, Option.REDUCE)
+        if late > 0 and i >= late and depth >= 2 and high - edge == 1:
+            put(mem, node + Frame.STAGE, Stage.REDUCED)
+            less = 1 + (1 if i >= 3 * late and depth >= 4 else 0)
+            return descend(mem, at, depth - less, edge, high)
         return descend(mem, at, depth, edge, high)
 
     @inlined
@@ -246,8 +251,11 @@ def make_search(game: Kernel) -> Any:
         beta = get(mem, node + Frame.BETA)
         shared_node = get(mem, node + Frame.ROLE) != Role.NONE
         stage = get(mem, node + Frame.STAGE)
+        if stage == Stage.REDUCED and value > edge:
+            put(mem, node + Frame.STAGE, Stage.TEST if beta - edge > 1 else Stage.FULL)
+            return descend(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, edge + 1)
         if shared_node:
-            report(mem, shared, at, value, stage == Stage.TEST)
+            report(mem, shared, at, value, stage != Stage.FULL)
             return NEXT
         if stage == Stage.TEST and value > edge and value < beta:
             put(mem, node + Frame.STAGE, Stage.FULL)

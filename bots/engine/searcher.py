@@ -75,7 +75,7 @@ class Settings:
     estimate_order: int = 3
     null_windows: bool = True
     aspiration: int = 100
-    reduce: bool = True
+    reduce: int = 4
     futility: bool = True
     extend: bool = True
 
@@ -131,7 +131,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_DEPTH] = max(s.split_depth, 2)
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
-        shared[Option.REDUCE] = s.reduce and not s.exact
+        shared[Option.REDUCE] = 0 if s.exact else s.reduce
         shared[Option.FUTILITY] = s.futility and not s.exact
         shared[Option.EXTEND] = s.extend and not s.exact
         shared[Option.SPLIT_WORDS] = self._sizes.split
@@ -144,6 +144,12 @@ class Searcher(Generic[P, M]):
     def stop(self) -> None:
         """From any thread: end the search that is under way, within microseconds."""
         self._shared[Shared.STOP] = 1
+
+    def clear(self) -> None:
+        """Forget everything: for a new match."""
+        self._table[:] = 0
+        for memory in self._memories:
+            memory[self._sizes.history : self._sizes.killers] = 0
 
     def warm_up(self) -> None:
         """Compile, or load what was compiled before: afterwards the first search starts at once."""
