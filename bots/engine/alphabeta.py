@@ -23,9 +23,7 @@ from bots.engine.jamboree import Jamboree, edge_of, interrupted
 from bots.engine.kernel import DRAW, LOST, PLAYING, Kernel
 from bots.engine.layout import (
     FIRST,
-    INFINITY,
     UNFIXED,
-    WIN,
     Frame,
     Option,
     Order,
@@ -50,6 +48,7 @@ from bots.engine.table import (
     salted,
     value_of,
 )
+from bots.search.values import INFINITY, WIN
 
 ENTER, NEXT, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(8)
 _POLL = 31
@@ -59,7 +58,7 @@ _POLL = 31
 def make_search(game: Kernel) -> Any:
     """search(mem, shared, rules, table, helping) for one game.
 
-    Not `helping`: search the root in frame 0, and return DONE or STOPPED. Helping: work at split points
+    `helping` 0: search the root in frame 0, and return DONE or STOPPED. `helping` 1: work at split points
     of other threads until Shared.QUIT.
     """
     words = game.words
@@ -199,10 +198,10 @@ def make_search(game: Kernel) -> Any:
     @inlined
     def fixing(mem: Any, shared: Any, node: Any, i: Any) -> None:
         """The course's form: after floor(prune × n) moves the window stays as it is."""
-        if get(shared, Option.COURSE) != 0 and get(mem, node + Frame.FIXED) == UNFIXED:
-            if i == get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000:
-                put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
-                put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
+        first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
+        if get(shared, Option.COURSE) != 0 and i == first:
+            put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
+            put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
     def begin(mem: Any, shared: Any, rules: Any, at: Any, i: Any) -> Any:
@@ -308,7 +307,7 @@ def make_search(game: Kernel) -> Any:
                 move,
                 get(shared, Option.GENERATION),
             )
-        if at == FIRST and not helping:
+        if at == FIRST and helping == 0:
             return DONE
         return give(mem, at, best)
 
@@ -342,7 +341,7 @@ def make_search(game: Kernel) -> Any:
         return found
 
     @inlined
-    def unwind(mem: Any, shared: Any, helping: Any) -> Any:
+    def unwind(mem: Any, shared: Any) -> Any:
         """Go back to where the search is not interrupted; nothing on the way is stored."""
         at = get(mem, Register.AT)
         node = at + words
@@ -377,7 +376,7 @@ def make_search(game: Kernel) -> Any:
         return mode
 
     def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
-        mode = IDLE if helping else ENTER
+        mode = IDLE if helping != 0 else ENTER
         while True:
             if mode == NEXT:
                 mode = advance(mem, shared, rules)
@@ -388,7 +387,7 @@ def make_search(game: Kernel) -> Any:
             elif mode == FINISH:
                 mode = finish(mem, shared, table, helping)
             elif mode == UNWIND:
-                mode = unwind(mem, shared, helping)
+                mode = unwind(mem, shared)
             elif mode == IDLE:
                 mode = idle(mem, shared)
             else:

@@ -23,10 +23,15 @@ from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+# what is used of these is more than their types tell
+_njit: Any = numba.njit
+_caching: Any = caching
+_register: Any = register_jitable
+
 
 def inlined(function: Function) -> Function:
     """A function for kernels to call; it becomes a part of each."""
-    return cast("Function", register_jitable(forceinline=True, _nrt=False)(function))
+    return cast("Function", _register(forceinline=True, _nrt=False)(function))
 
 
 def digest() -> str:
@@ -64,9 +69,10 @@ def kernel(function: Function, name: str) -> Function:
     """
     if not _folder:
         _folder.append(folder())
-    dispatcher = numba.njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
+    # without _nrt no array is reference-counted, which would cost more than the search
+    dispatcher: Any = _njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
 
-    class Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    class Impl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
         """Where the files are."""
 
         def __init__(self, py_func: Any) -> None:
@@ -75,7 +81,7 @@ def kernel(function: Function, name: str) -> Function:
             self._locator = _Locator(_folder[0])
             del py_func
 
-    class Cache(caching.Cache):  # type: ignore[misc]
+    class Cache(_caching.Cache):  # type: ignore[misc]
         """What names a compiled kernel."""
 
         _impl_class = Impl

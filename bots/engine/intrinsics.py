@@ -14,7 +14,7 @@ sees after it took the lock.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from llvmlite import ir
 from numba import types
@@ -28,6 +28,14 @@ _DOUBLE = ir.IntType(128)
 _INDEX = ir.IntType(32)
 
 
+def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", intrinsic(definition))
+
+
+def _of_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", intrinsic(prefer_literal=True)(definition))
+
+
 def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
@@ -37,7 +45,7 @@ def _word(value: int) -> Any:
     return ir.Constant(_WORD, value)
 
 
-@intrinsic
+@_instruction
 def get(_typing: Any, array: Any, index: Any) -> Codegen:
     """array[index], for a flat array and 0 <= index < its length."""
     del index
@@ -48,7 +56,7 @@ def get(_typing: Any, array: Any, index: Any) -> Codegen:
     return types.int64(array, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """array[index] = value, for a flat array and 0 <= index < its length."""
     del index, value
@@ -60,14 +68,14 @@ def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     return types.void(array, types.int64, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def popcount(_typing: Any, word: Any) -> Codegen:
     """How many bits of the word are set."""
     del word
     return types.int64(types.int64), lambda _context, builder, _signature, given: builder.ctpop(given[0])
 
 
-@intrinsic
+@_instruction
 def lowest(_typing: Any, word: Any) -> Codegen:
     """The number of the lowest set bit of a word that is not 0."""
     del word
@@ -78,7 +86,7 @@ def lowest(_typing: Any, word: Any) -> Codegen:
     return types.int64(types.int64), generate
 
 
-@intrinsic(prefer_literal=True)
+@_of_constants
 def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Bit `bit` of `count` words from array[index] on, the first word's as the lowest of the result.
 
@@ -95,9 +103,7 @@ def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codege
         nothing = ir.Constant(vector, ir.Undefined)
         place = _place(context, builder, array, *arguments[:2])
         words = builder.load(builder.bitcast(place, vector.as_pointer()), align=8)
-        shift = builder.insert_element(
-            nothing, builder.sub(_word(63), arguments[2]), ir.Constant(_INDEX, 0)
-        )
+        shift = builder.insert_element(nothing, builder.sub(_word(63), arguments[2]), ir.Constant(_INDEX, 0))
         everywhere = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
         shifted = builder.shl(words, builder.shuffle_vector(shift, nothing, everywhere))
         signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lanes))
@@ -106,7 +112,7 @@ def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codege
     return types.int64(array, types.int64, types.int64, count), generate
 
 
-@intrinsic
+@_instruction
 def mix(_typing: Any, left: Any, right: Any) -> Codegen:
     """Both halves of the 128-bit product, one xor the other: a strong hash of two words."""
     del left, right
@@ -119,7 +125,7 @@ def mix(_typing: Any, left: Any, right: Any) -> Codegen:
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Put a value into array[index] atomically; the value before."""
     del index, value
@@ -131,7 +137,7 @@ def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     return types.int64(array, types.int64, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Add to array[index] atomically; the value before."""
     del index, value
@@ -143,7 +149,7 @@ def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     return types.int64(array, types.int64, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def peek(_typing: Any, array: Any, index: Any) -> Codegen:
     """array[index] as it is in memory now, whichever thread wrote it."""
     del index
@@ -155,7 +161,7 @@ def peek(_typing: Any, array: Any, index: Any) -> Codegen:
     return types.int64(array, types.int64), generate
 
 
-@intrinsic
+@_instruction
 def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """array[index] = value, seen by every thread that peeks afterwards."""
     del index, value

@@ -240,7 +240,9 @@ class Jamboree:
             if get(shared, split + Split.CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
-                now = edge_of(alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT))
+                now = edge_of(
+                    alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
+                )
                 beta = get(shared, split + Split.BETA)
                 put(shared, place + Choice.STATE, State.DONE)
                 if value > edge and tested and value < beta:

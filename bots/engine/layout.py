@@ -214,7 +214,6 @@ class Sizes:
     def shared(self, threads: int) -> int:
         return Shared.SPLITS + threads * SPLITS * self.split
 
-INFINITY = 1_000_001
-WIN = 1_000_000
-ESTIMATE_LIMIT = 900_000
-UNFIXED = -2 * INFINITY
+
+UNFIXED = -3_000_000
+"""In FIXED: below every value."""

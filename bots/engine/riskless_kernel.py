@@ -21,14 +21,13 @@ import numpy as np
 from bots.engine.cache import inlined
 from bots.engine.intrinsics import column, get, lowest, popcount, put
 from bots.engine.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
+from bots.evaluators.riskless import NAMES
+from bots.search.values import ESTIMATE_LIMIT
 from games.riskless import Armies, Riskless
 
 MAX_TERRITORIES = 64
 MAX_CAP = 255
 PLANES = (4, 8)
-
-FEATURES = ("armies", "territories", "borders", "safe", "threats", "waste", "goal")
-"""In the order in which the rules hold their weights; `bots.evaluators.riskless` says what they count."""
 
 _ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
 _HALF = 0xFFFFFFFF
@@ -64,7 +63,7 @@ class Layout:
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
         position = [planes, 1, 1, 1, planes, 1]
-        rules = [planes, 1, 65, len(FEATURES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
@@ -75,11 +74,16 @@ def layout(planes: int) -> Layout:
     return Layout.of(planes)
 
 
+def fits(game: Riskless) -> bool:
+    """Whether the map is small enough."""
+    return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
+
+
 def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
     """The game for the kernels, or None when its map is too large for them."""
-    map = game.map
-    if map.size > MAX_TERRITORIES or map.territory_cap > MAX_CAP:
+    if not fits(game):
         return None
+    map = game.map
     planes = min(planes for planes in PLANES if map.territory_cap < 1 << planes)
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
 
@@ -128,7 +132,7 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
         mask = sum(1 << w for w in near)
         rules[place.neighbours + v] = np.uint64(mask).view(np.int64)
     rules[place.first + map.size :][: 65 - map.size] = road
-    chosen = [weights[name] for name in FEATURES]
+    chosen = [weights[name] for name in NAMES]
     rules[place.weights :][: len(chosen)] = chosen
     rules[place.only_armies] = not any(chosen[1:])
     rules[place.rows] = (map.size + 7) // 8
@@ -261,7 +265,7 @@ def riskless_kernel(planes: int) -> Kernel:
 
 
 def _estimate(place: Layout) -> Any:
-    """The weighted features; in the order of FEATURES."""
+    """The weighted features; in the order of NAMES."""
     planes = place.planes
     foe_at, own_at, totals_at = place.foe, place.own, place.totals
     weights_at, only_armies_at, nearness_at = place.weights, place.only_armies, place.nearness
@@ -330,9 +334,9 @@ def _estimate(place: Layout) -> Any:
             value += get(rules, weights_at + 5) * (popcount(full & own) - popcount(full & foe))
             nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
             value += get(rules, weights_at + 6) * nearness
-        return min(max(value, -900_000), 900_000)
+        return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate
 
 
-__all__ = ["FEATURES", "compile_game", "layout", "riskless_kernel"]
+__all__ = ["compile_game", "fits", "layout", "riskless_kernel"]

@@ -18,9 +18,7 @@ from bots.engine.alphabeta import DONE, make_search
 from bots.engine.catalogue import compile_game
 from bots.engine.kernel import Weights, Words
 from bots.engine.layout import (
-    ESTIMATE_LIMIT,
     FIRST,
-    INFINITY,
     MAX_DEPTH,
     Frame,
     Option,
@@ -28,25 +26,15 @@ from bots.engine.layout import (
     Shared,
     Sizes,
 )
-from bots.engine.ordering import forget
 from bots.engine.line import make_line
+from bots.engine.ordering import forget
 from bots.engine.table import AGES, make_table
+from bots.search.deepening import Report
+from bots.search.values import ESTIMATE_LIMIT, INFINITY
 from games.core import Game, M, P
 
 POLL_SECONDS = 0.001
 """How often a plain stop function is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report(Generic[M]):
-    """The best so far: as `bots.search.deepening.Report`."""
-
-    depth: int
-    value: int
-    move: M
-    line: tuple[M, ...]
-    nodes: int
-    finished: bool
 
 
 @dataclass(frozen=True)
@@ -246,8 +234,8 @@ class Searcher(Generic[P, M]):
         memory[Register.INSIDE] = -1
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        running = [self._pool.submit(self._kernel, each, True) for each in helpers]
-        main = self._pool.submit(self._kernel, memory, False)
+        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        main = self._pool.submit(self._kernel, memory, 0)
         try:
             finished = self._wait(main, stop) == DONE
         finally:
@@ -258,7 +246,7 @@ class Searcher(Generic[P, M]):
             each.result()
         return finished
 
-    def _kernel(self, memory: Words, helping: bool) -> int:
+    def _kernel(self, memory: Words, helping: int) -> int:
         return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
 
     def _wait(self, main: Future[int], stop: Callable[[], bool] | None) -> int:

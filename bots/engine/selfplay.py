@@ -6,13 +6,14 @@ from the start; both searchers of a pair begin with empty tables.
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bots.engine.searcher import Report, Searcher
+from bots.engine.searcher import NO_LIMIT, Searcher
+from bots.search.deepening import Report
 from games.core import Game, Player
 
 
@@ -26,17 +27,14 @@ class Budget:
 
     def spend(self, searcher: Searcher[Any, Any], position: Any) -> Report[Any]:
         """Search within the budget; the last report."""
-        report: Report[Any] | None = None
-        stop: Callable[[], bool] | None = None
-        if self.seconds is not None:
-            end = time.perf_counter() + self.seconds
-            stop = lambda: time.perf_counter() >= end  # noqa: E731
-        limits = {} if self.nodes is None else {"max_nodes": self.nodes}
-        for report in searcher.deepen(position, stop=stop, max_depth=self.depth, **limits):
-            pass
-        if report is None:
-            raise ValueError("a search reports at least once")
-        return report
+        end = math.inf if self.seconds is None else time.perf_counter() + self.seconds
+        reports = searcher.deepen(
+            position,
+            stop=None if self.seconds is None else lambda: time.perf_counter() >= end,
+            max_depth=self.depth,
+            max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
+        )
+        return list(reports)[-1]
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,7 @@ def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
             return position
 
 
-def play(
-    game: Game[Any, Any], start: Any, seats: dict[Player, Searcher[Any, Any]], budget: Budget
-) -> Played:
+def play(game: Game[Any, Any], start: Any, seats: dict[Player, Searcher[Any, Any]], budget: Budget) -> Played:
     """One match from `start`."""
     position = start
     positions, reports = [], []

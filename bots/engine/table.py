@@ -16,7 +16,8 @@ import numpy as np
 from bots.engine.cache import inlined
 from bots.engine.intrinsics import get, mix, put
 from bots.engine.kernel import Words
-from bots.engine.layout import ESTIMATE_LIMIT, LINE
+from bots.engine.layout import LINE
+from bots.search.values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
 

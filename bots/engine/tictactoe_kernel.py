@@ -10,10 +10,9 @@ import numpy as np
 from bots.engine.cache import inlined
 from bots.engine.intrinsics import get, lowest, popcount, put
 from bots.engine.kernel import DRAW, LOST, PLAYING, Compiled, Kernel, Weights, Words
+from bots.evaluators.tictactoe import NAMES
+from bots.search.values import ESTIMATE_LIMIT
 from games.tictactoe import LINES, MARKS, Board, TicTacToe
-
-FEATURES = ("open", "ones", "twos", "center")
-"""In the order in which the rules hold their weights; `bots.evaluators.tictactoe` says what they count."""
 
 _WEIGHTS = len(LINES)
 _FULL = (1 << 9) - 1
@@ -35,7 +34,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
         return 10 - game.ply(position)
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
-    rules = np.array(lines + [weights[name] for name in FEATURES], np.int64)
+    rules = np.array(lines + [weights[name] for name in NAMES], np.int64)
     return Compiled(tictactoe_kernel(), rules, 9, pack, plies_left, int, int)
 
 
@@ -44,7 +43,7 @@ def tictactoe_kernel() -> Kernel:
     """The functions of the game."""
 
     @inlined
-    def moves(rules: Any, mem: Any, at: Any, to: Any) -> Any:
+    def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:
         left = ~(get(mem, at) | get(mem, at + 1)) & _FULL
         count = 0
         while left != 0:
@@ -54,7 +53,7 @@ def tictactoe_kernel() -> Kernel:
         return count
 
     @inlined
-    def play(rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
+    def play(_rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
         put(mem, to + 1, get(mem, at) | (1 << move))
         put(mem, to, get(mem, at + 1))
 
@@ -83,7 +82,7 @@ def tictactoe_kernel() -> Kernel:
         own = get(mem, at)
         other = get(mem, at + 1)
         value = lines_of(rules, own, other) - lines_of(rules, other, own)
-        return min(max(value, -900_000), 900_000)
+        return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     @inlined
     def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:

@@ -63,7 +63,9 @@ def random_position(game: Riskless, rng: random.Random) -> Armies | None:
 
 def values(game: Game[Any, Any], position: Any, depth: int, evaluate: Any) -> list[int]:
     """Minimax of each root move for Maxie, by the rules of `games` alone."""
-    return [_value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in game.moves(position)]
+    return [
+        _value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in game.moves(position)
+    ]
 
 
 def _value(game: Game[Any, Any], position: Any, depth: int, distance: int, evaluate: Any) -> int:
@@ -72,7 +74,10 @@ def _value(game: Game[Any, Any], position: Any, depth: int, distance: int, evalu
         return outcome.winner.sign * (WIN - distance) if outcome.winner else 0
     if depth == 0:
         return int(evaluate(position))
-    found = [_value(game, game.successor(position, m), depth - 1, distance + 1, evaluate) for m in game.moves(position)]
+    found = [
+        _value(game, game.successor(position, m), depth - 1, distance + 1, evaluate)
+        for m in game.moves(position)
+    ]
     return max(found) if game.player(position).sign > 0 else min(found)
 
 
