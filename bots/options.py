@@ -158,7 +158,10 @@ ENGINES: Mapping[str, Options] = {
         "depth": _DEPTH,
         "evaluator": _EVALUATOR,
         "threads": WholeNumber(0, 0, 64, "threads that search at once; 0: as many as the match allows"),
-        "prune": Share(0.5, "the share of a node's moves that is searched in sequence"),
+        "form": Word(
+            "tests", ("tests", "course"), "tests with null windows (compiled only), or the course's form"
+        ),
+        "prune": Share(0.5, "the share of a node's moves that is searched in sequence, in the course's form"),
     },
 }
 """The built-in engines and what each can be told."""
