@@ -1,0 +1,112 @@
+"""Databases for tests: an SQLite file, or a real PostgreSQL of this machine's own, started once a run.
+
+A test that asks for `database` runs on both. Where there is no PostgreSQL it is skipped there, and says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+PLACES = ("/usr/local/bin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+START_SECONDS = 30
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("postgres", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
+    return Path(found).resolve().parent if found else None
+
+
+def _as_somebody() -> list[str]:
+    """What to put before a command, so that it does not run as root, which PostgreSQL refuses."""
+    if os.geteuid() != 0:
+        return []
+    return ["setpriv", "--reuid", _somebody(), "--regid", "65534", "--clear-groups"]
+
+
+def _somebody() -> str:
+    # initdb wants a user that has a name
+    return "nobody"
+
+
+def _ask(folder: Path, statement: str) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(host=str(folder), user="arena", database="postgres", timeout=5)
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    asyncio.run(run())
+
+
+def _wait(folder: Path, server: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            _ask(folder, "SELECT 1")
+        except (OSError, asyncpg.PostgresError):
+            if server.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"no PostgreSQL: {(folder / 'log').read_text()[-2000:]}") from None
+            time.sleep(0.05)
+        else:
+            return
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Path]:
+    """A running PostgreSQL: the folder of its socket. Its user is `arena`, and it trusts whoever comes."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL on this machine: install the package `postgresql`")
+    before = _as_somebody()
+    # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
+    folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
+    try:
+        if before:
+            shutil.chown(folder, _somebody(), 65534)
+        data = folder / "data"
+        made = [*before, str(binaries / "initdb"), "--pgdata", str(data), "--username", "arena"]
+        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        started = [*before, str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
+        for setting in ("listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"):
+            started += ["-c", setting]
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(started, stdout=log, stderr=log, cwd=folder)
+        try:
+            _wait(folder, server)
+            yield folder
+        finally:
+            server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
+            server.wait(START_SECONDS)
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def postgresql_database(postgresql: Path) -> str:
+    """The URL of an empty database on PostgreSQL."""
+    name = f"t{uuid.uuid4().hex}"
+    _ask(postgresql, f"CREATE DATABASE {name} STRATEGY file_copy")
+    return f"postgresql://arena@/{name}?host={postgresql}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database: the test runs on each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'arena.db'}"
+    url: str = request.getfixturevalue("postgresql_database")
+    return url
