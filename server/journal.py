@@ -98,8 +98,8 @@ class Journal:
                         await _write(connection, batch)
                 except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
-                    # The database may be restarting: the connection is made anew for the next batch.
-                    await connection.invalidate()
+                    # A connection that was lost is made anew by the next batch.
+                    await connection.rollback()
                 finally:
                     batch.done.set()
                 await checkpoint()

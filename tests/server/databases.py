@@ -14,6 +14,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import asyncpg
@@ -51,56 +52,97 @@ def _ask(folder: Path, statement: str) -> None:
     asyncio.run(run())
 
 
-def _wait(folder: Path, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            _ask(folder, "SELECT 1")
-        except (OSError, asyncpg.PostgresError):
-            if server.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"no PostgreSQL: {(folder / 'log').read_text()[-2000:]}") from None
-            time.sleep(0.05)
-        else:
-            return
+class Postgresql:
+    """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.folder = folder
+        self._binaries = binaries
+        self._before = _as_somebody()
+        self._server: subprocess.Popen[bytes] | None = None
+        if self._before:
+            shutil.chown(folder, _somebody(), 65534)
+        made = [
+            *self._before,
+            str(binaries / "initdb"),
+            "--pgdata",
+            str(folder / "data"),
+            "--username",
+            "arena",
+        ]
+        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+    def start(self) -> None:
+        command = [*self._before, str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
+        command += ["-k", str(self.folder)]
+        for setting in ("listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"):
+            command += ["-c", setting]
+        with (self.folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                _ask(self.folder, "SELECT 1")
+            except (OSError, asyncpg.PostgresError):
+                if self._server.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(
+                        f"no PostgreSQL: {(self.folder / 'log').read_text()[-2000:]}"
+                    ) from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
+            self._server.wait(START_SECONDS)
+            self._server = None
+
+    def new_database(self) -> str:
+        """The URL of an empty database."""
+        name = f"t{uuid.uuid4().hex}"
+        _ask(self.folder, f"CREATE DATABASE {name} STRATEGY file_copy")
+        return f"postgresql://arena@/{name}?host={self.folder}"
 
 
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[Path]:
-    """A running PostgreSQL: the folder of its socket. Its user is `arena`, and it trusts whoever comes."""
+@contextmanager
+def running_postgresql() -> Iterator[Postgresql]:
+    """A PostgreSQL that runs, and is gone afterwards."""
     binaries = _binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL on this machine: install the package `postgresql`")
-    before = _as_somebody()
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
-        if before:
-            shutil.chown(folder, _somebody(), 65534)
-        data = folder / "data"
-        made = [*before, str(binaries / "initdb"), "--pgdata", str(data), "--username", "arena"]
-        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
-        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
-        started = [*before, str(binaries / "postgres"), "-D", str(data), "-k", str(folder)]
-        for setting in ("listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"):
-            started += ["-c", setting]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(started, stdout=log, stderr=log, cwd=folder)
+        server = Postgresql(binaries, folder)
         try:
-            _wait(folder, server)
-            yield folder
+            server.start()
+            yield server
         finally:
-            server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
-            server.wait(START_SECONDS)
+            server.stop()
     finally:
         shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgresql]:
+    """The PostgreSQL that all tests share."""
+    with running_postgresql() as server:
+        yield server
+
+
 @pytest.fixture
-def postgresql_database(postgresql: Path) -> str:
+def own_postgresql() -> Iterator[Postgresql]:
+    """A PostgreSQL that a test may stop."""
+    with running_postgresql() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql_database(postgresql: Postgresql) -> str:
     """The URL of an empty database on PostgreSQL."""
-    name = f"t{uuid.uuid4().hex}"
-    _ask(postgresql, f"CREATE DATABASE {name} STRATEGY file_copy")
-    return f"postgresql://arena@/{name}?host={postgresql}"
+    return postgresql.new_database()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

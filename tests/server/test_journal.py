@@ -11,6 +11,7 @@ from server import store
 from server.events import Event, GotReady, Moved, Opened
 from server.journal import Journal, JournalFailed, events_of, records_of, terms_of
 from server.store import open_store
+from tests.server.databases import Postgresql
 from tests.server.matches import record, terms
 
 
@@ -111,5 +112,21 @@ async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgres
         with pytest.raises(JournalFailed):
             await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
         await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
+        assert await events_of(engine, "m" * 32) == [(0, Opened())]
+        tasks.cancel_scope.cancel()
+
+
+async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: Postgresql) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        for seq in range(3):
+            with pytest.raises(JournalFailed):
+                await journal.durable(journal.append("m" * 32, seq, 0, Opened()))
+        await anyio.to_thread.run_sync(own_postgresql.start)
+        await journal.durable(journal.append("m" * 32, 3, 0, Opened()))
         assert await events_of(engine, "m" * 32) == [(0, Opened())]
         tasks.cancel_scope.cancel()

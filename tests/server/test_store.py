@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.record import RecordedMove, to_line
 from server import migrations, store
 from server.store import StoreError, make_engine, open_store, prepare
+from tests.server.databases import Postgresql
 from tests.server.matches import record
 
 
@@ -202,9 +203,9 @@ def test_a_store_in_memory_is_refused(url: str) -> None:
         make_engine(url)
 
 
-async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Path) -> None:
+async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Postgresql) -> None:
     with pytest.raises(StoreError, match='database "nothere" does not exist'):
-        async with open_store(f"postgresql://arena@/nothere?host={postgresql}"):
+        async with open_store(f"postgresql://arena@/nothere?host={postgresql.folder}"):
             pass
 
 
