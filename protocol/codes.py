@@ -49,6 +49,8 @@ class Code(_Explained):
     TOO_MANY_FAULTS = "too_many_faults", "too many rejected messages in one match; the match is lost"
     TOO_SLOW = "too_slow", "the client does not read what it is sent; the connection is closed"
     REPLACED = "replaced", "the same session has connected again; this connection is closed"
+    RATE_LIMITED = "rate_limited", "too many messages, connections or tries in a short time"
+    NOT_A_PLAYER = "not_a_player", "a spectator neither plays nor challenges"
     SHUTTING_DOWN = "shutting_down", "the server stops; the connection is closed"
 
 

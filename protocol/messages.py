@@ -23,6 +23,7 @@ MAX_SERVER_FRAME = 4 * 1024 * 1024
 """Bytes: the largest frame that a client must take: a match start on a map of 1,000 territories."""
 
 Seat = Literal["maxie", "minnie"]
+Role = Literal["bot", "spectator", "admin"]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Secret = Annotated[str, Meta(max_length=128)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -125,7 +125,7 @@ async def open_host(
             engine = store.make_engine(database)
         stack.push_async_callback(engine.dispose)
         await store.prepare(engine)
-        lobby, journal = Lobby(Accounts(anyone=anyone)), Journal(engine)
+        lobby, journal = Lobby(Accounts(anyone=anyone, engine=engine)), Journal(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         # Whoever cancels this host must not cancel its journal before what it was given is written.
         writing = anyio.CancelScope(shield=True)

@@ -15,9 +15,13 @@ import anyio
 import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
+from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from games.catalogue import make_game
+from protocol.messages import Data, Players
 from protocol.record import Record, from_line, to_line
+from protocol.timecontrol import TimeControl
 from server import store
 from server.events import Event
 from server.referee import Terms
@@ -49,8 +53,8 @@ class Journal:
         self._batch = Batch()
         self._work = anyio.Event()
 
-    def open_match(self, terms: Terms, event: str, started: str) -> Batch:
-        """Note a new match."""
+    def open_match(self, terms: Terms, event: str, started: str, *, rated: bool = False) -> Batch:
+        """Note a new match. `rated`: its result is to count for the ratings of both."""
         row = {
             "match": terms.match,
             "event": event,
@@ -59,6 +63,7 @@ class Journal:
             "minnie": terms.players.minnie,
             "terms": msgspec.json.encode(_plain(terms)).decode(),
             "started": started,
+            "rated": rated,
         }
         return self._add("opened", row)
 
@@ -68,8 +73,9 @@ class Journal:
         return self._add("events", row)
 
     def close_match(self, record: Record) -> Batch:
-        """Note a match's record."""
-        return self._add("closed", {"which": record.match, "record": to_line(record)})
+        """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
+        row = {"which": record.match, "record": to_line(record), "at": store.now()}
+        return self._add("closed", row)
 
     async def durable(self, batch: Batch) -> None:
         """Wait until the batch is committed. Raises JournalFailed."""
@@ -90,8 +96,9 @@ class Journal:
                     # Half a commit would block the database for whoever comes next.
                     with anyio.CancelScope(shield=True):
                         await _write(connection, batch)
-                except (sa.exc.SQLAlchemyError, OSError) as error:
+                except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
+                    # A connection that was lost is made anew by the next batch.
                     await connection.rollback()
                 finally:
                     batch.done.set()
@@ -115,19 +122,46 @@ async def _write(connection: AsyncConnection, batch: Batch) -> None:
         await connection.execute(sa.insert(store.events), batch.events)
     if batch.closed:
         done = sa.update(store.matches).where(store.matches.c.match == sa.bindparam("which"))
-        await connection.execute(done.values(record=sa.bindparam("record")), batch.closed)
+        done = done.values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
+        await connection.execute(done, batch.closed)
     await connection.commit()
 
 
-def _plain(terms: Terms) -> dict[str, object]:
-    return {
-        "setup": terms.game.setup(),
-        "time_control": terms.control,
-        "margin_ms": terms.margin_ms,
-        "ready_ms": terms.ready_ms,
-        "grace_ms": terms.grace_ms,
-        "threads": terms.threads,
-    }
+class _Terms(Struct, frozen=True):
+    """What `matches.terms` holds."""
+
+    setup: dict[str, Data]
+    time_control: TimeControl
+    margin_ms: int
+    ready_ms: int
+    grace_ms: int
+    threads: int = 1
+
+
+def _plain(terms: Terms) -> _Terms:
+    return _Terms(
+        setup=terms.game.setup(),
+        time_control=terms.control,
+        margin_ms=terms.margin_ms,
+        ready_ms=terms.ready_ms,
+        grace_ms=terms.grace_ms,
+        threads=terms.threads,
+    )
+
+
+def terms_of(row: sa.Row[Any]) -> Terms:
+    """What the match of a row of `matches` is played on. Raises games.core.GameError, msgspec.DecodeError."""
+    kept = msgspec.json.decode(row.terms, type=_Terms)
+    return Terms(
+        match=row.match,
+        game=make_game(row.game, kept.setup),
+        players=Players(row.maxie, row.minnie),
+        control=kept.time_control,
+        margin_ms=kept.margin_ms,
+        ready_ms=kept.ready_ms,
+        grace_ms=kept.grace_ms,
+        threads=kept.threads,
+    )
 
 
 async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Event]]:
@@ -142,6 +176,7 @@ async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Even
 async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     """The finished matches of an event, in the order in which they began."""
     mine = (store.matches.c.event == event) & store.matches.c.record.is_not(None)
-    query = sa.select(store.matches.c.record).where(mine).order_by(store.matches.c.started)
+    query = sa.select(store.matches.c.record).where(mine)
+    query = query.order_by(store.matches.c.started, store.matches.c.match)
     async with engine.connect() as connection:
         return [from_line(text) for text in (await connection.execute(query)).scalars()]

@@ -33,13 +33,17 @@ class Lobby:
         """Who is here and plays the game."""
         return [member for member in self.connected() if not member.games or game in member.games]
 
-    def enter(self, hello: Hello, outlet: Outlet) -> tuple[Member, bool]:
-        """Let a bot in: the member, and whether it returns to its session. Raises Refused.
+    async def enter(self, hello: Hello, outlet: Outlet, address: str = "") -> tuple[Member, bool]:
+        """Let a bot in from an address: the member, and whether it returns to its session. Raises Refused.
 
         With the session's secret the connection takes the place of the one before, dead or alive.
         Without it a name that is connected is taken.
         """
-        self.accounts.check(hello.name, hello.token)
+        role = await self.accounts.check(hello.name, hello.token, address)
+        if role != "bot":
+            raise Refused(
+                Code.NOT_A_PLAYER, f"the token of {hello.name!r} is for a {role}, which does not play"
+            )
         member = self._members.get(hello.name) or Member(hello.name)
         returns = bool(hello.session) and hmac.compare_digest(hello.session.encode(), member.secret.encode())
         if not returns:

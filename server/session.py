@@ -149,7 +149,7 @@ class Session:
         return decode_client(frame, self._limit), at
 
     async def _enter(self, hello: Hello) -> None:
-        member, returns = self._lobby.enter(hello, self)
+        member, returns = await self._lobby.enter(hello, self, _address(self._connection))
         self._member = member
         limits = Limits(self._limit, member.capacity, self._grace_ms)
         self.tell(Welcome(self._program, member.name, member.secret, limits))
@@ -199,6 +199,11 @@ class Session:
         else:
             log.info("bot %s: gone", member.name)
             await member.post_to_all(Left, at)
+
+
+def _address(connection: ServerConnection) -> str:
+    peer = connection.remote_address
+    return str(peer[0]) if peer else ""
 
 
 def _kind(message: ClientMessage) -> str:

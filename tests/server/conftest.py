@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from server.host import Host, open_host
+from tests.server.databases import database, own_postgresql, postgresql, postgresql_database
+
+__all__ = ["database", "host", "own_postgresql", "postgresql", "postgresql_database"]
 
 
 @pytest.fixture

@@ -41,48 +41,48 @@ def lobby() -> Lobby:
     return Lobby(Accounts(anyone=True))
 
 
-def test_who_leaves_and_plays_nothing_is_forgotten(lobby: Lobby) -> None:
+async def test_who_leaves_and_plays_nothing_is_forgotten(lobby: Lobby) -> None:
     for number in range(100):
         wire = Wire()
-        member, _ = lobby.enter(Hello(f"bot {number}"), wire)
+        member, _ = await lobby.enter(Hello(f"bot {number}"), wire)
         assert lobby.leave(member, wire)
     assert vars(lobby)["_members"] == {}
 
 
-def test_who_leaves_in_a_match_is_kept_until_it_ends(lobby: Lobby) -> None:
+async def test_who_leaves_in_a_match_is_kept_until_it_ends(lobby: Lobby) -> None:
     wire = Wire()
-    member, _ = lobby.enter(Hello("anna"), wire)
+    member, _ = await lobby.enter(Hello("anna"), wire)
     member.matches["m"] = (Shelf(), Player.MAXIE)
     lobby.leave(member, wire)
-    again, returns = lobby.enter(Hello("anna", session=member.secret), Wire())
+    again, returns = await lobby.enter(Hello("anna", session=member.secret), Wire())
     assert again is member
     assert returns
 
 
-def test_the_secret_changes_when_a_bot_comes_without_it(lobby: Lobby) -> None:
+async def test_the_secret_changes_when_a_bot_comes_without_it(lobby: Lobby) -> None:
     wire = Wire()
-    member, _ = lobby.enter(Hello("anna"), wire)
+    member, _ = await lobby.enter(Hello("anna"), wire)
     old = member.secret
     member.matches["m"] = (Shelf(), Player.MAXIE)
     lobby.leave(member, wire)
-    _, returns = lobby.enter(Hello("anna", session="guess"), Wire())
+    _, returns = await lobby.enter(Hello("anna", session="guess"), Wire())
     assert not returns
     assert member.secret != old
 
 
-def test_the_session_dismisses_the_connection_before(lobby: Lobby) -> None:
+async def test_the_session_dismisses_the_connection_before(lobby: Lobby) -> None:
     first, second = Wire(), Wire()
-    member, _ = lobby.enter(Hello("anna"), first)
-    lobby.enter(Hello("anna", session=member.secret), second)
+    member, _ = await lobby.enter(Hello("anna"), first)
+    await lobby.enter(Hello("anna", session=member.secret), second)
     assert first.dismissed == [Code.REPLACED]
     assert not lobby.leave(member, first)
     assert member.outlet is second
 
 
-def test_a_refused_name_leaves_nothing_behind() -> None:
+async def test_a_refused_name_leaves_nothing_behind() -> None:
     lobby = Lobby(Accounts(anyone=False))
     with pytest.raises(Refused):
-        lobby.enter(Hello("anna"), Wire())
+        await lobby.enter(Hello("anna"), Wire())
     assert vars(lobby)["_members"] == {}
 
 
@@ -96,15 +96,15 @@ async def test_waiting_for_a_bot_ends_when_it_comes_or_the_time_is_up(lobby: Lob
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)
         await anyio.wait_all_tasks_blocked()
-        lobby.enter(Hello("bert"), Wire())
+        await lobby.enter(Hello("bert"), Wire())
         await anyio.wait_all_tasks_blocked()
         assert seen == []
-        lobby.enter(Hello("anna"), Wire())
+        await lobby.enter(Hello("anna"), Wire())
     assert seen == [True]
 
 
-def test_players_of_a_game_are_those_who_named_it_or_none(lobby: Lobby) -> None:
-    lobby.enter(Hello("anna", games=["riskless"]), Wire())
-    lobby.enter(Hello("bert", games=["tictactoe"]), Wire())
-    lobby.enter(Hello("carl"), Wire())
+async def test_players_of_a_game_are_those_who_named_it_or_none(lobby: Lobby) -> None:
+    await lobby.enter(Hello("anna", games=["riskless"]), Wire())
+    await lobby.enter(Hello("bert", games=["tictactoe"]), Wire())
+    await lobby.enter(Hello("carl"), Wire())
     assert [member.name for member in lobby.players_of("riskless")] == ["anna", "carl"]
