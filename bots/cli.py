@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
-from bots import cli_bot, cli_play, cli_replay
-from console import Misuse
-from games.core import AnyGame, UnknownGame
+from bots import cli_bot, cli_play, cli_replay, cli_search
+from console import Misuse, out
+from games.core import AnyGame, Game, UnknownGame
+from maps.board import print_position
 from maps.loader import MapError
 from maps.setup import make_setup
 
@@ -14,8 +17,9 @@ from maps.setup import make_setup
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
     cli_bot.register(app)
-    cli_play.register(app, load_game)
-    cli_replay.register(app)
+    cli_play.register(app, load_game, show)
+    cli_replay.register(app, show)
+    cli_search.register(app, load_game)
 
 
 def load_game(game: str, map: str) -> AnyGame:
@@ -26,3 +30,8 @@ def load_game(game: str, map: str) -> AnyGame:
         raise Misuse(f"--game: {error}") from None
     except MapError as error:
         raise Misuse(f"--map: {error}") from None
+
+
+def show(game: Game[Any, Any], position: Any) -> None:
+    """Draw a position for a person."""
+    print_position(game, position, out)

@@ -27,8 +27,12 @@ def register(app: typer.Typer) -> None:
 
 def bot(
     engine: Annotated[str, typer.Argument(help="A built-in engine, file.py, or file.py:Class.")],
-    url: Annotated[str, typer.Option("--url", help="Where the server listens.")] = DEFAULT_URL,
-    name: Annotated[str, typer.Option("--name", help="The bot's name; else the engine's.")] = "",
+    url: Annotated[
+        str, typer.Option("--url", envvar="ARENA_URL", help="Where the server listens.")
+    ] = DEFAULT_URL,
+    name: Annotated[
+        str, typer.Option("--name", envvar="ARENA_NAME", help="The bot's name; else the engine's.")
+    ] = "",
     token: Annotated[
         str,
         typer.Option("--token", envvar="ARENA_TOKEN", help="The token of that name, if the host gave one."),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,15 +13,18 @@ from bots.cli_bot import load_engine
 from bots.engines.registry import Engine
 from bots.local import Local
 from bots.match import Match
+from bots.moves import BadChoice
 from bots.thinking import Thinking
 from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption
-from games.core import AnyGame, GameError, Player
+from games.core import AnyGame, Game, GameError, Player
 from protocol.codes import EndReason
 from protocol.record import to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 
 LoadGame = Callable[[str, str], AnyGame]
 """From a game's and a map's name to the game. Raises console.Misuse."""
+Show = Callable[[Game[Any, Any], Any], None]
+"""Draws a position for a person."""
 
 HELP = """\
 Type a move, as `moves` lists them, or one of these words:
@@ -31,7 +35,7 @@ Type a move, as `moves` lists them, or one of these words:
   quit     leave without an end (Ctrl-D does the same)"""
 
 
-def register(app: typer.Typer, load_game: LoadGame) -> None:
+def register(app: typer.Typer, load_game: LoadGame, show: Show) -> None:
     """Add `arena play`."""
 
     @app.command("play")
@@ -59,7 +63,10 @@ def register(app: typer.Typer, load_game: LoadGame) -> None:
             _check_writable(record)
         local = _open(opponent, rules, Player(seat), control)
         try:
-            ended = _converse(local, rules, Player(seat))
+            ended = _converse(local, rules, Player(seat), lambda: show(rules, local.position))
+        except KeyboardInterrupt:
+            typer.echo("\nStopped: the match has no end.")
+            raise
         finally:
             local.close()
         if record is not None:
@@ -76,14 +83,16 @@ def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -
         raise Failure(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 
 
-def _converse(local: Local, game: AnyGame, seat: Player) -> bool:
+def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
     """Play to the end. False when the person left before."""
+    with suppress(ImportError):
+        import readline  # noqa: F401, PLC0415 - so that the line can be edited, and the last ones come back
     typer.echo(f"You are {seat}. Type a move, or help.\n")
-    typer.echo(game.picture(local.position))
+    show()
     while (outcome := game.outcome(local.position)) is None:
         if game.player(local.position) is not seat:
             _answer(local, game)
-            typer.echo(game.picture(local.position))
+            show()
             continue
         try:
             line = input(f"{seat} > ").strip()
@@ -98,9 +107,12 @@ def _converse(local: Local, game: AnyGame, seat: Player) -> bool:
             case "moves":
                 typer.echo(", ".join(game.move_to_text(move) for move in game.moves(local.position)))
             case "show":
-                typer.echo(game.picture(local.position))
+                show()
             case "undo":
-                _undo(local, game)
+                if local.undo():
+                    show()
+                else:
+                    typer.echo("There is nothing to take back.")
             case "resign":
                 local.resign(seat)
                 typer.echo("You resign.")
@@ -109,34 +121,30 @@ def _converse(local: Local, game: AnyGame, seat: Player) -> bool:
                 typer.echo("Bye: the match has no end.")
                 return False
             case _:
-                _move(local, game, line)
+                if _move(local, game, line):
+                    show()
     won = "You win" if outcome.winner is seat else "You lose" if outcome.winner else "A draw"
     typer.echo(f"{won}: {EndReason.named(outcome.reason.value).meaning}.")
     return True
 
 
-def _move(local: Local, game: AnyGame, line: str) -> None:
+def _move(local: Local, game: AnyGame, line: str) -> bool:
     try:
         local.play(game.move_from_text(line))
     except GameError as error:
         typer.echo(str(error))
-        return
-    typer.echo(game.picture(local.position))
-
-
-def _undo(local: Local, game: AnyGame) -> None:
-    if not local.undo():
-        typer.echo("There is nothing to take back.")
-        return
-    typer.echo(game.picture(local.position))
+        return False
+    return True
 
 
 def _answer(local: Local, game: AnyGame) -> None:
     name = local.match.maxie if local.match.seat is Player.MAXIE else local.match.minnie
     try:
         move, thinking = local.answer()
-    except GameError as error:
-        raise Failure(f"{name} made no move that the rules allow: {error}") from None
+    except (GameError, BadChoice) as error:
+        raise Failure(
+            f"{name} made no move that the rules allow at ply {len(local.moves)}: {error}"
+        ) from None
     except Exception as error:
         raise Failure(f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}") from error
     typer.echo(f"\n{name} plays {game.move_to_text(move)}{_figures(game, thinking)}\n")

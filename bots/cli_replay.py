@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bots.replay import Replay, read_records, replay
+from bots.cli_play import Show
+from bots.replay import Replay, read_records, replayed
 from console import Failure, JsonOption, Misuse, out, write_json
 from protocol.record import BadRecord, Record
 
@@ -22,56 +23,60 @@ LAST = {"G", "\x1b[F", "\x1bOF"}
 QUIT = {"q", "Q", "\x1b", "\x04"}
 
 
-def register(app: typer.Typer) -> None:
+def register(app: typer.Typer, show: Show) -> None:
     """Add `arena replay`."""
-    app.command("replay")(replay_command)
+
+    @app.command("replay")
+    def replay(
+        record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of records, one JSON a line.")],
+        match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
+        ply: Annotated[
+            int | None, typer.Option("--ply", help="Show only the position before this ply.")
+        ] = None,
+        json: JsonOption = None,
+    ) -> None:
+        """Step through a finished match, after checking that its moves and its result are true.
+
+        At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A
+        file of several matches is listed, until --match picks one; --json writes that list.
+
+        Example: arena replay ladder.jsonl --match 3f2a
+        """
+        records = _read(record)
+        if json is not None:
+            write_json([_row(line, each) for line, each in records], json)
+        elif not match and len(records) > 1:
+            _list(records)
+        else:
+            _watch(_choose(record, records, match), ply, show)
 
 
-def replay_command(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of records, one JSON a line.")],
-    match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
-    ply: Annotated[int | None, typer.Option("--ply", help="Show only the position before this ply.")] = None,
-    json: JsonOption = None,
-) -> None:
-    """Step through a finished match, after checking that its moves and its result are true.
-
-    At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A file
-    of several matches is listed, until --match picks one; --json writes that list.
-
-    Example: arena replay ladder.jsonl --match 3f2a
-    """
-    records = _read(record)
-    if json is not None:
-        write_json([_row(line, each) for line, each in records], json)
+def _choose(file: Path, records: Sequence[tuple[int, Record]], match: str) -> Replay:
+    """The one match that is meant, checked."""
     found = [(line, each) for line, each in records if each.match.startswith(match)]
     if not found:
         raise Misuse(
-            f"--match: no match in {record} begins with {match!r:.70}; leave the option out to list them"
-        )
-    if match and len(found) > 1:
-        raise Misuse(
-            f"--match: {len(found)} matches in {record} begin with {match!r:.70}; give more of the id"
+            f"--match: no match in {file} begins with {match!r:.70}; leave the option out to list them"
         )
     if len(found) > 1:
-        if json is None:
-            _list(records)
-        return
-    if json is not None:
-        return
+        raise Misuse(f"--match: {len(found)} matches in {file} begin with {match!r:.70}; give more of the id")
     line, chosen = found[0]
     try:
-        played = replay(chosen)
+        return replayed(chosen)
     except BadRecord as error:
-        raise Failure(f"{record}, line {line}: match {chosen.match:.8} is wrong: {error}") from None
+        raise Failure(f"{file}, line {line}: match {chosen.match:.12} is wrong: {error}") from None
+
+
+def _watch(played: Replay, ply: int | None, show: Show) -> None:
     if ply is not None:
         if not 0 <= ply <= played.plies:
             raise Misuse(f"--ply must be from 0 to {played.plies}, the end of this match, not {ply}")
-        _show(played, ply)
+        _print(played, ply, show)
     elif sys.stdout.isatty() and sys.stdin.isatty():
-        _step(played)
+        _step(played, show)
     else:
         for each in range(played.plies + 1):
-            _show(played, each)
+            _print(played, each, show)
 
 
 def _read(path: Path) -> list[tuple[int, Record]]:
@@ -113,20 +118,21 @@ def _list(records: Sequence[tuple[int, Record]]) -> None:
     out.print(table)
 
 
-def _show(played: Replay, ply: int) -> None:
+def _print(played: Replay, ply: int, show: Show) -> None:
     typer.echo(played.told(ply))
-    typer.echo(played.game.picture(played.positions[ply]))
+    show(played.game, played.positions[ply])
     typer.echo()
 
 
-def _step(played: Replay) -> None:
+def _step(played: Replay, show: Show) -> None:
     ply = 0
     while True:
         out.clear()
         typer.echo(played.told(0))
         if ply > 0:
             typer.echo(played.told(ply))
-        typer.echo("\n" + played.game.picture(played.positions[ply]))
+        typer.echo()
+        show(played.game, played.positions[ply])
         typer.echo(f"\n{ply} of {played.plies} plies   {KEYS}")
         try:
             key = typer.getchar()

@@ -75,6 +75,12 @@ class Machine:
                 return self._start(message)
             case Error():
                 return self._error(message)
+            case Turn() | Accepted() | End():
+                return self._played(message, now)
+            case _:
+                return []  # challenges, listings and views are for who asks for them
+
+    def _played(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         table = self._tables.get(message.match)
         if table is None:
             # An end or a receipt for a match that was given up needs no word; a turn runs down a clock.

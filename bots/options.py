@@ -103,11 +103,11 @@ class Spec:
         return value
 
 
-def parse_spec(text: str, engines: Mapping[str, Options]) -> Spec:
-    """Parse an engine spec against the declared engines. Raises BadSpec."""
+def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") -> Spec:
+    """Parse an engine spec against the declared engines; `what` names them. Raises BadSpec."""
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
-        raise BadSpec(f"no engine is called {name!r:.60}: there are {', '.join(engines)}")
+        raise BadSpec(f"no {what} is called {name!r:.60}: there are {', '.join(engines)}")
     options = engines[name]
     values: dict[str, Value] = {key: option.default for key, option in options.items()}
     given: set[str] = set()
@@ -158,7 +158,10 @@ ENGINES: Mapping[str, Options] = {
         "depth": _DEPTH,
         "evaluator": _EVALUATOR,
         "threads": WholeNumber(0, 0, 64, "threads that search at once; 0: as many as the match allows"),
-        "prune": Share(0.5, "the share of a node's moves that is searched in sequence"),
+        "form": Word(
+            "tests", ("tests", "course"), "tests with null windows (compiled only), or the course's form"
+        ),
+        "prune": Share(0.5, "the share of a node's moves that is searched in sequence, in the course's form"),
     },
 }
 """The built-in engines and what each can be told."""

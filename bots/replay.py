@@ -76,7 +76,7 @@ def read_records(path: Path) -> Iterator[tuple[int, Record]]:
                     raise BadRecord(f"{path}, line {number}: {error}") from None
 
 
-def replay(record: Record) -> Replay:
+def replayed(record: Record) -> Replay:
     """Play a record again. Raises BadRecord with the ply and why, when a claim of it is not true."""
     try:
         game: Game[Any, Any] = make_game(record.game, record.setup)

@@ -1,12 +1,16 @@
-"""Who may use which name: tokens, which are shown once and kept as hashes."""
+"""Who may use which name: tokens of the store, and those that a host hands out for as long as it runs."""
 
 from __future__ import annotations
 
 import hmac
-import secrets
-from hashlib import sha256
+from time import monotonic
+
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.codes import Code
+from protocol.messages import Role
+from server import tokens
+from server.guesses import Guesses
 
 
 class Refused(Exception):
@@ -19,35 +23,65 @@ class Refused(Exception):
 
 
 class Accounts:
-    """Names and the hashes of their tokens.
+    """Names, and what opens them.
 
-    With `anyone` a name that has no token is free for whoever comes first: for a private network.
+    With `anyone` a name that has no token is free for whoever comes first: for a private network. The
+    store is asked anew each time, so what `arena token` changes holds from the next hello.
     """
 
-    def __init__(self, *, anyone: bool) -> None:
+    def __init__(
+        self, *, anyone: bool, engine: AsyncEngine | None = None, guesses: Guesses | None = None
+    ) -> None:
         self.anyone = anyone
-        self._hashes: dict[str, bytes] = {}
+        self._engine = engine
+        self._guesses = guesses or Guesses()
+        self._issued: dict[str, str] = {}
 
     def issue(self, name: str) -> str:
-        """A new token for a name, in place of its old one. It is not kept, only its hash."""
-        # 192 random bits cannot be guessed, so one fast hash is enough; a slow one is for passwords.
-        token = secrets.token_urlsafe(24)
-        self._hashes[name] = _hash(token)
+        """A new token for a bot of this host's own, in place of its old one; it ends with the host."""
+        token = tokens.new_token()
+        self._issued[name] = tokens.hashed(token)
         return token
 
-    def check(self, name: str, token: str) -> None:
-        """Raises Refused unless the token opens the name."""
-        if not name.isprintable() or name != name.strip():
+    async def check(self, name: str, token: str, address: str = "") -> Role:
+        """The role that the token opens the name in. Raises Refused.
+
+        Wrong tokens count against `address`. Raises sqlalchemy's errors when the store cannot be asked.
+        """
+        if not tokens.is_name(name):
             raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
-        known = self._hashes.get(name)
-        if known is None:
+        self._check_address(address)
+        known, role, why = await self._known(name)
+        # While the store was asked, others from there may have guessed: without this look, any number
+        # of connections at once could try a token each.
+        self._check_address(address)
+        if known is None and not why:
             if self.anyone and not token:
-                return
+                return "bot"
             hint = "leave the token empty here" if self.anyone else "ask the host for a token"
-            raise Refused(Code.BAD_TOKEN, f"no token is known for {name!r}: {hint}")
-        if not hmac.compare_digest(known, _hash(token)):
-            raise Refused(Code.BAD_TOKEN, f"this is not the token of {name!r}")
+            why = f"no token is known for {name!r}: {hint}"
+        elif known is not None and hmac.compare_digest(known, tokens.hashed(token)):
+            return role
+        if token:
+            self._guesses.wrong(address, monotonic())
+        raise Refused(Code.BAD_TOKEN, why or f"this is not the token of {name!r}")
 
+    async def _known(self, name: str) -> tuple[str | None, Role, str]:
+        """The hash for a name (None: there is none), its role, and why nothing opens it."""
+        issued = self._issued.get(name)
+        if issued is not None:
+            return issued, "bot", ""
+        kept = await tokens.find(self._engine, name) if self._engine is not None else None
+        if kept is None:
+            return None, "bot", ""
+        if kept.revoked is not None:
+            return None, kept.role, f"the token of {name!r} was revoked: ask the host for a new one"
+        return kept.hash, kept.role, ""
 
-def _hash(token: str) -> bytes:
-    return sha256(token.encode()).digest()
+    def _check_address(self, address: str) -> None:
+        wait = self._guesses.wait(address, monotonic())
+        if wait > 0:
+            raise Refused(
+                Code.RATE_LIMITED,
+                f"too many wrong tokens came from {address or 'there'}: try again in {wait:.0f} s",
+            )

@@ -6,9 +6,11 @@ import typer
 
 import server.cli_ladder
 import server.cli_serve
+import server.cli_token
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
     server.cli_ladder.register(app)
     server.cli_serve.register(app)
+    server.cli_token.register(app)

@@ -113,8 +113,8 @@ class Desk:
     async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
         """Let somebody in. Raises Refused."""
         if hello.role != "bot":
-            return self._admit_spectator(hello, line)
-        secret = await self._lobby.vet(hello)
+            return await self._admit_spectator(hello, line, address)
+        secret = await self._lobby.vet(hello, address)
         try:
             if secret is not None:
                 # Durable before it is told, so that a bot that holds a secret can always return with it.
@@ -132,9 +132,12 @@ class Desk:
         self._arranger.came(member, fresh=secret is not None)
         return Visitor(member.name, line, member)
 
-    def _admit_spectator(self, hello: Hello, line: Line) -> Visitor:
+    async def _admit_spectator(self, hello: Hello, line: Line, address: str) -> Visitor:
         if hello.role == "admin" or hello.token:
-            self._lobby.accounts.check(hello.name, hello.token)
+            role = await self._lobby.accounts.check(hello.name, hello.token, address)
+            if role != hello.role:
+                detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
+                raise Refused(Code.BAD_TOKEN, detail)
         self._welcome(line, hello.name, "", 0)
         return Visitor(hello.name, line, None)
 

@@ -69,9 +69,10 @@ class Fleet:
 
     def check(self) -> None:
         """Raises BotRefused when a bot was started wrongly: then a ladder makes no sense."""
-        for process in self._everyone():
-            if process.refusal is not None:
-                raise BotRefused(f"bot {process.name}: {process.refusal}")
+        for bot, twins in self._processes.items():
+            for process in twins:
+                if process.refusal is not None:
+                    raise BotRefused(f"bot {bot}: {process.refusal}")
 
     async def settle(self) -> None:
         """Wait until every bot has connected or failed, but not for ever. Raises BotRefused."""

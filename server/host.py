@@ -19,16 +19,15 @@ from ssl import SSLContext
 
 import anyio
 import anyio.abc
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
-from games.catalogue import make_game
 from games.core import Player
 from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
-from protocol.timecontrol import TimeControl
 from server import store
 from server.accounts import Accounts
 from server.arena_api import MatchSpec
@@ -36,12 +35,13 @@ from server.arranger import Arranger
 from server.desk import Desk
 from server.door import Door
 from server.gallery import Gallery
-from server.journal import Journal, Past, kept_sessions, unfinished
+from server.journal import Journal
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
 from server.meters import Meters
 from server.pages import Pages
+from server.past import Past, kept_sessions, unfinished
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
@@ -84,7 +84,7 @@ class Host:
         self.meters = Meters()
         self.journal = Journal(engine, self.meters.journal_seconds.observe)
         self.watch = LoopWatch(self.meters.loop_seconds.observe)
-        self.lobby = Lobby(Accounts(anyone=anyone), most_matches=limits.matches_per_bot)
+        self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
         self.desk = Desk(
@@ -121,10 +121,11 @@ class Host:
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
         pasts = await unfinished(self.engine, event)
-        names = {name for past in pasts for name in (past.maxie, past.minnie)}
+        names = {name for past in pasts for name in msgspec.structs.astuple(past.terms.players)}
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in pasts:
-            self._tasks.start_soon(self._arranged, self._reopen(past))
+            room = self._admit(past.terms, past.event, rated=past.rated, past=past)
+            self._tasks.start_soon(self._arranged, room)
         return len(pasts)
 
     async def drain(self, seconds: float) -> int:
@@ -187,19 +188,6 @@ class Host:
             threads=spec.threads,
         )
         return self._admit(terms, spec.event, rated=rated)
-
-    def _reopen(self, past: Past) -> Room:
-        terms = Terms(
-            match=past.match,
-            game=make_game(past.game, past.terms["setup"]),
-            players=Players(past.maxie, past.minnie),
-            control=TimeControl(**past.terms["time_control"]),
-            margin_ms=past.terms["margin_ms"],
-            ready_ms=past.terms["ready_ms"],
-            grace_ms=past.terms["grace_ms"],
-            threads=past.terms["threads"],
-        )
-        return self._admit(terms, past.event, rated=past.rated, past=past)
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
@@ -265,7 +253,15 @@ async def open_host(
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
-        for job in (running.journal.run, running.watch.run, running.arranger.run, running.tell_browsers):
+        # Whoever cancels this host must not cancel its journal before what it was given is written.
+        writing = anyio.CancelScope(shield=True)
+        stack.callback(writing.cancel)
+
+        async def write() -> None:
+            with writing:
+                await running.journal.run()
+
+        for job in (write, running.watch.run, running.arranger.run, running.tell_browsers):
             tasks.start_soon(job)
         door = Door(limits, trusted_proxies, running.pages)
 

@@ -16,9 +16,13 @@ import anyio
 import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
+from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from games.catalogue import make_game
+from protocol.messages import Data, Players
 from protocol.record import Record, from_line, to_line
+from protocol.timecontrol import TimeControl
 from server import store
 from server.events import Event
 from server.referee import Terms
@@ -39,21 +43,6 @@ class Batch:
         return bool(self.sessions or self.opened or self.events or self.closed)
 
 
-@dataclass(frozen=True)
-class Past:
-    """A match that was in progress when its server went away, as the journal has it."""
-
-    match: str
-    event: str
-    game: str
-    maxie: str
-    minnie: str
-    terms: dict[str, Any]
-    started: str
-    rated: bool
-    events: Sequence[tuple[int, Event]]
-
-
 class JournalFailed(Exception):
     """A batch could not be written; nothing of it may be told."""
 
@@ -63,7 +52,7 @@ class Journal:
 
     def __init__(self, engine: AsyncEngine, tell: Callable[[float], None] = lambda _seconds: None) -> None:
         self._engine = engine
-        self._tell = tell
+        self._tell = tell  # how long each commit took, in seconds
         self._batch = Batch()
         self._work = anyio.Event()
 
@@ -72,7 +61,7 @@ class Journal:
         return self._add("sessions", {"name": name, "hash": secret.hex()})
 
     def open_match(self, terms: Terms, event: str, started: str, *, rated: bool = False) -> Batch:
-        """Note a new match."""
+        """Note a new match. `rated`: its result is to count for the ratings of both."""
         row = {
             "match": terms.match,
             "event": event,
@@ -91,8 +80,9 @@ class Journal:
         return self._add("events", row)
 
     def close_match(self, record: Record) -> Batch:
-        """Note a match's record."""
-        return self._add("closed", {"which": record.match, "line": to_line(record), "at": store.now()})
+        """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
+        row = {"which": record.match, "record": to_line(record), "at": store.now()}
+        return self._add("closed", row)
 
     async def durable(self, batch: Batch) -> None:
         """Wait until the batch is committed. Raises JournalFailed."""
@@ -114,8 +104,9 @@ class Journal:
                     # Half a commit would block the database for whoever comes next.
                     with anyio.CancelScope(shield=True):
                         await _write(connection, batch)
-                except (sa.exc.SQLAlchemyError, OSError) as error:
+                except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
+                    # A connection that was lost is made anew by the next batch.
                     await connection.rollback()
                 finally:
                     batch.done.set()
@@ -145,23 +136,46 @@ async def _write(connection: AsyncConnection, batch: Batch) -> None:
         await connection.execute(sa.insert(store.events), batch.events)
     if batch.closed:
         done = sa.update(store.matches).where(store.matches.c.match == sa.bindparam("which"))
-        values: dict[str, sa.BindParameter[Any]] = {
-            "record": sa.bindparam("line"),
-            "finished": sa.bindparam("at"),
-        }
-        await connection.execute(done.values(values), batch.closed)
+        done = done.values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
+        await connection.execute(done, batch.closed)
     await connection.commit()
 
 
-def _plain(terms: Terms) -> dict[str, object]:
-    return {
-        "setup": terms.game.setup(),
-        "time_control": terms.control,
-        "margin_ms": terms.margin_ms,
-        "ready_ms": terms.ready_ms,
-        "grace_ms": terms.grace_ms,
-        "threads": terms.threads,
-    }
+class _Terms(Struct, frozen=True):
+    """What `matches.terms` holds."""
+
+    setup: dict[str, Data]
+    time_control: TimeControl
+    margin_ms: int
+    ready_ms: int
+    grace_ms: int
+    threads: int = 1
+
+
+def _plain(terms: Terms) -> _Terms:
+    return _Terms(
+        setup=terms.game.setup(),
+        time_control=terms.control,
+        margin_ms=terms.margin_ms,
+        ready_ms=terms.ready_ms,
+        grace_ms=terms.grace_ms,
+        threads=terms.threads,
+    )
+
+
+def terms_of(row: sa.Row[Any]) -> Terms:
+    """What the match of a row of `matches` is played on. Raises games.core.GameError, msgspec.DecodeError."""
+    kept = msgspec.json.decode(row.terms, type=_Terms)
+    return Terms(
+        match=row.match,
+        game=make_game(row.game, kept.setup),
+        players=Players(row.maxie, row.minnie),
+        control=kept.time_control,
+        margin_ms=kept.margin_ms,
+        ready_ms=kept.ready_ms,
+        grace_ms=kept.grace_ms,
+        threads=kept.threads,
+    )
 
 
 async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Event]]:
@@ -173,39 +187,10 @@ async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Even
     return [(at, msgspec.json.decode(text, type=Event)) for at, text in rows]
 
 
-async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
-    """The matches of an event that have no record: in progress when their server went away."""
-    table = store.matches
-    query = sa.select(table).where(table.c.event == event, table.c.record.is_(None)).order_by(table.c.started)
-    async with engine.connect() as connection:
-        rows = (await connection.execute(query)).all()
-    return [
-        Past(
-            match=row.match,
-            event=row.event,
-            game=row.game,
-            maxie=row.maxie,
-            minnie=row.minnie,
-            terms=msgspec.json.decode(row.terms),
-            started=row.started,
-            rated=row.rated,
-            events=await events_of(engine, row.match),
-        )
-        for row in rows
-    ]
-
-
-async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
-    """The hashes of these bots' session secrets, where they are known."""
-    table = store.sessions
-    async with engine.connect() as connection:
-        rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
-    return {row.name: bytes.fromhex(row.hash) for row in rows}
-
-
 async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     """The finished matches of an event, in the order in which they began."""
     mine = (store.matches.c.event == event) & store.matches.c.record.is_not(None)
-    query = sa.select(store.matches.c.record).where(mine).order_by(store.matches.c.started)
+    query = sa.select(store.matches.c.record).where(mine)
+    query = query.order_by(store.matches.c.started, store.matches.c.match)
     async with engine.connect() as connection:
         return [from_line(text) for text in (await connection.execute(query)).scalars()]

@@ -104,6 +104,7 @@ class RecordFile:
     """Finished matches, one line each, in the file as soon as they are told: appended, never rewritten."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         # Unbuffered: a line is one write, so that a killed ladder leaves whole lines.
         self._file = path.open("ab", buffering=0)
 
@@ -111,7 +112,11 @@ class RecordFile:
         self._file.write(to_line(record).encode() + b"\n")
 
     def close(self) -> None:
+        """Close the file; one with nothing in it goes again."""
+        empty = self._file.tell() == 0
         self._file.close()
+        if empty:
+            self._path.unlink(missing_ok=True)
 
 
 async def run_ladder(

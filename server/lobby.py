@@ -44,14 +44,17 @@ class Lobby:
         """Who is here and plays the game."""
         return [each for each in self.connected() if not each.takes.games or game in each.takes.games]
 
-    async def vet(self, hello: Hello) -> str | None:
+    async def vet(self, hello: Hello, address: str = "") -> str | None:
         """Whether a hello may come in: its new session's secret, or None where it returns to its old one.
 
         With the session's secret the connection will take the place of the one before, dead or alive.
         Without it a name that is connected is taken. Raises Refused. What is vetted must `enter`, or
         `turn_away` frees the name again.
         """
-        self.accounts.check(hello.name, hello.token)
+        role = await self.accounts.check(hello.name, hello.token, address)
+        if role != "bot":
+            detail = f"the token of {hello.name!r} is for a {role}, which does not play"
+            raise Refused(Code.NOT_A_PLAYER, detail)
         member = self.find(hello.name)
         if hello.name in self._entering:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is just coming in")

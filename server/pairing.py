@@ -8,7 +8,8 @@ skipping those whose bots are busy, and a slow bot delays only itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -39,6 +40,38 @@ class Pairing:
     """0 or 1: which of the pair's two matches."""
     maxie: str
     minnie: str
+
+
+class Backlog:
+    """The matches that are still to be played, by who plays them: what can start is found without a search.
+
+    Two bots play their matches in the order of the schedule.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._queues: dict[frozenset[str], deque[Pairing]] = {}
+        self._length = 0
+        for pair in pairs:
+            queue = self._queues.setdefault(frozenset((pair.first, pair.second)), deque())
+            queue.extend(pair.matches())
+            self._length += 2
+
+    def __len__(self) -> int:
+        return self._length
+
+    def heads(self) -> list[Pairing]:
+        """The next match of each two bots, in the order of the schedule. O(n² log n) for n bots."""
+        heads = [queue[0] for queue in self._queues.values()]
+        return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
+
+    def take(self, head: Pairing) -> None:
+        """Remove one of the heads."""
+        bots = frozenset((head.maxie, head.minnie))
+        queue = self._queues[bots]
+        queue.popleft()
+        self._length -= 1
+        if not queue:
+            del self._queues[bots]
 
 
 def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> tuple[Pair, ...]:

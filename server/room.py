@@ -23,9 +23,10 @@ from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, Vi
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
 from server.gallery import Gallery
-from server.journal import Journal, JournalFailed, Past
+from server.journal import Journal, JournalFailed
 from server.loopwatch import LoopWatch
 from server.member import Member
+from server.past import Past
 from server.referee import SEATS, Referee, Terms
 
 log = logging.getLogger("arena.room")

@@ -16,6 +16,7 @@ from typing import Protocol
 import anyio
 import anyio.abc
 import msgspec
+from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame
 from protocol.codes import EndReason
@@ -24,7 +25,7 @@ from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchHost, MatchSpec
 from server.fleet import BotRefused
-from server.pairing import Pair, Pairing
+from server.pairing import Backlog, Pair, Pairing
 from server.standings import losers
 
 LONG_MATCH = 1000
@@ -91,42 +92,36 @@ class Runner:
 
         Cancelled, it drops the matches in play. Raises fleet.BotRefused.
         """
-        waiting = [pairing for pair in pairs for pairing in pair.matches()]
+        backlog = Backlog(pairs)
         refused = None
         async with anyio.create_task_group() as tasks:
-            while waiting or self._running:
-                if enough():
-                    break
+            while (backlog or self._running) and not enough():
                 try:
                     self._fleet.check()
                 except BotRefused as error:
                     refused = error  # raised outside the group, which would wrap it
                     break
-                self._start(waiting, tasks)
-                if waiting or self._running:
+                if self._start(backlog, tasks):
+                    await checkpoint()
+                else:
                     await self._fleet.changed()
             tasks.cancel_scope.cancel()
         if refused is not None:
             raise refused
 
-    def _start(self, waiting: list[Pairing], tasks: anyio.abc.TaskGroup) -> None:
-        """Start every match that can start now, in order."""
-        lost = {
-            bot for pairing in waiting for bot in (pairing.maxie, pairing.minnie) if self._fleet.lost(bot)
-        }
+    def _start(self, backlog: Backlog, tasks: anyio.abc.TaskGroup) -> bool:
+        """Start what can start, at most one match of each two bots: whether there was any."""
         busy: set[str] = set()
-        for pairing in tuple(waiting):
-            full = self._running >= self._concurrency
-            if full and not lost:
-                break
+        before = len(backlog)
+        for pairing in backlog.heads():
             # Who is there wins against who is lost; who has yet to come must come first.
-            bots = [bot for bot in (pairing.maxie, pairing.minnie) if bot not in lost]
-            if not busy.isdisjoint(bots) or (full and len(bots) == 2):
+            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._fleet.lost(bot)]
+            if len(bots) == 2 and self._running >= self._concurrency:
                 continue
-            names = self._take(bots, busy)
+            names = None if not busy.isdisjoint(bots) else self._take(bots, busy)
             if names is None:
                 continue
-            waiting.remove(pairing)
+            backlog.take(pairing)
             if len(bots) == 2:
                 self._running += 1
                 tasks.start_soon(self._play, pairing, names[0], names[1])
@@ -134,6 +129,7 @@ class Runner:
                 for name in names:
                     self._fleet.release(name)
                 self._played(pairing, self._forfeit(pairing))
+        return len(backlog) < before
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """A process of each bot, or None, and who has none joins the busy."""

@@ -1,65 +1,111 @@
 """The tables of the store, and how a database is opened: SQLite by default, PostgreSQL by URL.
 
 A match is one row of `matches`; everything that happened in it is in `events`, in order. The finished
-match's record is kept beside its row. Nothing is ever changed but the `record` that a match gets at
-its end, so a reader needs no lock.
+match's record is kept beside its row. Nothing of a match is ever changed but what it gets at its end, so
+a reader needs no lock. Many servers may share one PostgreSQL: ids are unique everywhere, and whatever
+reads before it writes does so under `exclusive`.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-SCHEMA_VERSION = 1
+from server import migrations
 
 metadata = sa.MetaData()
+
+MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
+"""Ids are in the order of their bytes on both databases."""
 
 about = sa.Table("about", metadata, sa.Column("schema_version", sa.Integer, nullable=False))
 
 matches = sa.Table(
     "matches",
     metadata,
-    sa.Column("match", sa.String(64), primary_key=True),
+    sa.Column("match", MATCH_ID, primary_key=True),
     sa.Column("event", sa.String(128), nullable=False, index=True),
     sa.Column("game", sa.String(64), nullable=False),
     sa.Column("maxie", sa.String(64), nullable=False),
     sa.Column("minnie", sa.String(64), nullable=False),
     sa.Column("terms", sa.Text, nullable=False),  # JSON: setup, time control, margin, limits
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
-    sa.Column("rated", sa.Boolean, nullable=False, default=False),
-    sa.Column("finished", sa.String(40), nullable=True),  # ISO 8601, UTC, microseconds
     sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
+    sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("finished", sa.String(32), nullable=True),  # as `now` writes it, once it is over
+)
+_rated = sa.text("rated AND finished IS NOT NULL")
+sa.Index(
+    "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
+)
+_open = sa.text("record IS NULL")
+sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
+
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),  # monotonic ns of the server's run
+    sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of the token: SHA-256 in hexadecimal
+    sa.Column("role", sa.String(16), nullable=False),  # protocol.messages.Role
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("rotated", sa.String(32), nullable=True),
+    sa.Column("revoked", sa.String(32), nullable=True),
 )
 
 sessions = sa.Table(
     "sessions",
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),
-    sa.Column("hash", sa.String(64), nullable=False),  # SHA-256, hex
+    sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
 )
 
-events = sa.Table(
-    "events",
+rating_steps = sa.Table(  # what server.rating_store has counted: two rows a match
+    "rating_steps",
     metadata,
-    sa.Column("match", sa.String(64), sa.ForeignKey("matches.match"), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True),
-    sa.Column("at", sa.BigInteger, nullable=False),  # monotonic ns of the server's run
-    sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seat", sa.String(8), primary_key=True),
+    sa.Column("game", sa.String(64), nullable=False),
+    sa.Column("bot", sa.String(64), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=False),
+    sa.Column("outcome", sa.String(8), nullable=False),  # server.ratings.Outcome
+    sa.Column("forfeit", sa.Boolean, nullable=False),
+    sa.Column("rating", sa.Double, nullable=False),  # these three after the match
+    sa.Column("deviation", sa.Double, nullable=False),
+    sa.Column("volatility", sa.Double, nullable=False),
+    sa.Index("ix_rating_steps_bot", "game", "bot", "finished", "match"),
+    sa.Index("ix_rating_steps_finished", "finished", "match"),
 )
+
+
+class StoreError(Exception):
+    """The database cannot be used: one line that says which and why."""
+
+
+POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
+"""What may follow the `?` of a PostgreSQL URL."""
 
 
 def now() -> str:
     """The wall clock's time as the store keeps it: ISO 8601, UTC, to the millisecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-
-
-class StoreError(Exception):
-    """The database cannot be used: one line that says which and why."""
 
 
 def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
@@ -73,35 +119,111 @@ def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
         raise StoreError(f"{url!r} is no database URL: write sqlite:///arena.db or postgresql://…") from None
     kind = parsed.get_backend_name()
     if kind == "sqlite":
-        folder = Path(parsed.database or "").parent
-        if not folder.is_dir():
-            raise StoreError(f"cannot make {parsed.database}: there is no folder {folder}")
-        engine = create_async_engine(parsed.set(drivername="sqlite+aiosqlite"))
-        sync = "FULL" if lasting else "OFF"
-
-        @sa.event.listens_for(engine.sync_engine, "connect")
-        def _pragmas(connection: DBAPIConnection, _record: object) -> None:
-            cursor = connection.cursor()
-            for pragma in ("journal_mode=WAL", f"synchronous={sync}", "foreign_keys=ON", "busy_timeout=5000"):
-                cursor.execute(f"PRAGMA {pragma}")
-            cursor.close()
-
-        return engine
+        return _sqlite(parsed, lasting=lasting)
     if kind == "postgresql":
-        return create_async_engine(parsed.set(drivername="postgresql+asyncpg"))
+        return _postgresql(parsed)
     raise StoreError(f"no database of kind {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
-async def prepare(engine: AsyncEngine) -> None:
-    """Make the tables where there are none. Raises StoreError for a store of another version."""
+def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
+    if not url.database or url.database == ":memory:":
+        raise StoreError("the store must be a file, which several connections can share: sqlite:///arena.db")
+    folder = Path(url.database).parent
+    if not folder.is_dir():
+        raise StoreError(f"cannot make {url.database}: there is no folder {folder}")
+    engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"))
+    sync = "FULL" if lasting else "OFF"
+
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def _pragmas(connection: DBAPIConnection, _record: object) -> None:
+        cursor = connection.cursor()
+        # The timeout comes first: the change to WAL needs the file for itself.
+        for pragma in ("busy_timeout=5000", "journal_mode=WAL", f"synchronous={sync}", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    return engine
+
+
+def _postgresql(url: sa.URL) -> AsyncEngine:
+    unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
+    if unknown:
+        known = ", ".join(sorted(POSTGRESQL_OPTIONS))
+        raise StoreError(f"a PostgreSQL URL has no option {unknown[0]!r} here; there are {known}")
+    mode = url.query.get("sslmode")
+    if mode is not None:
+        # libpq's name, which hosts write into the URLs that they hand out; asyncpg calls it ssl
+        url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
     try:
-        async with engine.begin() as connection:
-            await connection.run_sync(metadata.create_all)
-            version = (await connection.execute(sa.select(about.c.schema_version))).scalar_one_or_none()
-            if version is None:
-                await connection.execute(sa.insert(about).values(schema_version=SCHEMA_VERSION))
-            elif version != SCHEMA_VERSION:
-                raise StoreError(f"the store has schema {version}, and this program needs {SCHEMA_VERSION}")
-    except (sa.exc.SQLAlchemyError, OSError) as error:
-        why = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}") from None
+        # A connection that the database has closed in the meantime is found out before it is used.
+        return create_async_engine(url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True)
+    except ModuleNotFoundError:
+        raise StoreError(
+            "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'"
+        ) from None
+    except ArgumentError as error:
+        raise StoreError(f"{url.render_as_string(hide_password=True)} is no database URL: {error}") from None
+
+
+async def prepare(engine: AsyncEngine) -> None:
+    """Make the tables, or bring those of an older version up to date. Raises StoreError."""
+    async with usable(engine), exclusive(engine) as connection:
+        await connection.run_sync(migrations.upgrade)
+
+
+@asynccontextmanager
+async def usable(engine: AsyncEngine) -> AsyncIterator[None]:
+    """Turns what the database complains of into a StoreError of one line."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError, migrations.UnknownSchema) as error:
+        raise _problem(engine, error) from None
+    except Exception as error:
+        # asyncpg's refusals of a connection, which come as they are
+        if not type(error).__module__.startswith("asyncpg."):
+            raise
+        raise _problem(engine, error) from None
+
+
+def _problem(engine: AsyncEngine, error: Exception) -> StoreError:
+    why = (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
+    return StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}")
+
+
+@asynccontextmanager
+async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
+    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside."""
+    engine = make_engine(url)
+    try:
+        await prepare(engine)
+        async with usable(engine):
+            yield engine
+    finally:
+        await engine.dispose()
+
+
+WRITER = 0x617265_6E61
+"""The advisory lock that `exclusive` takes on PostgreSQL; any number that others do not take."""
+
+
+@asynccontextmanager
+async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction beside which no other of this kind runs, on any server: for what reads, then writes.
+
+    It is committed at the end, and rolled back by an exception. Keep it short: on SQLite the journal waits.
+    """
+    async with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            await connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
+        yield connection
+
+
+def insert_or_update(engine: AsyncEngine, table: sa.Table, values: dict[str, Any]) -> sa.Insert:
+    """An insert that, where the primary key is there already, changes that row."""
+    make = postgresql.insert if engine.dialect.name == "postgresql" else sqlite.insert
+    insert = make(table).values(values)
+    keys = [column.name for column in table.primary_key]
+    changes = {name: value for name, value in values.items() if name not in keys}
+    return insert.on_conflict_do_update(index_elements=keys, set_=changes)

@@ -6,6 +6,7 @@ compiled. `backend_for` is the one place that chooses between them.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -57,8 +58,24 @@ class PythonBackend:
 
 
 def backend_for(spec: Spec, match: Match) -> Backend:
-    """How an engine searches in a match."""
-    return PythonBackend(spec, match)
+    """How an engine searches in a match: compiled where that can be, else in Python, and it says why."""
+    if spec.name == "minimax":
+        return PythonBackend(spec, match)
+    try:
+        from bots.engine.backend import CompiledBackend, fits  # noqa: PLC0415 - an extra, and slow to load
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"numba", "numpy", "llvmlite"}:
+            raise
+        _tell(f"{spec.name} searches in Python: its compiled search needs the extra `engine` ({missing})")
+        return PythonBackend(spec, match)
+    if not fits(match.game):
+        _tell(f"{spec.name} searches in Python: its compiled search has no {match.game.name} of this size")
+        return PythonBackend(spec, match)
+    return CompiledBackend(spec, match)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - the bot's own words go to its standard error
 
 
 class SearchingBot(Bot):

@@ -7,7 +7,7 @@ or cutting move of every inner node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic
 
@@ -48,6 +48,7 @@ def deepen(
     *,
     stop: Stop = never,
     max_depth: int = MAX_DEPTH,
+    make_watch: Callable[[Stop], Watch] = Watch,
 ) -> Iterator[Report[M]]:
     """Yield a report at once, one for each finished depth, and one for a depth that was cut short.
 
@@ -56,7 +57,8 @@ def deepen(
     when told to stop, after `max_depth`, or where no deeper search can answer differently: the game
     is decided or every leaf was the end of the game.
 
-    Raises ValueError for a position that is over.
+    `make_watch` makes the watch of each depth: give one's own to count, or to keep a trace. Raises
+    ValueError for a position that is over.
     """
     order = list(game.moves(position))
     if not order:
@@ -65,7 +67,7 @@ def deepen(
     nodes = 0
     for depth in range(1, max_depth + 1):
         found: list[Result[M]] = []
-        watch = Watch(stop)
+        watch = make_watch(stop)
         try:
             result = search(game, position, depth, order=tuple(order), watch=watch, progress=found.append)
         except Stopped:

@@ -77,16 +77,18 @@ class Watch:
 
     nodes    nodes entered, the root and the leaves included
     leaves   leaves valued
+    sorted   positions that were estimated only to sort moves
     horizon  whether a leaf was only estimated: if not, no deeper search can answer differently
     hints    for inner nodes, the move that was best or that cut: the order for the next iteration
     """
 
-    __slots__ = ("events", "hints", "horizon", "leaves", "nodes", "stop")
+    __slots__ = ("events", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
 
     def __init__(self, stop: Stop = never, *, tracing: bool = False) -> None:
         self.stop = stop
         self.nodes = 0
         self.leaves = 0
+        self.sorted = 0
         self.horizon = False
         self.events: list[Event] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
@@ -136,6 +138,7 @@ class Watch:
         for part in parts:
             self.nodes += part.nodes
             self.leaves += part.leaves
+            self.sorted += part.sorted
             self.horizon |= part.horizon
             self.hints.update(part.hints)
             if self.events is not None and part.events is not None:

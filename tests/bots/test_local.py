@@ -7,7 +7,7 @@ import pytest
 
 from bots.bot import Bot, Clock, Ending, Match, Thinking
 from bots.local import Local
-from bots.replay import replay
+from bots.replay import replayed
 from games.core import IllegalMove, Player
 from games.tictactoe import TicTacToe
 from protocol.codes import EndReason
@@ -54,7 +54,7 @@ def test_a_whole_match_and_its_record() -> None:
     assert bot.ending is not None
     assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
     record = from_line(to_line(match.record()))
-    assert replay(record).positions[-1] == match.position
+    assert replayed(record).positions[-1] == match.position
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
     assert record.time_control == "10+1"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from bots.replay import read_records, replay, summary
+from bots.replay import read_records, replayed, summary
 from games.core import AnyGame
 from maps.setup import make_setup
 from protocol.codes import EndReason
@@ -45,14 +45,14 @@ def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Re
 @given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.none() | st.integers(0, 20))
 def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | None) -> None:
     record, positions = recorded(GAMES[name], seed, plies)
-    played = replay(record)
+    played = replayed(record)
     assert list(played.positions) == positions
     assert played.plies == len(record.moves)
 
 
 def test_each_ply_is_told_with_its_figures() -> None:
     record, _ = recorded(GAMES["tictactoe"], 1)
-    played = replay(record)
+    played = replayed(record)
     first = played.game.move_to_text(record.moves[0].move)
     assert played.told(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
     assert played.told(0) == f"match id: {summary(record)}"
@@ -83,14 +83,14 @@ def changed(**fields: Any) -> Record:
 )
 def test_what_is_not_true_is_told(record: Record, told: str) -> None:
     with pytest.raises(BadRecord) as error:
-        replay(record)
+        replayed(record)
     assert told in str(error.value)
 
 
 @pytest.mark.parametrize("reason", [EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.SERVER_FAULT])
 def test_a_match_may_end_in_mid_game_by_what_no_game_knows(reason: EndReason) -> None:
     record = changed(moves=[RecordedMove(4, 1)], result=Result("minnie", reason))
-    assert replay(record).plies == 1
+    assert replayed(record).plies == 1
 
 
 def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def assert_replays(record: Record) -> None:
         position = game.play(position, game.move_from_data(each.move))
     outcome = game.outcome(position)
     assert outcome is not None
-    assert (outcome.winner, outcome.reason) == (record.result.winner, record.result.reason)
+    assert (outcome.winner, outcome.reason.value) == (record.result.winner, record.result.reason.value)
 
 
 def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(

@@ -1,9 +1,13 @@
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 
 from server.host import Host, open_host
+from tests.server.databases import database, own_postgresql, postgresql, postgresql_database
+
+__all__ = ["database", "host", "own_postgresql", "postgresql", "postgresql_database"]
 
 
 @pytest.fixture
@@ -23,3 +27,11 @@ async def host() -> AsyncIterator[Host]:
     yield await opened
     enough.set()
     await task
+
+
+@pytest.fixture(scope="session", autouse=True)
+def postgresql_before_all(request: pytest.FixtureRequest) -> None:
+    """Starts the PostgreSQL that tests will want before the first of them: none is to blame for the wait."""
+    if any("postgresql" in item.name for item in request.session.items):
+        with suppress(pytest.skip.Exception):
+            request.getfixturevalue("postgresql")

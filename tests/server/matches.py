@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from games.board import RisklessMap
 from games.catalogue import make_game
 from games.core import AnyGame
-from protocol.messages import Players
+from protocol.codes import EndReason
+from protocol.messages import Players, Seat
+from protocol.record import FORMAT, Record, RecordedMove, Result
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchSpec
 from server.referee import Terms
@@ -46,4 +49,29 @@ def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe",
         margin_ms=limits.get("margin", 100),
         ready_ms=limits.get("ready", 5000),
         threads=1,
+    )
+
+
+def record(
+    match: str = "",
+    *,
+    maxie: str = "anna",
+    minnie: str = "bert",
+    moves: Sequence[object] = (),
+    winner: Seat | None = "minnie",
+    reason: EndReason = EndReason.RESIGNATION,
+    game: str = "tictactoe",
+) -> Record:
+    """A finished match; as it is given here, one that Maxie resigned."""
+    return Record(
+        format=FORMAT,
+        match=match or uuid.uuid4().hex,
+        event="test",
+        game=game,
+        setup=game_of(game).setup(),
+        players=Players(maxie, minnie),
+        time_control="1+0.1",
+        started="2026-11-20T12:00:00Z",
+        moves=[RecordedMove(move, 1.5) for move in moves],
+        result=Result(winner, reason),
     )

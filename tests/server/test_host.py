@@ -14,13 +14,13 @@ from websockets.typing import Subprotocol
 
 from protocol.codes import Code, EndReason
 from protocol.messages import SUBPROTOCOL, Accepted, End, Error, Move, Players, Ready, Start, Turn
-from protocol.record import Record
+from protocol.record import FORMAT, Record, Result
 from server.arena_api import MatchSpec
 from server.host import CannotListen, Host, open_host
 from server.journal import events_of, records_of
 from server.referee import Referee, Terms
 from server.store import StoreError
-from tests.server.matches import game_of, spec
+from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
 
@@ -221,3 +221,22 @@ async def test_leaving_tells_who_is_connected() -> None:
             anna = await stack.enter_async_context(enter(host, "anna"))
         error = await anna.hear(Error)
         assert (error.code, error.fatal) == (Code.SHUTTING_DOWN, True)
+
+
+async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    with anyio.fail_after(10):
+        with anyio.CancelScope() as scope:
+            async with open_host(database=url) as host:
+                kept = terms()
+                result = Result("maxie", EndReason.RESIGNATION)
+                started = "2026-11-20T12:00:00Z"
+                record = Record(
+                    FORMAT, kept.match, "event", "tictactoe", {}, kept.players, "1+0.1", started, [], result
+                )
+                scope.cancel()
+                host.journal.open_match(kept, record.event, started)
+                host.journal.close_match(record)
+                await anyio.sleep_forever()
+        async with open_host(database=url) as again:
+            assert await records_of(again.engine, record.event) == [record]

@@ -1,49 +1,39 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from dataclasses import replace
 
 import anyio
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
+import sqlalchemy as sa
 
 from games.core import Player
+from server import store
 from server.events import Event, GotReady, Moved, Opened
-from server.journal import Journal, JournalFailed, events_of
-from server.store import StoreError, about, make_engine, prepare
-from tests.server.matches import terms
+from server.journal import Journal, JournalFailed, events_of, records_of, terms_of
+from server.store import open_store
+from tests.server.databases import Postgresql
+from tests.server.matches import record, terms
 
 
-@asynccontextmanager
-async def open_store(path: Path) -> AsyncIterator[AsyncEngine]:
-    engine = make_engine(f"sqlite:///{path / 'test.db'}")
-    try:
-        await prepare(engine)
-        yield engine
-    finally:
-        await engine.dispose()
-
-
-async def test_what_is_durable_can_be_read_from_outside(tmp_path: Path) -> None:
+async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
     happened: list[tuple[int, Event]] = [
         (5, Opened()),
         (6, GotReady(Player.MAXIE)),
         (9, Moved(Player.MAXIE, 0, [1, 2])),
     ]
-    async with open_store(tmp_path) as engine, anyio.create_task_group() as tasks:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
         for seq, (at, event) in enumerate(happened):
             await journal.durable(journal.append("m" * 32, seq, at, event))
-            async with open_store(tmp_path) as other:
+            async with open_store(database) as other:
                 assert await events_of(other, "m" * 32) == happened[: seq + 1]
         tasks.cancel_scope.cancel()
 
 
-async def test_what_comes_while_a_commit_is_under_way_shares_the_next(tmp_path: Path) -> None:
-    async with open_store(tmp_path) as engine, anyio.create_task_group() as tasks:
+async def test_what_comes_while_a_commit_is_under_way_shares_the_next(database: str) -> None:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
         batches = [journal.append("m" * 32, seq, seq, Opened()) for seq in range(50)]
@@ -54,8 +44,8 @@ async def test_what_comes_while_a_commit_is_under_way_shares_the_next(tmp_path: 
         tasks.cancel_scope.cancel()
 
 
-async def test_a_batch_that_fails_says_so_and_the_next_goes_on(tmp_path: Path) -> None:
-    async with open_store(tmp_path) as engine, anyio.create_task_group() as tasks:
+async def test_a_batch_that_fails_says_so_and_the_next_goes_on(database: str) -> None:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         with pytest.raises(JournalFailed):
@@ -65,8 +55,8 @@ async def test_a_batch_that_fails_says_so_and_the_next_goes_on(tmp_path: Path) -
         tasks.cancel_scope.cancel()
 
 
-async def test_drain_waits_for_all_that_was_appended(tmp_path: Path) -> None:
-    async with open_store(tmp_path) as engine, anyio.create_task_group() as tasks:
+async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         await journal.drain()
@@ -77,16 +67,66 @@ async def test_drain_waits_for_all_that_was_appended(tmp_path: Path) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
-    async with open_store(tmp_path) as engine:
-        async with engine.begin() as connection:
-            await connection.execute(about.update().values(schema_version=99))
-        with pytest.raises(StoreError, match="schema 99"):
-            await prepare(engine)
+async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
+    before = store.now()
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z", rated=True)
+        finished = record("m" * 32, moves=[4, 0])
+        await journal.durable(journal.close_match(finished))
+        assert await records_of(engine, "test") == [finished]
+        async with engine.connect() as connection:
+            row = (await connection.execute(sa.select(store.matches))).one()
+        assert row.rated
+        assert before <= row.finished <= store.now()
+        tasks.cancel_scope.cancel()
 
 
-async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "test.db").write_text("not a database, whatever its name says" * 50)
-    with pytest.raises(StoreError, match="cannot use"):
-        async with open_store(tmp_path):
-            pass
+@pytest.mark.parametrize("game", ["tictactoe", "riskless"])
+async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: str) -> None:
+    given = terms("3+0.5", game=game, margin=70, ready=900, grace=800)
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        await journal.durable(journal.open_match(given, "test", "2026-11-20T12:00:00Z"))
+        async with engine.connect() as connection:
+            found = terms_of((await connection.execute(sa.select(store.matches))).one())
+        tasks.cancel_scope.cancel()
+    assert found.game.setup() == given.game.setup()
+    assert replace(found, game=given.game) == given
+
+
+async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgresql_database: str) -> None:
+    async with open_store(postgresql_database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        async with open_store(postgresql_database) as other, other.connect() as connection:
+            await connection.execute(
+                sa.text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            )
+        with pytest.raises(JournalFailed):
+            await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
+        await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
+        assert await events_of(engine, "m" * 32) == [(0, Opened())]
+        tasks.cancel_scope.cancel()
+
+
+async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: Postgresql) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        for seq in range(3):
+            with pytest.raises(JournalFailed):
+                await journal.durable(journal.append("m" * 32, seq, 0, Opened()))
+        await anyio.to_thread.run_sync(own_postgresql.start)
+        await journal.durable(journal.append("m" * 32, 3, 0, Opened()))
+        assert await events_of(engine, "m" * 32) == [(0, Opened())]
+        tasks.cancel_scope.cancel()

@@ -1,4 +1,3 @@
-import dataclasses
 import sqlite3
 from pathlib import Path
 
@@ -32,9 +31,21 @@ class Watch:
         self.notices.append(text)
 
 
-def ladder(record: Path, *bots: BotPlan, **changes: int) -> Ladder:
-    plan = LadderPlan(bots, game="tictactoe", time_control=TimeControl(5000), rounds=1, folder=ROOT)
-    return Ladder(dataclasses.replace(plan, event="test", **changes), [game_of()], record)
+def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:
+    plan = LadderPlan(
+        bots,
+        event="test",
+        game="tictactoe",
+        time_control=TimeControl(5000),
+        rounds=rounds,
+        concurrency=concurrency,
+        folder=ROOT,
+    )
+    return Ladder(plan, [game_of()], record)
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
 
 
 async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
@@ -76,6 +87,7 @@ async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")), Watch(), database="mysql://x", patience=QUICK
         )
+    assert not files(tmp_path)  # no empty record is left
     with pytest.raises(OSError, match="No such file"):
         await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), Watch())
 

@@ -90,13 +90,16 @@ class AlphaBeta(Generic[P, M]):
         if not opened.moves:
             watch.leaf(path, position, opened.value, horizon=opened.horizon)
             return sign * opened.value, ()
+        static = self.static and depth > 1
+        if static:
+            watch.sorted += len(opened.moves)
         choices = best_first(
             problem,
             position,
             opened.moves,
             self._hint(position),
             distance=len(path),
-            static=self.static and depth > 1,
+            static=static,
         )
         value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
         watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)

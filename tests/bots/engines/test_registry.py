@@ -6,33 +6,25 @@ from time import monotonic
 
 import pytest
 
-from bots.bot import Bot, Clock, Match, ask, begin
+from bots.bot import Clock, ask
 from bots.engines.registry import make_engine
-from bots.match import Ending
 from bots.options import ENGINES, BadSpec
 from games.core import AnyGame, Player
 from maps.setup import make_setup
+from tests.bots.engines.conftest import Seated
 
 GAMES = [make_setup("tictactoe"), make_setup("riskless", "path4"), make_setup("riskless", "world")]
 
 
-def seated(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
-    bot = make_engine(spec).make()
-    begin(bot, Match(game, seat, threads=2))
-    bot.prepare()
-    return bot
-
-
 @pytest.mark.parametrize("game", GAMES, ids=["tictactoe", "path4", "world"])
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame) -> None:
+def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, seated: Seated) -> None:
     position = game.start()
     for seat in Player:
         bot = seated(name, game, seat)
         clock = Clock(mine=0.05, per_move=True, arrived=monotonic())
         move = ask(bot, position, clock, Event())
         position = game.play(position, move)
-        bot.ended(Ending(None, None, "enough", 1, position))
 
 
 def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:

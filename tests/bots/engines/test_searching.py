@@ -10,7 +10,7 @@ from bots.bot import Bot, Clock, Match, ask, begin
 from bots.engines.registry import make_engine
 from games.core import AnyGame, Player
 from maps.setup import make_setup
-from tests.bots.engines.test_registry import seated
+from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]
 TICTACTOE = make_setup("tictactoe")
@@ -23,7 +23,7 @@ def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_win_is_taken_and_a_loss_is_stopped(name: str) -> None:
+def test_a_win_is_taken_and_a_loss_is_stopped(name: str, seated: Seated) -> None:
     bot = seated(name, TICTACTOE)
     assert choose(bot, TICTACTOE.position_from_text("XX.OO....")) == 2
     bot = seated(name, TICTACTOE, Player.MINNIE)
@@ -33,7 +33,7 @@ def test_a_win_is_taken_and_a_loss_is_stopped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_depth_is_kept_and_told(name: str) -> None:
+def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
     bot = seated(f"{name}:depth=2", M2)
     choose(bot, M2.start(), 30.0)
     assert bot.thinking is not None
@@ -46,7 +46,7 @@ def test_a_depth_is_kept_and_told(name: str) -> None:
     assert bot.thinking.nodes == everything if name == "minimax" else bot.thinking.nodes <= everything
 
 
-def test_all_three_play_the_same_move_at_a_depth() -> None:
+def test_all_three_play_the_same_move_at_a_depth(seated: Seated) -> None:
     position = M2.start()
     for _ in range(6):
         moves = {name: choose(seated(f"{name}:depth=3", M2), position, 60.0) for name in NAMES}
@@ -55,13 +55,13 @@ def test_all_three_play_the_same_move_at_a_depth() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_no_time_at_all_there_is_still_a_legal_move(name: str) -> None:
+def test_with_no_time_at_all_there_is_still_a_legal_move(name: str, seated: Seated) -> None:
     bot = seated(name, M2)
     assert choose(bot, M2.start(), 0.0) in M2.moves(M2.start())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_stop_ends_the_search(name: str) -> None:
+def test_a_stop_ends_the_search(name: str, seated: Seated) -> None:
     """The limit is far away: without the stop this test would run into its time limit."""
     stop = Event()
     timer = Timer(0.05, stop.set)
@@ -70,7 +70,7 @@ def test_a_stop_ends_the_search(name: str) -> None:
     timer.join()
 
 
-def test_jamboree_takes_the_threads_of_the_match_or_its_own() -> None:
+def test_jamboree_takes_the_threads_of_the_match_or_its_own(seated: Seated) -> None:
     for spec, threads in (("jamboree:depth=1", 2), ("jamboree:depth=1,threads=3", 3)):
         bot = seated(spec, M2)
         assert bot._backend._pool.threads == threads  # type: ignore[attr-defined]

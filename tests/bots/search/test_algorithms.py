@@ -145,7 +145,7 @@ def test_jamboree_traces_are_the_same_on_every_pool(case: Case, prune: float) ->
     assert all(trace == traces[0] for trace in traces)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.static])
 @pytest.mark.parametrize("after", [0, 1, 2, 5, 11, 12])
 def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None:
     game = tree("HandoutSmall")
@@ -157,13 +157,12 @@ def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None
         asked += 1
         return asked > after
 
-    if ALGORITHMS[name].static:
-        pytest.skip("estimates inner nodes, which this tree does not allow")
     pool = POOLS[1]
     settings_ = Settings(pool)
     visited = Watch()
     ALGORITHMS[name].run(case.problem, case.position, case.depth, visited, settings_)
-    if name != "scouts" and visited.nodes > after:
+    # how many nodes the scouts visit differs from run to run, but never below the minimal tree
+    if (5 if name == "scouts" else visited.nodes) > after:
         with pytest.raises(Stopped):
             ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(stop), settings_)
     assert run(name, case, pool)[0].value == 4  # type: ignore[attr-defined]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from bots.evaluators import evaluator_for
+from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.deepening import MAX_DEPTH, deepen
+from bots.search.play import Jamboree
+from bots.search.pool import Pool
 from bots.search.problem import Problem
 from bots.search.stack import stack_alphabeta, stack_minimax
 from bots.search.watch import Watch
@@ -38,6 +44,20 @@ def test_depth_100_000() -> None:
         result = search(problem, game.start(), depth, watch, memo=memo)
         assert (result.value, result.move) == (3, 1)
         assert (watch.nodes, watch.leaves) == (2 * depth + 1, depth + 1)
+
+
+@pytest.mark.parametrize("prune", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
+    """The recursive ones too, with their several frames of Python a ply."""
+    game = ladder(MAX_DEPTH)
+    problem = Problem(game, lambda place: game.nodes[place.node].value or 0)
+    with Pool(threads) as pool:
+        for name, algorithm in ALGORITHMS.items():
+            result = algorithm.run(problem, game.start(), MAX_DEPTH, Watch(), Settings(pool, prune))
+            assert result.value == 3, name
+        *_, report = deepen(game, game.start(), Jamboree(problem.evaluator, pool, prune))
+        assert (report.depth, report.value) == (MAX_DEPTH, 3)
 
 
 def test_memory_makes_tictactoe_small() -> None:

@@ -1,0 +1,38 @@
+"""The compiled search as the built-in engines use it in a match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bots.engine.catalogue import fits, weights_for
+from bots.engine.searcher import Searcher, Settings
+from bots.match import Match
+from bots.options import Spec
+from bots.search.deepening import Report
+
+__all__ = ["CompiledBackend", "fits"]
+
+
+class CompiledBackend:
+    """`alphabeta` on one thread, `jamboree` on as many as it is told or the match allows."""
+
+    def __init__(self, spec: Spec, match: Match) -> None:
+        settings = Settings()
+        if spec.name == "jamboree":
+            settings = Settings(
+                threads=spec.whole("threads") or match.threads,
+                course=spec.word("form") == "course",
+                prune=spec.share("prune"),
+            )
+        weights = weights_for(match.game, spec.word("evaluator"))
+        self._searcher = Searcher(match.game, weights, settings)
+        self._searcher.warm_up()
+
+    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
+        """As `bots.search.deepening.deepen`."""
+        return self._searcher.deepen(position, stop=stop, max_depth=max_depth)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._searcher.close()

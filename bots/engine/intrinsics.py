@@ -1,0 +1,174 @@
+"""The machine instructions that Python has no word for, as functions for kernels.
+
+A kernel knows one type: the signed 64-bit word. Masks of 64 territories are such words too; only a
+shift to the right has to mind the sign.
+
+`get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of
+every index, and those tests cost a fifth of a search. Nothing is checked: an index out of range is a
+fault in the kernel and corrupts memory.
+
+The atomic ones are sequentially consistent: what a thread wrote before it released a lock, another
+sees after it took the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+Codegen = tuple[Any, Callable[..., Any]]
+
+_WORD = ir.IntType(64)
+_DOUBLE = ir.IntType(128)
+_INDEX = ir.IntType(32)
+
+
+def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", intrinsic(definition))
+
+
+def _of_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", intrinsic(prefer_literal=True)(definition))
+
+
+def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+def _word(value: int) -> Any:
+    return ir.Constant(_WORD, value)
+
+
+@_instruction
+def get(_typing: Any, array: Any, index: Any) -> Codegen:
+    """array[index], for a flat array and 0 <= index < its length."""
+    del index
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load(_place(context, builder, array, *arguments))
+
+    return types.int64(array, types.int64), generate
+
+
+@_instruction
+def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+    """array[index] = value, for a flat array and 0 <= index < its length."""
+    del index, value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place(context, builder, array, *arguments[:2]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), generate
+
+
+@_instruction
+def popcount(_typing: Any, word: Any) -> Codegen:
+    """How many bits of the word are set."""
+    del word
+    return types.int64(types.int64), lambda _context, builder, _signature, given: builder.ctpop(given[0])
+
+
+@_instruction
+def lowest(_typing: Any, word: Any) -> Codegen:
+    """The number of the lowest set bit of a word that is not 0."""
+    del word
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], cgutils.true_bit)
+
+    return types.int64(types.int64), generate
+
+
+@_of_constants
+def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
+    """Bit `bit` of `count` words from array[index] on, the first word's as the lowest of the result.
+
+    `count` is a constant. The words are shifted as one vector until the bit is their sign, and the
+    signs are collected by one instruction.
+    """
+    del index, bit
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    lanes = count.literal_value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(_WORD, lanes)
+        nothing = ir.Constant(vector, ir.Undefined)
+        place = _place(context, builder, array, *arguments[:2])
+        words = builder.load(builder.bitcast(place, vector.as_pointer()), align=8)
+        shift = builder.insert_element(nothing, builder.sub(_word(63), arguments[2]), ir.Constant(_INDEX, 0))
+        everywhere = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
+        shifted = builder.shl(words, builder.shuffle_vector(shift, nothing, everywhere))
+        signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lanes))
+        return builder.zext(builder.bitcast(signs, ir.IntType(lanes)), _WORD)
+
+    return types.int64(array, types.int64, types.int64, count), generate
+
+
+@_instruction
+def mix(_typing: Any, left: Any, right: Any) -> Codegen:
+    """Both halves of the 128-bit product, one xor the other: a strong hash of two words."""
+    del left, right
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        product = builder.mul(*(builder.zext(word, _DOUBLE) for word in arguments))
+        high = builder.trunc(builder.lshr(product, ir.Constant(_DOUBLE, 64)), _WORD)
+        return builder.xor(builder.trunc(product, _WORD), high)
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@_instruction
+def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+    """Put a value into array[index] atomically; the value before."""
+    del index, value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, array, *arguments[:2])
+        return builder.atomic_rmw("xchg", place, arguments[2], ordering="seq_cst")
+
+    return types.int64(array, types.int64, types.int64), generate
+
+
+@_instruction
+def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+    """Add to array[index] atomically; the value before."""
+    del index, value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, array, *arguments[:2])
+        return builder.atomic_rmw("add", place, arguments[2], ordering="seq_cst")
+
+    return types.int64(array, types.int64, types.int64), generate
+
+
+@_instruction
+def peek(_typing: Any, array: Any, index: Any) -> Codegen:
+    """array[index] as it is in memory now, whichever thread wrote it."""
+    del index
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, array, *arguments)
+        return builder.load_atomic(place, ordering="seq_cst", align=8)
+
+    return types.int64(array, types.int64), generate
+
+
+@_instruction
+def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+    """array[index] = value, seen by every thread that peeks afterwards."""
+    del index, value
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, array, *arguments[:2])
+        builder.store_atomic(arguments[2], place, ordering="seq_cst", align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), generate

@@ -1,0 +1,266 @@
+"""The compiled search as Python sees it: a game, a memory, threads, and reports.
+
+A `Searcher` belongs to one match and one caller at a time. Its table lives as long as it does, so that
+a search finds what the search of the move before has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, cast
+
+import numpy as np
+
+from bots.engine.alphabeta import DONE, make_search
+from bots.engine.catalogue import compile_game
+from bots.engine.kernel import Weights, Words
+from bots.engine.layout import (
+    FIRST,
+    MAX_DEPTH,
+    Frame,
+    Option,
+    Register,
+    Shared,
+    Sizes,
+)
+from bots.engine.line import make_line
+from bots.engine.ordering import forget
+from bots.engine.table import AGES, make_table
+from bots.search.deepening import Report
+from bots.search.values import ESTIMATE_LIMIT, INFINITY
+from games.core import Game, M, P
+
+POLL_SECONDS = 0.001
+"""How often a plain stop function is asked."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search. The defaults are what wins; the rest is for comparison.
+
+    threads      that search together
+    exact        value and leftmost move of plain minimax at every depth; else whatever wins games
+    course       the course's form of Jamboree, with `prune`; else the original
+    prune        the course's form: of a node's moves, which part is searched in sequence
+    split_depth  the least depth of a node whose moves are shared out
+    aspiration   half the width of the first window around the last value, in hundredths; 0: none
+    """
+
+    threads: int = 1
+    table_mb: int = 64
+    exact: bool = False
+    course: bool = False
+    prune: float = 0.25
+    split_depth: int = 4
+    table: bool = True
+    hints: bool = True
+    promise: bool = True
+    killers: bool = True
+    history: bool = True
+    estimate_order: int = 3
+    null_windows: bool = True
+    aspiration: int = 100
+    reduce: int = 4
+    futility: bool = True
+    extend: bool = True
+
+
+NO_LIMIT = 1 << 60
+
+
+class Searcher(Generic[P, M]):
+    """A search of one game with one evaluator's weights. Not for two callers at once."""
+
+    def __init__(self, game: Game[P, M], weights: Weights, settings: Settings | None = None) -> None:
+        self.game = game
+        self.settings = settings or Settings()
+        compiled = compile_game(game, weights)
+        if compiled is None:
+            raise ValueError("this map is too large for the compiled engine")
+        self._compiled = compiled
+        self._search = make_search(compiled.kernel)
+        self._reader = make_line(compiled.kernel)
+        self._order: list[int] = []
+        self._moves: dict[int, M] = {}
+        sizes = Sizes(compiled.kernel.words, compiled.moves)
+        self._sizes = sizes
+        threads = self.settings.threads
+        if threads < 1:
+            raise ValueError(f"a search needs at least 1 thread, not {threads}")
+        self._memories = [np.zeros(sizes.thread, np.int64) for _ in range(threads)]
+        for thread, memory in enumerate(self._memories):
+            memory[Register.THREAD] = thread
+            memory[Register.LISTS] = sizes.move_lists
+            memory[Register.HISTORY] = sizes.history
+            memory[Register.KILLERS] = sizes.killers
+            memory[Register.ROOT] = sizes.root
+            memory[Register.WIDTH] = sizes.moves
+        self._shared = np.zeros(sizes.shared(threads), np.int64)
+        self._table = make_table(self.settings.table_mb)
+        self._age = 0
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
+        self._set_options()
+
+    def _set_options(self) -> None:
+        s, shared = self.settings, self._shared
+        shared[Option.THREADS] = s.threads
+        shared[Option.TABLE] = s.table
+        shared[Option.HINTS] = s.hints
+        shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
+        shared[Option.PROMISE] = s.promise
+        shared[Option.KILLERS] = s.killers
+        shared[Option.HISTORY] = s.history
+        shared[Option.ESTIMATE_ORDER] = s.estimate_order
+        shared[Option.EXACT] = s.exact
+        shared[Option.NULL_WINDOWS] = s.null_windows
+        shared[Option.SPLIT_DEPTH] = max(s.split_depth, 2)
+        shared[Option.COURSE] = s.course
+        shared[Option.PRUNE] = round(1000 * s.prune)
+        shared[Option.REDUCE] = 0 if s.exact else s.reduce
+        shared[Option.FUTILITY] = s.futility and not s.exact
+        shared[Option.EXTEND] = s.extend and not s.exact
+        shared[Option.SPLIT_WORDS] = self._sizes.split
+
+    def close(self) -> None:
+        """End the threads. The searcher is of no use afterwards."""
+        self.stop()
+        self._pool.shutdown()
+
+    def stop(self) -> None:
+        """From any thread: end the search that is under way, within microseconds."""
+        self._shared[Shared.STOP] = 1
+
+    def clear(self) -> None:
+        """Forget everything: for a new match."""
+        self._table[:] = 0
+        for memory in self._memories:
+            memory[self._sizes.history : self._sizes.killers] = 0
+
+    def warm_up(self) -> None:
+        """Compile, or load what was compiled before: afterwards the first search starts at once."""
+        for _ in self.deepen(self.game.start(), max_depth=2):
+            pass
+
+    def deepen(
+        self,
+        position: P,
+        *,
+        stop: Callable[[], bool] | None = None,
+        max_depth: int = MAX_DEPTH,
+        max_nodes: int = NO_LIMIT,
+    ) -> Iterator[Report[M]]:
+        """Reports as `bots.search.deepening.deepen` yields them; `stop` is asked every millisecond.
+
+        Raises ValueError for a position that is over.
+        """
+        self._prepare(position, max_nodes)
+        yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
+        sign = self.game.player(position).sign
+        value: int | None = None
+        for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
+            finished = self._iterate(depth, value, stop)
+            best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
+            if finished or best >= 0:
+                line = self._line(best, depth)
+                yield Report(depth, sign * value, line[0], line, self._nodes(), finished=finished)
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon():
+                return
+            self._order.insert(0, self._order.pop(self._order.index(best)))
+
+    def _prepare(self, position: P, max_nodes: int) -> None:
+        moves = self.game.moves(position)
+        if not moves:
+            raise ValueError(f"nothing to search: {self.game.outcome(position)}")
+        compiled, shared, memory = self._compiled, self._shared, self._memories[0]
+        self._order = [compiled.number(move) for move in moves]
+        self._moves = dict(zip(self._order, moves, strict=True))
+        words = compiled.pack(position)
+        memory[FIRST : FIRST + len(words)] = words
+        self._age = (self._age + 1) % AGES
+        shared[Option.GENERATION] = self._age
+        shared[Option.NODE_LIMIT] = max_nodes
+        shared[Option.PLIES_LEFT] = compiled.plies_left(position)
+        shared[Shared.NODES] = 0
+        shared[Shared.STOP] = 0
+        for each in self._memories:
+            each[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
+            forget(each, self._sizes)
+
+    def _root(self, field: Frame) -> int:
+        return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
+
+    def _nodes(self) -> int:
+        return int(sum(memory[Register.NODES] for memory in self._memories))
+
+    def _horizon(self) -> bool:
+        return any(memory[Register.ESTIMATES] for memory in self._memories)
+
+    def _iterate(self, depth: int, last: int | None, stop: Callable[[], bool] | None) -> bool:
+        """Search the root to `depth`; the window opens until the value is inside. False when stopped."""
+        margin = self.settings.aspiration
+        low, high = -INFINITY, INFINITY
+        if margin and last is not None and depth > 2:
+            low, high = last - margin, last + margin
+        for memory in self._memories:
+            memory[Register.ESTIMATES] = 0
+        while True:
+            if not self._run(depth, max(low, -INFINITY), min(high, INFINITY), stop):
+                return False
+            value = self._root(Frame.BEST)
+            margin *= 4
+            if value <= low:
+                low = value - margin
+            elif value >= high:
+                high = value + margin
+                best = self._root(Frame.BEST_MOVE)
+                self._order.insert(0, self._order.pop(self._order.index(best)))
+            else:
+                return True
+
+    def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
+        shared, memory, sizes = self._shared, self._memories[0], self._sizes
+        root = FIRST + self._compiled.kernel.words
+        memory[root + Frame.DEPTH] = depth
+        memory[root + Frame.DISTANCE] = 0
+        memory[root + Frame.ALPHA] = low
+        memory[root + Frame.BETA] = high
+        memory[root + Frame.BEST_MOVE] = -1
+        memory[root + Frame.BEST] = -INFINITY
+        memory[sizes.root : sizes.root + len(self._order)] = self._order
+        memory[Register.AT] = FIRST
+        memory[Register.INSIDE] = -1
+        shared[Shared.QUIT] = shared[Shared.IDLE] = 0
+        helpers = self._memories[1:] if depth > self.settings.split_depth else []
+        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        main = self._pool.submit(self._kernel, memory, 0)
+        try:
+            finished = self._wait(main, stop) == DONE
+        finally:
+            shared[Shared.STOP] |= not main.done()
+            shared[Shared.QUIT] = 1
+            wait([main, *running])
+        for each in running:
+            each.result()
+        return finished
+
+    def _kernel(self, memory: Words, helping: int) -> int:
+        return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
+
+    def _wait(self, main: Future[int], stop: Callable[[], bool] | None) -> int:
+        if stop is None:
+            return main.result()
+        while True:
+            if stop():
+                self.stop()
+                return main.result()
+            with suppress(TimeoutError):
+                return main.result(timeout=POLL_SECONDS)
+
+    def _line(self, best: int, depth: int) -> tuple[M, ...]:
+        found = np.zeros(MAX_DEPTH, np.int64)
+        args = (self._memories[0], self._shared, self._compiled.rules, self._table)
+        length = self._reader(*args, best, depth, found)
+        return tuple(self._compiled.move(int(number)) for number in found[:length])

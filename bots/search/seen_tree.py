@@ -1,0 +1,89 @@
+"""From a trace back to a tree: what was visited, with which windows and results, and what was pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bots.search.edges import Edge
+from bots.search.trace_text import state_text
+from bots.search.watch import Entered, Event, Left, Path, Recalled, Valued
+from games.core import Game, Player
+from games.explicit import Explicit
+
+
+@dataclass
+class Seen:
+    """A node of the picture.
+
+    windows   each window that it was entered with, in order; empty where the search keeps none
+    result    what it was left with last; None where it was not visited, or does not say
+    visited   whether the search entered it
+    cut       whether it was visited, but not all of its children
+    leaf      whether it was valued, or, not visited, has no children here
+    """
+
+    path: Path
+    label: str
+    move: str
+    player: Player
+    visited: bool = False
+    windows: list[tuple[Edge, Edge]] = field(default_factory=list)
+    result: Edge | None = None
+    leaf: bool = False
+    cut: bool = False
+    recalled: bool = False
+    children: list[Seen] = field(default_factory=list)
+
+
+def seen_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event]) -> Seen:
+    """The tree below `position`: all that was visited, and what was not.
+
+    Of an explicit tree all of the unvisited part is there, down to `depth`; of any other game only
+    the unvisited children of visited nodes.
+    """
+    by_path: dict[Path, list[Event]] = {}
+    for event in events:
+        by_path.setdefault(event.path, []).append(event)
+    explicit = game if isinstance(game, Explicit) else None
+
+    def grow(position: Any, path: Path, move: str) -> Seen:
+        node = Seen(path, state_text(game, position), move, game.player(position))
+        for event in by_path.get(path, ()):
+            _note(node, event)
+        below = len(path) < depth and (
+            explicit is not None or (node.visited and not node.leaf and not node.recalled)
+        )
+        moves = game.moves(position) if below else ()
+        for index, each in enumerate(moves):
+            child = grow(game.successor(position, each), (*path, index), game.move_to_text(each))
+            node.children.append(child)
+        if not node.children:
+            node.leaf = True
+            if explicit is not None and not node.visited:
+                value = explicit.nodes[position.node].value
+                node.result = None if value is None else Edge(value)
+        node.cut = node.visited and any(not child.visited for child in node.children)
+        return node
+
+    return grow(position, (), "")
+
+
+def _note(node: Seen, event: Event) -> None:
+    match event:
+        case Entered(alpha=alpha, beta=beta):
+            node.visited = True
+            if alpha is not None and beta is not None and (alpha, beta) not in node.windows:
+                node.windows.append((alpha, beta))
+        case Valued():
+            node.leaf = True
+        case Recalled():
+            node.recalled = True
+        case Left(result=result):
+            node.result = result
+
+
+def count_nodes(tree: Seen) -> int:
+    """The nodes of the picture."""
+    return 1 + sum(count_nodes(child) for child in tree.children)

@@ -1,0 +1,186 @@
+"""Draws a searched tree as SVG, after 001's Figure 3.
+
+Maxie's nodes point up, Minnie's down, leaves are squares. What the search visited is drawn in black
+with its result in blue and its window above it; what it pruned is grey and dashed, and two red
+strokes mark where it cut. The line that it would play is thick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from bots.search.edges import Edge
+from bots.search.seen_tree import Seen, count_nodes
+from bots.search.values import INFINITY, plies_to_end
+from games.core import Player
+
+MOST_NODES = 600
+STEP_X, STEP_Y = 76, 96
+MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
+INK, GREY, BLUE, RED, GREEN = "#1b1b1b", "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
+
+
+class TooBig(ValueError):
+    """The tree has more nodes than a picture can show."""
+
+
+def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
+    """The picture; `line` is the path that would be played. Raises TooBig."""
+    size = count_nodes(tree)
+    if size > MOST_NODES:
+        raise TooBig(f"the tree has {size} nodes to draw, and a picture holds {MOST_NODES}")
+    places: dict[tuple[int, ...], tuple[float, float]] = {}
+    columns = _place(tree, 0, places)
+    depth = max(len(path) for path in places)
+    width = max(560, 2 * MARGIN_X + (columns - 1) * STEP_X)
+    height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
+    shift = (width - (columns - 1) * STEP_X) / 2
+    at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
+    body = [*_edges(tree, at, line), *_nodes(tree, at)]
+    return "\n".join(
+        [
+            _opening(width, height),
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+            f'<text x="{width / 2:.0f}" y="22" text-anchor="middle" font-size="15" fill="{INK}">{escape(title)}</text>',
+            *body,
+            *_legend(width, height),
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _opening(width: float, height: float) -> str:
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+
+
+def _place(node: Seen, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
+    """Give every node below a column and a row; the number of the first free column."""
+    if not node.children:
+        places[node.path] = (column, len(node.path))
+        return column + 1
+    for child in node.children:
+        column = _place(child, column, places)
+    ends = [places[node.children[0].path][0], places[node.children[-1].path][0]]
+    places[node.path] = (sum(ends) / 2, len(node.path))
+    return column
+
+
+def _walk(node: Seen) -> Iterator[Seen]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)
+
+
+Points = dict[tuple[int, ...], tuple[float, float]]
+
+
+def _edges(tree: Seen, at: Points, line: tuple[int, ...]) -> Iterator[str]:
+    for node in _walk(tree):
+        x, y = at[node.path]
+        for child in node.children:
+            to_x, to_y = at[child.path]
+            played = child.path == line[: len(child.path)]
+            style = f'stroke="{INK}" stroke-width="{3.5 if played else 1.2}"'
+            if not child.visited:
+                style = f'stroke="{GREY}" stroke-width="1.2" stroke-dasharray="4 4"'
+            yield f'<line x1="{x:.1f}" y1="{y + 15:.1f}" x2="{to_x:.1f}" y2="{to_y - 15:.1f}" {style}/>'
+        if node.cut:
+            skipped = [at[child.path] for child in node.children if not child.visited]
+            yield from _strokes(x, y + 15, *skipped[0])
+
+
+def _strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
+    """Two strokes across an edge, a little below its upper end."""
+    dx, dy = to_x - x, to_y - 15 - y
+    length = (dx * dx + dy * dy) ** 0.5
+    for share in (0.26, 0.34):
+        mid_x, mid_y = x + share * dx, y + share * dy
+        off_x, off_y = -dy / length * 8, dx / length * 8
+        yield (
+            f'<line x1="{mid_x - off_x:.1f}" y1="{mid_y - off_y:.1f}" x2="{mid_x + off_x:.1f}" '
+            f'y2="{mid_y + off_y:.1f}" stroke="{RED}" stroke-width="2.2"/>'
+        )
+
+
+def _nodes(tree: Seen, at: Points) -> Iterator[str]:
+    for node in _walk(tree):
+        x, y = at[node.path]
+        ink = INK if node.visited else GREY
+        fill = "#eef3fb" if node.visited else "white"
+        dash = "" if node.visited else ' stroke-dasharray="4 3"'
+        yield f"<g><title>{escape(_tip(node))}</title>{_shape(node, x, y, fill, ink, dash)}"
+        name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
+        inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
+        if name:
+            yield f'<text x="{x:.1f}" y="{y + 4 + inside:.1f}" fill="{ink}" text-anchor="middle" font-size="11">{escape(name)}</text>'
+        if node.result is not None:
+            colour = BLUE if node.visited else GREY
+            below = y + 30
+            weight = ' font-weight="bold"' if node.visited else ""
+            # beside the node, because edges leave from below it
+            if node.leaf:
+                yield _text(x, below, value_label(node.result.value), colour, weight)
+            else:
+                text = value_label(node.result.value)
+                yield _text(x + 19, y + 5, text, colour, f'{weight} text-anchor="start"')
+        for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
+            yield _text(x, y - 21 - 11 * number, _window(alpha, beta), GREEN, ' font-size="10"')
+        yield "</g>"
+
+
+def _shape(node: Seen, x: float, y: float, fill: str, ink: str, dash: str) -> str:
+    look = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
+    if node.leaf:
+        return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {look}/>'
+    tip, base = (y - 16, y + 14) if node.player is Player.MAXIE else (y + 16, y - 14)
+    return f'<polygon points="{x:.1f},{tip:.1f} {x + 19:.1f},{base:.1f} {x - 19:.1f},{base:.1f}" {look}/>'
+
+
+def _text(x: float, y: float, text: str, colour: str, more: str = "") -> str:
+    anchor = "" if "text-anchor" in more else ' text-anchor="middle"'
+    # a white border, because edges pass behind the text
+    halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{anchor}{halo}{more}>{escape(text)}</text>'
+
+
+def value_label(value: int) -> str:
+    """A value in a picture: a number, an infinity, or in how many plies who wins."""
+    if abs(value) >= INFINITY:
+        return "∞" if value > 0 else "−∞"
+    plies = plies_to_end(value)
+    if plies is not None:
+        return f"{'Maxie' if value > 0 else 'Minnie'} in {plies}"
+    return str(value).replace("-", "−")
+
+
+def _window(alpha: Edge, beta: Edge) -> str:
+    return f"{value_label(alpha.value)} … {value_label(beta.value)}"
+
+
+def _tip(node: Seen) -> str:
+    """What a browser shows when the pointer rests on the node."""
+    seen = [f"{node.label}, {node.player}"]
+    seen += [f"window {_window(*window)}" for window in node.windows]
+    if node.result is not None and node.visited:
+        seen.append(f"result {value_label(node.result.value)}")
+    if not node.visited:
+        seen.append("not visited")
+    return "\n".join(seen)
+
+
+def _legend(width: float, height: float) -> Iterator[str]:
+    y = height - 14
+    parts = [
+        ("α … β: the window", GREEN, 110),
+        ("result", BLUE, 40),
+        ("// cut", RED, 36),
+        ("not visited", GREY, 64),
+    ]
+    gap = 26
+    x = width / 2 - (sum(size for *_, size in parts) + gap * (len(parts) - 1)) / 2
+    for text, colour, size in parts:
+        yield _text(x, y, text, colour, ' text-anchor="start"')
+        x += size + gap

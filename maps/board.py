@@ -1,0 +1,49 @@
+"""A position on the screen: on the map where the terminal has the room, else as the game's own picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from games.board import RisklessMap
+from games.core import Game
+from games.riskless import Armies, Riskless
+from maps.drawing import draw
+from maps.loader import load_file, map_names
+from maps.mapfile import MapFile
+
+ROOM = 6
+"""Lines to leave for what is written around the picture."""
+
+
+def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
+    """Draw a position on `out`."""
+    if isinstance(game, Riskless) and out.is_terminal and _print_map(game, position, out):
+        return
+    out.print(game.picture(position), markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
+    """False when the map with its names is too large for this terminal: nothing is drawn then."""
+    dots = out.encoding.startswith("utf")
+    picture, named = draw(_file_of(game.map), position.armies, out.width, dots=dots)
+    if not named or picture.plain.count("\n") + 1 + ROOM > out.height:
+        return False
+    held = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
+    out.print(
+        f"ply {position.ply}, {position.player} to move; armies: maxie {held[0]}, minnie {held[1]}, "
+        f"{game.map.armies_to_win} win",
+        highlight=False,
+    )
+    out.print(picture, crop=False, soft_wrap=True)
+    return True
+
+
+def _file_of(map: RisklessMap) -> MapFile:
+    """The shipped file of a map, which knows more of its picture, if this is that map indeed."""
+    if map.name in map_names():
+        file = load_file(map.name)
+        if file.map == map:
+            return file
+    return MapFile(map)

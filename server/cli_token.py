@@ -1,0 +1,91 @@
+"""`arena token`: who may connect."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Annotated, TypeVar
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from console import DatabaseOption, Failure, JsonOption, err, out, write_json
+from protocol.messages import Role
+from server import tokens
+from server.store_command import DATABASE, in_store
+from server.tokens import TokenError
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name that the token opens.")]
+T = TypeVar("T")
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena token` and its commands."""
+    token = typer.Typer(help="Who may connect: make, list, rotate and revoke tokens.", no_args_is_help=True)
+    for command in (create, list_, rotate, revoke):
+        token.command(command.__name__.rstrip("_"))(command)
+    app.add_typer(token, name="token")
+
+
+def create(
+    name: NameArgument,
+    role: Annotated[
+        Role, typer.Option("--role", help="bot plays, spectator watches, admin runs the host's tools.")
+    ] = "bot",
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Make a token for a name, and show it. It is kept as a hash, so it is never shown again.
+
+    A server that runs on the same database lets it in from now on.
+
+    Example: arena token create my-bot --db sqlite:///arena.db
+    """
+    token = in_store(db, lambda engine: _explained(tokens.create(engine, name, role)), make=True)
+    _show(name, token)
+
+
+def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+    """List the names, their roles, and when their tokens were made, rotated and revoked.
+
+    Example: arena token list --json -
+    """
+    found = in_store(db, tokens.all_tokens)
+    columns = ("name", "role", "created", "rotated", "revoked")
+    if json is not None:
+        write_json([{column: getattr(token, column) for column in columns} for token in found], json)
+        return
+    plain = not out.is_terminal
+    table = Table(*columns, box=box.MARKDOWN if plain else box.SIMPLE_HEAD, pad_edge=not plain)
+    for token in found:
+        table.add_row(*(Text(getattr(token, column) or "-") for column in columns))
+    out.print(table, width=200 if plain else None)
+
+
+def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
+    """Make a new token for a name, and show it. The old one lets nobody in any more.
+
+    Example: arena token rotate my-bot
+    """
+    _show(name, in_store(db, lambda engine: _explained(tokens.rotate(engine, name))))
+
+
+def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
+    """Let nobody in under a name from now on. Whoever is connected stays until it leaves.
+
+    Example: arena token revoke my-bot
+    """
+    in_store(db, lambda engine: _explained(tokens.revoke(engine, name)))
+    err.print(f"the token of {name} is revoked", markup=False, highlight=False, soft_wrap=True)
+
+
+async def _explained(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except TokenError as error:
+        raise Failure(str(error)) from None
+
+
+def _show(name: str, token: str) -> None:
+    err.print(f"the token of {name}, shown this once:", markup=False, highlight=False, soft_wrap=True)
+    typer.echo(token)

@@ -1,0 +1,45 @@
+"""What the store knows of before the server was away: matches in progress, and who was in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from server import store
+from server.events import Event
+from server.journal import events_of, terms_of
+from server.referee import Terms
+
+
+@dataclass(frozen=True)
+class Past:
+    """A match that was in progress when its server went away, as the journal has it."""
+
+    terms: Terms
+    event: str
+    started: str
+    rated: bool
+    events: Sequence[tuple[int, Event]]
+
+
+async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
+    """The matches of an event that have no record: in progress when their server went away."""
+    table = store.matches
+    query = sa.select(table).where(table.c.event == event, table.c.record.is_(None)).order_by(table.c.started)
+    async with engine.connect() as connection:
+        rows = (await connection.execute(query)).all()
+    return [
+        Past(terms_of(row), row.event, row.started, row.rated, await events_of(engine, row.match))
+        for row in rows
+    ]
+
+
+async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
+    """The hashes of these bots' session secrets, where they are known."""
+    table = store.sessions
+    async with engine.connect() as connection:
+        rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
+    return {row.name: bytes.fromhex(row.hash) for row in rows}

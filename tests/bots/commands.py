@@ -1,0 +1,52 @@
+"""The `arena` command as a person starts it."""
+
+import io
+import os
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from arena import main
+
+ARENA = (sys.executable, "-P", "-m", "arena")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """A terminal wide enough that no line is broken, and no colour."""
+    return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", **more}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command said, and its exit code."""
+
+    stdout: str
+    stderr: str
+    code: int
+
+
+def arena(*arguments: str | Path) -> Result:
+    """Run the command to its end, in this process: starting one takes most of a second."""
+    out, err = io.StringIO(), io.StringIO()
+    interval = sys.getswitchinterval()
+    try:
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main([str(each) for each in arguments])
+    finally:
+        sys.setswitchinterval(interval)
+    code = ended.value.code
+    assert isinstance(code, int)
+    return Result(out.getvalue(), err.getvalue(), code)
+
+
+def fails(told: str, code: int, *arguments: str | Path) -> None:
+    """The command must end with this exit code and one line that holds `told`."""
+    result = arena(*arguments)
+    assert told in result.stderr, result
+    assert result.stderr.startswith("arena: ")
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert result.stdout == ""
+    assert result.code == code

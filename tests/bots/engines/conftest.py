@@ -1,0 +1,31 @@
+"""Engines in their seats, whose matches end with the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from bots.bot import Bot, Match, begin
+from bots.engines.registry import make_engine
+from bots.match import Ending
+from games.core import AnyGame, Player
+
+Seated = Callable[..., Bot]
+
+
+@pytest.fixture
+def seated() -> Iterator[Seated]:
+    """Makes the engine of a spec for a match of a game: `seated(spec, game, seat)`."""
+    bots: list[Bot] = []
+
+    def make(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
+        bot = make_engine(spec).make()
+        begin(bot, Match(game, seat, threads=2))
+        bots.append(bot)
+        bot.prepare()
+        return bot
+
+    yield make
+    for bot in bots:
+        bot.ended(Ending(None, None, "enough", 0, None))

@@ -1,0 +1,142 @@
+"""Iterative deepening always has a move, and its last report is the one to play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.evaluators import evaluator_for
+from bots.search.deepening import deepen
+from bots.search.minimax import minimax
+from bots.search.play import AlphaBeta, Minimax, Table
+from bots.search.values import is_decided
+from bots.search.watch import Watch
+from games.core import Player
+from games.tictactoe import TicTacToe
+from tests.bots.search.problems import Case, cases, tree
+
+
+def in_play(case: Case) -> bool:
+    return case.game.outcome(case.position) is None
+
+
+def make(case: Case, name: str) -> Any:
+    evaluator = case.problem.evaluator
+    if name == "minimax":
+        return Minimax(evaluator)
+    return AlphaBeta(evaluator, table=Table() if name == "table" else None)
+
+
+@given(case=cases.filter(in_play), name=st.sampled_from(["minimax", "alphabeta", "table"]))
+@settings(max_examples=60, deadline=None)
+def test_finished_depths_are_minimax(case: Case, name: str) -> None:
+    depth = max(1, case.depth)
+    first, *reports = deepen(case.game, case.position, make(case, name), max_depth=depth)
+    assert (first.depth, first.finished, first.nodes) == (0, False, 0)
+    assert first.move == case.game.moves(case.position)[0]
+    for n, report in enumerate(reports, 1):
+        expected = minimax(case.problem, case.position, n)
+        assert (report.depth, report.finished) == (n, True)
+        assert (report.value, report.move) == (expected.value, expected.move)
+    assert reports[-1].value == minimax(case.problem, case.position, depth).value
+    if len(reports) < depth:
+        # it ended early because no deeper search can answer differently
+        assert is_decided(reports[-1].value) or _whole_tree_seen(case, len(reports))
+
+
+def _whole_tree_seen(case: Case, depth: int) -> bool:
+    watch = Watch()
+    minimax(case.problem, case.position, depth, watch)
+    return not watch.horizon or case.depth > depth
+
+
+@given(
+    case=cases.filter(in_play),
+    after=st.integers(0, 120),
+    name=st.sampled_from(["minimax", "alphabeta", "table"]),
+)
+@settings(max_examples=80, deadline=None)
+def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str) -> None:
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > after
+
+    reports = list(
+        deepen(case.game, case.position, make(case, name), stop=stop, max_depth=max(1, case.depth))
+    )
+    assert all(case.game.fault(case.position, report.move) is None for report in reports)
+    assert all(report.finished for report in reports[1:-1])
+    last = reports[-1]
+    assert last.nodes <= after
+    if len(reports) > 1 and not last.finished:
+        before = reports[-2]
+        sign = case.game.player(case.position).sign
+        if last.move != before.move and before.depth:
+            # only a better one, at the unfinished depth, takes the place of the last depth's best
+            assert sign * last.value >= sign * _root_move_value(case, before.move, last.depth)
+
+
+def _root_move_value(case: Case, move: object, depth: int) -> int:
+    search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
+    return search(
+        case.game, case.position, depth, order=(move,), watch=Watch(), progress=lambda _: None
+    ).value
+
+
+def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:
+    game = TicTacToe()
+    orders: list[tuple[int, tuple[Any, ...]]] = []
+    inner: AlphaBeta[Any, Any] = AlphaBeta(evaluator_for(game))
+
+    class Spy:
+        """Passes everything on, and notes the order."""
+
+        def __call__(self, game: Any, position: Any, depth: int, **rest: Any) -> Any:
+            orders.append((depth, rest["order"]))
+            return inner(game, position, depth, **rest)
+
+    reports = list(deepen(game, game.start(), Spy()))
+    for report, (depth, order) in zip(reports[1:], orders[1:], strict=False):
+        assert depth == report.depth + 1
+        assert order[0] == report.move
+        assert sorted(order) == list(range(9))
+
+
+def test_it_ends_where_the_game_is_known() -> None:
+    game = TicTacToe()
+    search: AlphaBeta[Any, Any] = AlphaBeta(evaluator_for(game), table=Table())
+    reports = list(deepen(game, game.start(), search))
+    assert (reports[-1].depth, reports[-1].value) == (9, 0)
+    winning = game.position_from_text("XX./OO./...")
+    last = list(deepen(game, winning, search))[-1]
+    assert (last.depth, last.move) == (1, 2)
+    assert game.player(winning) is Player.MAXIE
+
+
+def test_a_position_that_is_over() -> None:
+    game = TicTacToe()
+    over = game.position_from_text("XXX/OO./...")
+    with pytest.raises(ValueError, match="nothing to search: maxie wins"):
+        next(deepen(game, over, AlphaBeta(evaluator_for(game))))
+
+
+def test_its_own_watch_keeps_the_trace() -> None:
+    game = tree("HandoutBig")
+    watches: list[Watch] = []
+
+    def make_watch(stop: Any) -> Watch:
+        watches.append(Watch(stop, tracing=True))
+        return watches[-1]
+
+    # its inner nodes carry no values, and depths 1 to 3 look at them
+    search: AlphaBeta[Any, Any] = AlphaBeta(lambda place: game.nodes[place.node].value or 0)
+    reports = list(deepen(game, game.start(), search, max_depth=4, make_watch=make_watch))
+    assert reports[-1].value == 3
+    assert len(watches) == 4
+    assert all(watch.events for watch in watches)

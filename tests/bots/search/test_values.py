@@ -1,0 +1,54 @@
+"""Values: nearer wins are better, estimates are never wins, distances shift and come back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.search.values import (
+    ESTIMATE_LIMIT,
+    INFINITY,
+    WIN,
+    clamp,
+    from_node,
+    from_root,
+    is_decided,
+    outcome_value,
+    plies_to_end,
+)
+from games.core import Outcome, Player, Reason
+
+distances = st.integers(0, WIN - ESTIMATE_LIMIT - 1)
+
+
+@given(near=distances, far=distances, estimate=st.integers())
+def test_order_of_values(near: int, far: int, estimate: int) -> None:
+    near, far = sorted((near, far))
+    wins = [outcome_value(Outcome(Player.MAXIE, Reason.LINE), d) for d in (near, far)]
+    losses = [outcome_value(Outcome(Player.MINNIE, Reason.LINE), d) for d in (near, far)]
+    assert INFINITY > wins[0] >= wins[1] > clamp(estimate) > losses[1] >= losses[0] > -INFINITY
+    assert [plies_to_end(value) for value in (*wins, *losses)] == [near, far, near, far]
+    assert all(map(is_decided, (*wins, *losses)))
+    assert not is_decided(clamp(estimate))
+    assert plies_to_end(clamp(estimate)) is None
+
+
+def test_a_draw_is_worth_nothing() -> None:
+    assert outcome_value(Outcome(None, Reason.PLY_LIMIT), 7) == 0
+
+
+@pytest.mark.parametrize("winner", list(Player))
+@given(below=st.integers(0, 1000), above=st.integers(0, 1000))
+def test_from_a_node_to_the_root_and_back(winner: Player, below: int, above: int) -> None:
+    outcome = Outcome(winner, Reason.LINE)
+    seen = from_root(outcome_value(outcome, below), above)
+    assert seen == outcome_value(outcome, below + above)
+    assert from_node(seen, above) == outcome_value(outcome, below)
+
+
+@given(a=st.integers(-WIN, WIN), b=st.integers(-WIN, WIN), distance=st.integers(0, 1000))
+def test_bounds_stay_bounds(a: int, b: int, distance: int) -> None:
+    in_use = [v for v in (a, b) if abs(v) <= ESTIMATE_LIMIT or abs(v) > ESTIMATE_LIMIT + 1000]
+    if len(in_use) == 2:
+        assert (a < b) == (from_root(a, distance) < from_root(b, distance))

@@ -1,0 +1,170 @@
+"""Clients and the real server: whole matches, several at once, and connections that break in mid-thought."""
+
+import threading
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from queue import SimpleQueue
+from typing import Any, ClassVar
+
+import anyio
+from anyio.abc import SocketStream
+
+from bots.bot import Bot, Clock
+from bots.client import Client, Options
+from bots.engines.registry import make_engine
+from bots.worker import BotFactory
+from games.core import AnyGame
+from maps.setup import make_setup
+from protocol.codes import EndReason
+from protocol.timecontrol import TimeControl
+from server.arena_api import MatchSpec
+from server.host import Host, open_host
+
+
+def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> MatchSpec:
+    return MatchSpec(uuid.uuid4().hex, "test", game, maxie, minnie, TimeControl.parse(tc), 100, 10_000, 1)
+
+
+@asynccontextmanager
+async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
+    """Clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
+    clients = {
+        name: Client(make, Options(url or host.url, name, matches=4), complain=lambda _: None)
+        for name, make in bots.items()
+    }
+    async with anyio.create_task_group() as tasks:
+        for name, client in clients.items():
+            tasks.start_soon(client.run)
+            assert await host.wait_connected(name, 10)
+        yield clients
+        for client in clients.values():
+            client.stop()
+
+
+async def test_matches_at_once_on_every_kind_of_game() -> None:
+    games = [make_setup("tictactoe"), make_setup("hexapawn"), make_setup("riskless", "path4"), make_setup()]
+    async with (
+        open_host(anyone=True) as host,
+        playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
+    ):
+        records = []
+
+        async def play(game: AnyGame) -> None:
+            records.append(await host.play(spec(game)))
+
+        async with anyio.create_task_group() as tasks:
+            for game in games:
+                tasks.start_soon(play, game)
+        # The records are there a little before the clients have heard of the last end.
+        with anyio.fail_after(5):
+            while any(sum(vars(client.tally).values()) < len(games) for client in clients.values()):
+                await anyio.sleep(0.001)
+    assert not {record.result.reason for record in records} & {EndReason.TIMEOUT, EndReason.RESIGNATION}
+    winners = Counter(record.result.winner for record in records)
+    # Each client tells the same story as the records.
+    a, b = clients["a"].tally, clients["b"].tally
+    assert (a.won, a.drawn, a.lost) == (winners["maxie"], winners[None], winners["minnie"])
+    assert (b.won, b.drawn, b.lost) == (winners["minnie"], winners[None], winners["maxie"])
+
+
+async def test_engines_that_search_keep_to_a_tenth_of_a_second() -> None:
+    async with (
+        open_host(anyone=True) as host,
+        playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
+    ):
+        record = await host.play(spec(make_setup("riskless", "m1"), tc="0.1/move"))
+    assert record.result.reason is not EndReason.TIMEOUT
+    assert record.result.winner == "maxie"
+
+
+class Relay:
+    """Passes bytes between a client and the server, until it is told to cut."""
+
+    def __init__(self) -> None:
+        self.connections: list[SocketStream] = []
+
+    async def cut(self) -> None:
+        for stream in self.connections:
+            await anyio.aclose_forcefully(stream)
+        self.connections.clear()
+
+
+@asynccontextmanager
+async def relayed(host: Host) -> AsyncIterator[tuple[str, Relay]]:
+    """A relay before a host, and the URL that leads through it."""
+    port = int(host.url.rpartition(":")[2])
+    relay = Relay()
+
+    async def pump(source: SocketStream, target: SocketStream) -> None:
+        try:
+            async for data in source:
+                await target.send(data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            await anyio.aclose_forcefully(target)
+
+    async def serve(client: SocketStream) -> None:
+        async with client, await anyio.connect_tcp("127.0.0.1", port) as server:
+            relay.connections += [client, server]
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(pump, client, server)
+                tasks.start_soon(pump, server, client)
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, serve)
+        address: Any = listener.extra(anyio.abc.SocketAttribute.local_address)
+        yield f"ws://127.0.0.1:{address[1]}", relay
+        tasks.cancel_scope.cancel()
+
+
+class Careful(Bot):
+    """Says when it thinks, and at every fourth ply goes on only when it may."""
+
+    begun: ClassVar[SimpleQueue[int]] = SimpleQueue()
+    go_on: ClassVar[threading.Semaphore] = threading.Semaphore(0)
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        ply = self.game.ply(position)
+        self.begun.put(ply)
+        if ply % 4 == 0:
+            self.go_on.acquire(timeout=20)
+        return self.game.moves(position)[0]
+
+
+async def test_a_connection_cut_in_mid_thought_costs_no_match() -> None:
+    """At every fourth ply the line breaks while the bot thinks, and it answers once the line is back."""
+    plies: list[int] = []
+    cuts = 0
+    async with (
+        open_host(anyone=True) as host,
+        relayed(host) as (url, relay),
+        playing(host, b=make_engine("random:seed=1").make),
+        playing(host, url, a=Careful) as clients,
+        anyio.create_task_group() as tasks,
+    ):
+        records = []
+
+        async def play() -> None:
+            records.append(await host.play(spec(make_setup("riskless", "path4"), tc="30+0")))
+
+        tasks.start_soon(play)
+        with anyio.fail_after(20):
+            while not records:
+                if Careful.begun.empty():
+                    await anyio.sleep(0.001)
+                    continue
+                plies.append(Careful.begun.get())
+                if plies[-1] % 4 == 0:
+                    cuts += 1
+                    await relay.cut()
+                    while clients["a"].connections == cuts:
+                        await anyio.sleep(0.001)
+                    Careful.go_on.release()
+    assert records[0].result.reason not in {EndReason.TIMEOUT, EndReason.DISCONNECT}
+    assert cuts > 1
+    # It was asked once for each of its plies, however often the turn came.
+    assert plies == list(range(0, len(records[0].moves), 2))

@@ -1,0 +1,155 @@
+"""`arena trace` and `arena analyse` as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import arena
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        arena.main(list(words))
+    told = capsys.readouterr()
+    return int(left.value.code or 0), told.out, told.err
+
+
+def test_trace_prints_the_closing_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    code, printed, _ = run(capsys, "trace", "HandoutSmall", "jamboree:prune=0.5,threads=3", "--no-estimates")
+    assert code == 0
+    assert printed.endswith(
+        "Therefore value of (Maxie,a) is Guess: 4, and best move is 1.\nTerminals visited: 9\n"
+    )
+
+
+def test_trace_draws_what_was_visited(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "tree.svg"
+    assert run(capsys, "trace", "HandoutBig", "alphabeta", "--svg", str(path))[0] == 0
+    picture = ET.parse(path)
+    tips = [tip.text or "" for tip in picture.iter(f"{SVG}title")]
+    assert len(tips) == 25
+    skipped = {tip.split(",")[0] for tip in tips if tip.endswith("not visited")}
+    assert skipped == set("irstuvwxy")
+    assert "j, maxie\nwindow −∞ … 3\nresult 3" in tips
+    cuts = [line for line in picture.iter(f"{SVG}line") if line.get("stroke-width") == "2.2"]
+    assert len(cuts) == 2 * 3  # two strokes at g, n and p
+
+
+def test_trace_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "tree.json"
+    path.write_text(
+        '{"player": "minnie", "tree": {"children": [{"value": 2}, {"value": 1}]}}', encoding="utf-8"
+    )
+    code, printed, _ = run(capsys, "trace", str(path), "failsoft", "--json", "-")
+    told = json.loads(printed)
+    assert (code, told["value"], told["move"], told["nodes"]) == (0, 1, 1, 3)
+    assert told["trace"][-1] == "Terminals visited: 2"
+
+
+def test_svg_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    _, printed, _ = run(capsys, "trace", "Holden", "clamped", "--svg", "-")
+    assert ET.fromstring(printed).tag == f"{SVG}svg"
+
+
+def test_analyse_reports_every_depth(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--game", "tictactoe", "--position", "XX.OO....", "--depth", "5", "--json", "-")
+    for engine in ("minimax", "alphabeta", "jamboree:prune=0.2,threads=2"):
+        code, printed, _ = run(capsys, *words, "--engine", engine)
+        told = json.loads(printed)
+        assert code == 0
+        assert [each["depth"] for each in told["reports"]] == [1]
+        assert (told["reports"][0]["move"], told["reports"][0]["value"]) == (2, 999_999)
+        assert told["trace"] is None
+    code, printed, _ = run(capsys, *words, "--engine", "scouts")
+    assert json.loads(printed)["reports"][0]["move"] == 2
+
+
+def test_analyse_shows_lines_as_a_person_types_them(capsys: pytest.CaptureFixture[str]) -> None:
+    code, printed, _ = run(capsys, "analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
+    assert code == 0
+    assert printed.splitlines()[0].split() == ["depth", "value", "nodes", "line"]
+    assert printed.splitlines()[-1].startswith("maxie plays ")
+    assert len(printed.splitlines()) == 5
+
+
+def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--game", "hexapawn", "--depth", "2", "--trace")
+    _, fixed, _ = run(capsys, *words, "--fixed")
+    assert "F: state (Maxie,BBB/.../WWW maxie 0) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))" in fixed
+    assert "Estimating state BBB/W../.WW minnie 1[0]" not in fixed
+    assert "Estimating state" in fixed
+    _, played, _ = run(capsys, *words)
+    assert played != fixed
+
+
+def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, table = tmp_path / "plot.svg", tmp_path / "table.json"
+    words = ("analyse", "--compare", "--game", "tictactoe", "--depth", "4", "--budget", "4000")
+    code, printed, _ = run(capsys, *words, "--svg", str(path), "--json", str(table))
+    assert code == 0
+    assert "Depth reached in equal leaves" in printed
+    told = json.loads(table.read_text(encoding="utf-8"))
+    assert [row["minimax"] for row in told["leaves"]] == [9, 72, 504, 3024]
+    assert [row["q^p"] for row in told["leaves"]] == [9, 72, 504, 3024]
+    for row in told["leaves"]:
+        assert row["alphabeta"] <= row["lazy"] <= row["minimax"]
+        assert row["q^(p/2)"] <= row["q^(3p/4)"] <= row["q^p"]
+    reach = told["depth_in_equal_leaves"]
+    assert [row["minimax"] for row in reach] == [1, 2, 3, 4]
+    assert reach[-1]["alphabeta"] > 4
+    assert reach[-1]["ordered"] > 4
+    names = {text.text for text in ET.parse(path).iter(f"{SVG}text")}
+    assert {"minimax", "alphabeta", "scouts", "q^(p/2)"} <= names
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are HandoutBig"),
+        (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
+        (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': there are evaluator"),
+        (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
+        (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
+        (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: no estimate at g"),
+        (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "no estimate at b: it is an inner node"),
+        (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
+        (["analyse", "--position", "x"], 2, "--position: a position here is 16 signed armies"),
+        (
+            ["analyse", "--game", "tictactoe", "--position", "XXXOO...."],
+            2,
+            "the match is over: maxie wins (line)",
+        ),
+        (["analyse", "--game", "tictactoe", "--depth", "6", "--svg", "-"], 1, "choose a smaller --depth"),
+        (["analyse", "--game", "tictactoe", "--budget", "10", "--depth", "0"], 2, "--depth"),
+        (
+            ["analyse", "--compare", "--map", "world", "--budget", "10"],
+            1,
+            "10 leaves are not enough for depth 1",
+        ),
+        (
+            ["trace", "Holden", "clamped", "--svg", "no/where.svg"],
+            1,
+            "cannot write no/where.svg: No such file",
+        ),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+) -> None:
+    left, _, complaint = run(capsys, *words)
+    assert left == code
+    assert told in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["trace", "analyse"])
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, printed, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert f"Example: arena {command}" in printed

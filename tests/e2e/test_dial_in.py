@@ -1,0 +1,101 @@
+"""A ladder whose bots dial in: `arena ladder --external` and `arena bot --unique` as processes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena import main
+from protocol.record import read
+
+
+@contextmanager
+def running(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process, which does not outlive the block."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    return process.communicate(timeout=50)[0]
+
+
+def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
+    ladder = (
+        "ladder",
+        "--external",
+        "3",
+        "--port",
+        "0",
+        "--game",
+        "tictactoe",
+        "--rounds",
+        "1",
+        "--tc",
+        "5+1",
+    )
+    with running(*ladder, "--record", "record.jsonl", "--json", "table.json", folder=tmp_path) as server:
+        assert server.stdout is not None
+        url = re.search(r"ws://[0-9.:]+", server.stdout.readline())
+        assert url
+        bot = ("--unique", "--url", url[0])
+        with (
+            running("bot", "random", *bot, folder=tmp_path) as first,
+            running("bot", "random", *bot, folder=tmp_path) as second,
+            running("bot", "greedy", *bot, folder=tmp_path) as third,
+        ):
+            told = output(server)
+            assert server.returncode == 0, told
+            for each in (first, second, third):
+                assert "won" in output(each)
+                assert each.returncode == 0
+    names = {"random", "random-2", "greedy"}
+    played = list(read(tmp_path / "record.jsonl"))
+    assert len(played) == 6
+    assert {record.players.maxie for record in played} == names
+    rows = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
+    assert {row["bot"] for row in rows} == names
+    assert sum(row["time_forfeits"] + row["disconnects"] for row in rows) == 0
+    assert "random-2" in told
+
+
+def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
+    with running("ladder", "--external", "2", "--port", "0", "--wait", "0.1", folder=tmp_path) as server:
+        told = output(server).splitlines()
+        assert told[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
+        assert server.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--external", "1"), "a ladder needs two bots or more"),
+        (("--external", "2", "--bot", "greedy", "--bot", "random"), "neither --bot nor a file"),
+        (("--port", "8000"), "give --external N too"),
+    ],
+)
+def test_options_that_do_not_go_together_are_misuse(
+    arguments: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["ladder", *arguments])
+    (told,) = capsys.readouterr().err.splitlines()
+    assert why in told
+    assert ended.value.code == 2

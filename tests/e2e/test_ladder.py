@@ -1,0 +1,213 @@
+"""`arena ladder` and `arena match` as a user runs them: processes, sockets, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import main
+from protocol import record as records
+from protocol.codes import FORFEITS
+from server.leash import CANNOT_START
+from tests.server.fleets import ROOT, all_gone, bot, processes_of
+
+ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word in the environment of every process that the test starts, and of theirs."""
+    word = f"arena-e2e-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", word)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for bots of tests.peers, wherever they run
+    return word
+
+
+def arena(*arguments: str, folder: Path, seconds: float = 50) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "arena", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+@contextmanager
+def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
+    """A ladder that would last for hours, some matches of which are over."""
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-P", "-m", "arena", "ladder", "--bot", "random", "--bot", "greedy"),
+            *("--game", "tictactoe", "--rounds", "2000", "--record", str(record)),
+        ],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            until = time.monotonic() + 30
+            while not record.exists() or record.read_bytes().count(b"\n") < 5:
+                assert process.poll() is None
+                assert time.monotonic() < until, "no match came to its end"
+                time.sleep(0.05)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
+    done = arena("ladder", "--game", "tictactoe", "--rounds", "1", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [file] = tmp_path.glob("ladder-*.jsonl")
+    played = list(records.read(file))
+    assert done.stderr.splitlines()[-1] == f"20 matches are in {file.name}"
+    assert len(played) == 20
+    assert not {record.result.reason for record in played} & FORFEITS
+    header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()]
+    assert header[:3] == ["#", "bot", "games"]
+    assert {row[1] for row in rows} == ENGINES
+    assert all(row[2] == "8" for row in rows)
+    assert rows[-1][1] == "random"
+    assert all_gone(mark)
+
+
+def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
+    options = ("--map", "path4", "--rounds", "1", "--tc", "0.05/move", "--record", "r.jsonl", "--json", "-")
+    done = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert (told["event"], told["matches"], told["played"], told["void"]) == ("example", 6, 6, 0)
+    assert {row["bot"] for row in told["table"]} == {"greedy", "four-plies", "mine"}
+    played = list(records.read(tmp_path / "r.jsonl"))
+    assert {(record.setup["map"], record.time_control) for record in played} == {("path4", "0.05/move")}
+    assert all_gone(mark)
+
+
+def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path: Path) -> None:
+    command = json.dumps(list(bot("", "crash-once", tmp_path / "once").command))
+    (tmp_path / "ladder.toml").write_text(
+        'game = "tictactoe"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
+        f'[[bots]]\nname = "clumsy"\ncommand = {command}\n'
+    )
+    done = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "bot clumsy ended unasked (exit code 1); it is started again\n" in done.stderr
+    assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
+    rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
+    assert (rows["clumsy"]["disconnects"], rows["clumsy"]["games"]) == (1, 4)
+    assert rows["random"]["disconnects"] == 0
+    assert "lost connection" in done.stdout  # the legend of what is in the table
+    assert all_gone(mark)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_at_once_and_keeps_what_is_finished(
+    mark: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    record = tmp_path / "r.jsonl"
+    with running(tmp_path, record) as process:
+        assert len(processes_of(mark)) >= 5  # the ladder, two bots, their leashes
+        process.send_signal(number)
+        told, _ = process.communicate(timeout=10)
+        assert process.returncode == 130
+        assert not processes_of(mark)
+    played = list(records.read(record))
+    assert record.read_bytes().endswith(b"\n")
+    rows = [line.split("|") for line in told.splitlines()[2:]]
+    assert [int(row[3]) for row in rows] == [len(played)] * 2
+
+
+def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> None:
+    record = tmp_path / "r.jsonl"
+    with running(tmp_path, record) as process:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(10)
+        assert all_gone(mark)
+    assert len(list(records.read(record))) >= 5
+    assert record.read_bytes().endswith(b"\n")
+
+
+def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -> None:
+    options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200", "--json", "m.json")
+    done = arena("match", "minimax", "random", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "m.json").read_text())
+    assert told["sprt"]["verdict"] == "H1"
+    assert told["played"] < told["matches"] == 80  # it stopped when that was settled
+    assert told["difference"]["elo"] > 100
+    assert 0 < told["difference"]["error"] < 1000
+    # A pair whose second match was not over when the test was settled does not count.
+    assert told["played"] - 2 <= 2 * sum(told["pairs"]) <= told["played"]
+    assert "minimax is +" in done.stdout
+    assert "SPRT: H1 holds" in done.stdout
+    assert all_gone(mark)
+
+
+def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
+    options = ("--game", "tictactoe", "--rounds", "1", "--concurrency", "1", "--json", "-")
+    done = arena("match", "greedy", "greedy", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {row["bot"] for row in told["table"]} == {"greedy", "greedy-2"}
+    assert told["difference"]["elo"] == 0
+    assert all_gone(mark)
+
+
+BAD = [
+    (("ladder", "none.toml"), 2, "none.toml: No such file or directory"),
+    (("ladder", "bad.toml"), 2, "bad.toml: rounds: must be a whole number from 1 to 1000000"),
+    (("ladder", "--bot", "greedy"), 2, "--bot: a ladder needs two bots or more: repeat the option"),
+    (("ladder", "--bot", "greedy", "--bot", "gredy"), 2, "bot gredy: no engine is called 'gredy': there are"),
+    (("ladder", "--game", "chess"), 2, "no game is called 'chess': there are"),
+    (("ladder", "--map", "nowhere"), 2, "nowhere: no such map: there are"),
+    (("ladder", "--tc", "soon"), 2, "--tc: 'soon' is no time control: write 10+0.1"),
+    (("ladder", "--rounds", "0"), 2, "--rounds"),
+    (("ladder", "--game", "tictactoe", "--record", "no/such/r.jsonl"), 1, "cannot write no/such/r.jsonl"),
+    (("ladder", "--game", "tictactoe", "--db", "mysql://x"), 1, "mysql"),
+    (("match", "greedy"), 2, "Missing argument 'B'"),
+    (("match", "greedy", "random", "--sprt", "elo0=5,elo1=0"), 2, "--sprt: elo0 must be less than elo1"),
+    (("match", "greedy", "my_bot.py", "--game", "tictactoe"), 2, "my_bot.py does not exist"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "why"), BAD)
+def test_bad_input_is_one_line(
+    mark: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    code: int,
+    why: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bad = Path("bad.toml")
+    bad.write_text('rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"')
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == code
+    told = capsys.readouterr()
+    [line] = told.err.splitlines()
+    assert line.startswith("arena: ")
+    assert why in line
+    assert not told.out
+    assert list(tmp_path.iterdir()) == [tmp_path / bad]  # and no empty record
+    assert processes_of(mark) == []
+
+
+def test_leash_and_command_line_agree_on_bad_usage() -> None:
+    assert CANNOT_START == 2  # the exit code of bad usage: a bot that was started wrongly ends the ladder

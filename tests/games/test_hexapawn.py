@@ -1,0 +1,156 @@
+"""Hexapawn by its rules, and as a small game whose answer is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import BadData, IllegalMove, Outcome, Player, Reason
+from games.hexapawn import Hexapawn, Pawns
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> tuple[Hexapawn, Pawns]:
+    game = Hexapawn(draw(st.integers(1, 6)), draw(st.integers(3, 6)))
+    position = game.start()
+    for _ in range(draw(st.integers(0, 12))):
+        moves = game.moves(position)
+        if not moves:
+            break
+        position = game.successor(position, draw(st.sampled_from(moves)))
+    return game, position
+
+
+def text(game: Hexapawn, position: Pawns) -> list[str]:
+    return [game.move_to_text(move) for move in game.moves(position)]
+
+
+def test_moves_in_order() -> None:
+    game = Hexapawn()
+    assert text(game, game.start()) == ["a1 a2", "b1 b2", "c1 c2"]
+    middle = game.position_from_text("B.B/.B./WWW maxie 2")
+    assert text(game, middle) == ["a1 a2", "a1 b2", "c1 c2", "c1 b2"]
+    assert text(game, game.position_from_text("BBB/WW./..W minnie 3")) == ["a3 b2", "b3 a2", "c3 c2", "c3 b2"]
+
+
+@pytest.mark.parametrize(
+    ("position", "outcome"),
+    [
+        ("W.B/.../... minnie 5", Outcome(Player.MAXIE, Reason.BREAKTHROUGH)),
+        (".../.../B.W maxie 4", Outcome(Player.MINNIE, Reason.BREAKTHROUGH)),
+        ("B../W../... maxie 4", Outcome(Player.MINNIE, Reason.NO_MOVES)),
+        ("B../W../... minnie 5", Outcome(Player.MAXIE, Reason.NO_MOVES)),
+        (".../WW./... minnie 5", Outcome(Player.MAXIE, Reason.NO_MOVES)),
+    ],
+)
+def test_ends(position: str, outcome: Outcome) -> None:
+    game = Hexapawn()
+    assert game.outcome(game.position_from_text(position)) == outcome
+    assert not game.moves(game.position_from_text(position))
+
+
+@given(made=positions())
+def test_every_position(made: tuple[Hexapawn, Pawns]) -> None:
+    game, position = made
+    moves = game.moves(position)
+    assert bool(moves) == (game.outcome(position) is None)
+    assert game.position_from_text(game.position_to_text(position)) == position
+    assert game.position_from_data(game.position_to_data(position)) == position
+    assert len(game.picture(position).splitlines()) == game.height + 1
+    for move in moves:
+        assert game.fault(position, move) is None
+        assert game.move_from_text(game.move_to_text(move)) == move
+        assert game.move_from_data(game.move_to_data(move)) == move
+        after = game.play(position, move)
+        assert (after.ply, after.player) == (position.ply + 1, position.player.opponent)
+        taken = (
+            position.squares.count("W") + position.squares.count("B") - len(after.squares.replace(".", ""))
+        )
+        assert taken == (move[0] % game.width != move[1] % game.width)
+    legal = set(moves)
+    size = game.width * game.height
+    for source in range(size):
+        for target in range(size):
+            assert (game.fault(position, (source, target)) is None) == ((source, target) in legal)
+
+
+def perft(game: Any, position: Any) -> int:
+    """Whole games from here."""
+    moves = game.moves(position)
+    return sum(perft(game, game.successor(position, move)) for move in moves) if moves else 1
+
+
+def test_whole_games() -> None:
+    """One column: step, and the other is blocked. Two: counted by hand, four games and their mirrors."""
+    game = Hexapawn(1, 3)
+    assert perft(game, game.start()) == 1
+    assert perft(Hexapawn(2, 3), Hexapawn(2, 3).start()) == 8
+
+
+Square = tuple[int, int]
+
+
+def games_by_sets(width: int, height: int, mover: frozenset[Square], other: frozenset[Square]) -> int:
+    """Whole games, told another way: sets of pawns, the mover's always going up; turn the board each ply."""
+    if any(y == 0 for _, y in other):
+        return 1
+    count = 0
+    for x, y in mover:
+        steps = [(x, y + 1)] if (x, y + 1) not in mover | other else []
+        steps += [(x + side, y + 1) for side in (-1, 1) if (x + side, y + 1) in other]
+        for step in steps:
+            mine, theirs = (mover - {(x, y)}) | {step}, other - {step}
+            turned = [frozenset((u, height - 1 - v) for u, v in pawns) for pawns in (theirs, mine)]
+            count += games_by_sets(width, height, turned[0], turned[1])
+    return count or 1
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 3), (2, 3), (3, 3), (2, 5), (3, 4), (4, 3)])
+def test_whole_games_told_another_way(width: int, height: int) -> None:
+    game = Hexapawn(width, height)
+    rows = [frozenset((x, y) for x in range(width)) for y in (0, height - 1)]
+    assert perft(game, game.start()) == games_by_sets(width, height, rows[0], rows[1])
+
+
+def test_setups() -> None:
+    assert Hexapawn.from_setup({}).setup() == {"width": 3, "height": 3}
+    game = Hexapawn.from_setup({"width": 5, "height": 4})
+    assert Hexapawn.from_setup(game.setup()).start() == game.start()
+    for setup in ({"width": 0}, {"height": 2}, {"width": 27}, {"width": True}, {"depth": 3}):
+        with pytest.raises(BadData):
+            Hexapawn.from_setup(setup)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "BBB/.../WWW",
+        "BBB/.../WW maxie 0",
+        "BBB/.../WWX maxie 0",
+        "BBB/.../WWW minnie 0",
+        "BBB/.../WWW maxie x",
+        "W../.../B.. maxie 0",
+        "BBB/B../WWW maxie 0",
+        "BBB/.../WWW nobody 0",
+    ],
+)
+def test_bad_positions(bad: str) -> None:
+    with pytest.raises(BadData):
+        Hexapawn().position_from_text(bad)
+
+
+def test_bad_moves() -> None:
+    game = Hexapawn()
+    for bad in ("", "a1", "a1 a9", "d1 d2", "0 3", "a1 a²"):
+        with pytest.raises(BadData, match="type two squares from a1 to c3"):
+            game.move_from_text(bad)
+    for data in (3, [1], "ab", [0, 99], [0, True]):
+        with pytest.raises(BadData):
+            game.move_from_data(data)
+    with pytest.raises(IllegalMove, match="steps forward onto an empty square"):
+        game.play(game.start(), (0, 4))
+    assert game.move_from_text("A1-a2") == (0, 3)

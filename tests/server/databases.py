@@ -1,0 +1,154 @@
+"""Databases for tests: an SQLite file, or a real PostgreSQL of this machine's own, started once a run.
+
+A test that asks for `database` runs on both. Where there is no PostgreSQL it is skipped there, and says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+PLACES = ("/usr/local/bin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+START_SECONDS = 30
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("postgres", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
+    return Path(found).resolve().parent if found else None
+
+
+def _as_somebody() -> list[str]:
+    """What to put before a command, so that it does not run as root, which PostgreSQL refuses."""
+    if os.geteuid() != 0:
+        return []
+    return ["setpriv", "--reuid", _somebody(), "--regid", "65534", "--clear-groups"]
+
+
+def _somebody() -> str:
+    # initdb wants a user that has a name
+    return "nobody"
+
+
+def _ask(folder: Path, statement: str) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(host=str(folder), user="arena", database="postgres", timeout=5)
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    asyncio.run(run())
+
+
+class Postgresql:
+    """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.folder = folder
+        self._binaries = binaries
+        self._before = _as_somebody()
+        self._server: subprocess.Popen[bytes] | None = None
+        if self._before:
+            shutil.chown(folder, _somebody(), 65534)
+        made = [
+            *self._before,
+            str(binaries / "initdb"),
+            "--pgdata",
+            str(folder / "data"),
+            "--username",
+            "arena",
+        ]
+        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+    def start(self) -> None:
+        command = [*self._before, str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
+        command += ["-k", str(self.folder)]
+        for setting in ("listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"):
+            command += ["-c", setting]
+        with (self.folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                _ask(self.folder, "SELECT 1")
+            except (OSError, asyncpg.PostgresError):
+                if self._server.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(
+                        f"no PostgreSQL: {(self.folder / 'log').read_text()[-2000:]}"
+                    ) from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
+            self._server.wait(START_SECONDS)
+            self._server = None
+
+    def new_database(self) -> str:
+        """The URL of an empty database."""
+        name = f"t{uuid.uuid4().hex}"
+        _ask(self.folder, f"CREATE DATABASE {name} STRATEGY file_copy")
+        return f"postgresql://arena@/{name}?host={self.folder}"
+
+
+@contextmanager
+def running_postgresql() -> Iterator[Postgresql]:
+    """A PostgreSQL that runs, and is gone afterwards."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL on this machine: install the package `postgresql`")
+    # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
+    folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
+    try:
+        server = Postgresql(binaries, folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgresql]:
+    """The PostgreSQL that all tests share."""
+    with running_postgresql() as server:
+        yield server
+
+
+@pytest.fixture
+def own_postgresql() -> Iterator[Postgresql]:
+    """A PostgreSQL that a test may stop."""
+    with running_postgresql() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql_database(postgresql: Postgresql) -> str:
+    """The URL of an empty database on PostgreSQL."""
+    return postgresql.new_database()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database: the test runs on each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'arena.db'}"
+    url: str = request.getfixturevalue("postgresql_database")
+    return url
