@@ -36,12 +36,18 @@ class Budget:
     """By this the move must be made; 0 means at once."""
 
 
-def reserve(clock: Clock) -> float:
+def reserve(clock: Clock, stall: float = 0.0) -> float:
     """Seconds to keep back from this move; at most half of the clock.
 
-    Together with the margin it covers twice the worst lag of late.
+    Together with the margin it covers twice the worst lag of late, and three stalls: the machine may
+    hold up the turn on its way in, the engine at its stop, and the move on its way out.
     """
-    wanted = max(OWN_OVERHEAD, UNCOVERED - clock.margin / 2, 2 * clock.lag - clock.margin)
+    wanted = max(
+        OWN_OVERHEAD,
+        UNCOVERED - clock.margin / 2,
+        2 * clock.lag - clock.margin,
+        3 * stall - clock.margin,
+    )
     return min(wanted, max(clock.mine, 0.0) / 2)
 
 
@@ -56,9 +62,13 @@ def moves_to_go(ply: int, last_ply: int | None = None) -> int:
     return max(1, expected)
 
 
-def plan(clock: Clock, ply: int = 0, last_ply: int | None = None) -> Budget:
-    """The limits for the move at `ply`. Never negative, never past the clock less the reserve."""
-    usable = max(clock.mine, 0.0) - reserve(clock)
+def plan(clock: Clock, ply: int = 0, last_ply: int | None = None, stall: float = 0.0) -> Budget:
+    """The limits for the move at `ply`. Never negative, never past the clock less the reserve.
+
+    `stall` is how long the machine has kept the engine waiting at worst, in seconds: a busy machine
+    does, and an engine that looks at the clock all the time can tell.
+    """
+    usable = max(clock.mine, 0.0) - reserve(clock, stall)
     if clock.per_move:
         return Budget(usable, usable)
     moves = moves_to_go(ply, last_ply)

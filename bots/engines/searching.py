@@ -6,18 +6,26 @@ compiled. `backend_for` is the one place that chooses between them.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from bots.bot import Bot, Clock, Ending, Match, Thinking
 from bots.budget import plan
+from bots.engines.deadline import Deadline
 from bots.engines.quiet import quiet, tidy
 from bots.evaluators.catalogue import evaluator_for
 from bots.options import Spec
 from bots.search.deepening import Report, deepen
 from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
+
+STALLS_KEPT = 8
+"""Searches whose worst stall is remembered."""
+WARM_UP = 0.05
+"""Seconds of searching before the first turn."""
 
 
 class Backend(Protocol):
@@ -83,26 +91,32 @@ class SearchingBot(Bot):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
+        self._stalls: deque[float] = deque(maxlen=STALLS_KEPT)
 
     def prepare(self) -> None:
         self._backend = backend_for(self._spec, self.match)
         limit = self.game.setup().get("ply_limit")
         self._last_ply = limit if isinstance(limit, int) else None
+        # The first move then knows how busy the machine is, and finds everything loaded.
+        self._search(self.game.start(), Deadline(time.monotonic() + WARM_UP, lambda: self.stopped))
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        budget = plan(clock, self.game.ply(position), self._last_ply)
-        soft, hard = clock.arrived + budget.soft, clock.arrived + budget.hard
+        stall = max(self._stalls, default=0.0)
+        budget = plan(clock, self.game.ply(position), self._last_ply, stall)
+        deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
+        best = self._search(position, deadline, clock.arrived + budget.soft)
+        self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
+        return best.move
 
-        def stop() -> bool:
-            return time.monotonic() >= hard or self.stopped
-
+    def _search(self, position: Any, deadline: Deadline, soft: float = math.inf) -> Report[Any]:
         with quiet():
-            for report in self._backend.reports(position, stop, self._spec.whole("depth")):
+            for report in self._backend.reports(position, deadline.stop, self._spec.whole("depth")):
                 best = report
                 if time.monotonic() >= soft or self.stopped:
                     break
-        self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
-        return best.move
+        deadline.look()
+        self._stalls.append(deadline.stall)
+        return best
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - how it ended is all the same
         self._backend.close()

@@ -23,20 +23,25 @@ clocks = st.builds(
 )
 
 
-@given(clock=clocks, ply=st.integers(0, 1000), more=st.none() | st.integers(0, 1000))
-def test_limits_are_ordered_and_inside_the_clock(clock: Clock, ply: int, more: int | None) -> None:
-    budget = plan(clock, ply, None if more is None else ply + more)
+stalls = st.floats(0, 10)
+
+
+@given(clock=clocks, ply=st.integers(0, 1000), more=st.none() | st.integers(0, 1000), stall=stalls)
+def test_limits_are_ordered_and_inside_the_clock(
+    clock: Clock, ply: int, more: int | None, stall: float
+) -> None:
+    budget = plan(clock, ply, None if more is None else ply + more, stall)
     assert 0 <= budget.soft <= budget.hard <= clock.mine
-    assert budget.hard <= clock.mine - reserve(clock)
+    assert budget.hard <= clock.mine - reserve(clock, stall)
 
 
-@given(clock=clocks)
-def test_the_reserve_is_at_most_half_and_else_covers_twice_the_lag(clock: Clock) -> None:
-    kept = reserve(clock)
+@given(clock=clocks, stall=stalls)
+def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock, stall: float) -> None:
+    kept = reserve(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
         assert kept >= OWN_OVERHEAD
-        assert kept + clock.margin >= 2 * clock.lag - 1e-9
+        assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
 
 
 @given(ply=st.integers(0, 2000), more=st.none() | st.integers(1, 2000))

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from bots.bot import Bot, Clock, Match, ask, begin
-from bots.engines.registry import make_engine
+from bots.bot import Bot, Clock, Match, ask
+from bots.engine.backend import CompiledBackend
+from bots.engines.searching import PythonBackend, SearchingBot
+from bots.options import ENGINES, parse_spec
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from tests.bots.engines.conftest import Seated
@@ -46,12 +48,20 @@ def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
     assert bot.thinking.nodes == everything if name == "minimax" else bot.thinking.nodes <= everything
 
 
-def test_all_three_play_the_same_move_at_a_depth(seated: Seated) -> None:
+def reference(spec: str) -> PythonBackend:
+    """How an engine searches without the compiled search."""
+    return PythonBackend(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
+
+
+def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:
+    backends = [reference(name) for name in NAMES]
     position = M2.start()
     for _ in range(6):
-        moves = {name: choose(seated(f"{name}:depth=3", M2), position, 60.0) for name in NAMES}
-        assert len(set(moves.values())) == 1, moves
-        position = M2.play(position, moves["minimax"])
+        last = [list(each.reports(position, lambda: False, 3))[-1] for each in backends]
+        assert len({(report.depth, report.value, report.move) for report in last}) == 1, last
+        position = M2.play(position, last[0].move)
+    for backend in backends:
+        backend.close()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,18 +80,20 @@ def test_a_stop_ends_the_search(name: str, seated: Seated) -> None:
     timer.join()
 
 
-def test_jamboree_takes_the_threads_of_the_match_or_its_own(seated: Seated) -> None:
-    for spec, threads in (("jamboree:depth=1", 2), ("jamboree:depth=1,threads=3", 3)):
-        bot = seated(spec, M2)
-        assert bot._backend._pool.threads == threads  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("spec", "threads"), [("jamboree", 2), ("jamboree:threads=3", 3)])
+def test_jamboree_takes_the_threads_of_the_match_or_its_own(spec: str, threads: int, seated: Seated) -> None:
+    backend = reference(spec)
+    assert backend._pool is not None
+    assert backend._pool.threads == threads
+    backend.close()
+    bot = seated(spec, M2)
+    assert isinstance(bot, SearchingBot)
+    assert isinstance(bot._backend, CompiledBackend)
+    assert len(bot._backend._searcher._memories) == threads
 
 
-def outcome(game: AnyGame, maxie: str, minnie: str) -> Any:
-    players = {}
-    for seat, spec in ((Player.MAXIE, maxie), (Player.MINNIE, minnie)):
-        players[seat] = make_engine(spec).make()
-        begin(players[seat], Match(game, seat))
-        players[seat].prepare()
+def winner(seated: Seated, game: AnyGame, maxie: str, minnie: str) -> Any:
+    players = {seat: seated(spec, game, seat) for seat, spec in zip(Player, (maxie, minnie), strict=True)}
     position = game.start()
     while (over := game.outcome(position)) is None:
         move = choose(players[game.player(position)], position, 20.0)
@@ -90,8 +102,7 @@ def outcome(game: AnyGame, maxie: str, minnie: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["alphabeta", "jamboree"])
-def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str) -> None:
-    assert outcome(TICTACTOE, name, name) is None
-    for seed in (1, 2):
-        assert outcome(TICTACTOE, name, f"random:seed={seed}") is not Player.MINNIE
-        assert outcome(TICTACTOE, f"random:seed={seed}", name) is not Player.MAXIE
+def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, seated: Seated) -> None:
+    assert winner(seated, TICTACTOE, name, name) is None
+    assert winner(seated, TICTACTOE, name, "random:seed=1") is not Player.MINNIE
+    assert winner(seated, TICTACTOE, "random:seed=1", name) is not Player.MAXIE
