@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 import server.cli_ladder
+import server.cli_ratings
 import server.cli_serve
 import server.cli_token
 
@@ -13,4 +14,5 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
     server.cli_ladder.register(app)
     server.cli_serve.register(app)
+    server.cli_ratings.register(app)
     server.cli_token.register(app)

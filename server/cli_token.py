@@ -6,14 +6,11 @@ from collections.abc import Awaitable
 from typing import Annotated, TypeVar
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from console import DatabaseOption, Failure, JsonOption, err, out, write_json
+from console import DatabaseOption, Failure, JsonOption, write_json
 from protocol.messages import Role
 from server import tokens
-from server.store_command import DATABASE, in_store
+from server.store_command import DATABASE, in_store, print_table, say
 from server.tokens import TokenError
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name that the token opens.")]
@@ -55,11 +52,8 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
     if json is not None:
         write_json([{column: getattr(token, column) for column in columns} for token in found], json)
         return
-    plain = not out.is_terminal
-    table = Table(*columns, box=box.MARKDOWN if plain else box.SIMPLE_HEAD, pad_edge=not plain)
-    for token in found:
-        table.add_row(*(Text(getattr(token, column) or "-") for column in columns))
-    out.print(table, width=200 if plain else None)
+    rows = [[getattr(token, column) or "-" for column in columns] for token in found]
+    print_table(dict.fromkeys(columns, "left"), rows)
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
@@ -76,7 +70,7 @@ def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
     Example: arena token revoke my-bot
     """
     in_store(db, lambda engine: _explained(tokens.revoke(engine, name)))
-    err.print(f"the token of {name} is revoked", markup=False, highlight=False, soft_wrap=True)
+    say(f"the token of {name} is revoked")
 
 
 async def _explained(work: Awaitable[T]) -> T:
@@ -87,5 +81,5 @@ async def _explained(work: Awaitable[T]) -> T:
 
 
 def _show(name: str, token: str) -> None:
-    err.print(f"the token of {name}, shown this once:", markup=False, highlight=False, soft_wrap=True)
+    say(f"the token of {name}, shown this once:")
     typer.echo(token)

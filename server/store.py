@@ -220,6 +220,19 @@ async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         yield connection
 
 
+@asynccontextmanager
+async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection that reads the store as it is now, whatever others write meanwhile."""
+    async with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            # The driver itself begins nothing before the first write.
+            await connection.exec_driver_sql("BEGIN")
+        else:
+            await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        yield connection
+        await connection.rollback()
+
+
 def insert_or_update(engine: AsyncEngine, table: sa.Table, values: dict[str, Any]) -> sa.Insert:
     """An insert that, where the primary key is there already, changes that row."""
     make = postgresql.insert if engine.dialect.name == "postgresql" else sqlite.insert

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from hashlib import sha256
+from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -92,11 +93,15 @@ async def find(engine: AsyncEngine, name: str) -> Token | None:
     """The token of a name, also a revoked one."""
     async with engine.connect() as connection:
         row = (await connection.execute(sa.select(tokens).where(tokens.c.name == name))).one_or_none()
-    return Token(**row._mapping) if row is not None else None  # noqa: SLF001  the public name of a row's mapping
+    return _token(row) if row is not None else None
 
 
 async def all_tokens(engine: AsyncEngine) -> list[Token]:
     """Every token, by name."""
     async with engine.connect() as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
-    return sorted((Token(**row._mapping) for row in rows), key=lambda token: token.name)  # noqa: SLF001
+    return sorted(map(_token, rows), key=lambda token: token.name)
+
+
+def _token(row: sa.Row[Any]) -> Token:
+    return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})

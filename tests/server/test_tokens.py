@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import contextlib
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -38,7 +38,7 @@ async def test_of_two_that_create_at_once_one_succeeds(database: str) -> None:
     made: list[str] = []
 
     async def create() -> None:
-        with contextlib.suppress(TokenError):
+        with suppress(TokenError):
             made.append(await tokens.create(engine, "anna", "bot"))
 
     async with open_store(database) as engine:

@@ -1,0 +1,175 @@
+"""The ratings of a store: counted match by match, each once, and kept as steps.
+
+`rating_steps` holds what the matches so far have made of each bot. Servers that share a database tell the
+end of a match by their own clocks, so one may come in late, before others that are counted: the steps
+after it are then dropped and counted again. Whoever counts does it in short transactions, one at a time
+over all servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import anyio.lowlevel
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from protocol.record import Record, from_line
+from server import store
+from server.glicko import Rating
+from server.ratings import Key, Outcome, Rater, Step
+from server.store import matches, rating_steps
+
+CHUNK = 50
+"""Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes milliseconds."""
+
+
+Place = tuple[str, str]
+"""Of a match in the order in which ratings count: when it finished, and its id."""
+
+
+class Standing(Struct, frozen=True):
+    """A bot's line in the table of a game."""
+
+    game: str
+    bot: str
+    rating: float
+    deviation: float
+    """As of the last rated match."""
+    volatility: float
+    matches: int
+    """Those that count; void ones do not."""
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    """Matches lost by not coming, leaving, being late, or breaking the rules or the protocol."""
+    last: str
+    """When the last one finished."""
+
+
+async def refresh(engine: AsyncEngine) -> int:
+    """Count every finished rated match that is not counted yet; how many."""
+    total = 0
+    while True:
+        async with store.exclusive(engine) as connection:
+            counted = await _count_some(connection)
+        if not counted:
+            return total
+        total += counted
+        await anyio.lowlevel.checkpoint()
+
+
+async def _count_some(connection: AsyncConnection) -> int:
+    first = await _first_uncounted(connection)
+    if first is None:
+        return 0
+    late = sa.tuple_(rating_steps.c.finished, rating_steps.c.match) > sa.tuple_(*map(sa.literal, first))
+    await connection.execute(sa.delete(rating_steps).where(late))
+    rows = await rated_matches(connection, CHUNK, since=first)
+    records = [(from_line(row.record), row.finished) for row in rows]
+    rater = Rater(await last_steps(connection, _bots(record for record, _ in records)))
+    steps = [step for record, finished in records for step in rater.count(record, finished)]
+    await connection.execute(sa.insert(rating_steps), [_row(step) for step in steps])
+    return len(records)
+
+
+async def _first_uncounted(connection: AsyncConnection) -> Place | None:
+    counted = sa.exists().where(rating_steps.c.match == matches.c.match)
+    query = sa.select(matches.c.finished, matches.c.match).where(_RATED, ~counted)
+    query = query.order_by(matches.c.finished, matches.c.match).limit(1)
+    row = (await connection.execute(query)).one_or_none()
+    return (row.finished, row.match) if row is not None else None
+
+
+_RATED = sa.and_(matches.c.rated, matches.c.finished.is_not(None))
+
+
+async def rated_matches(
+    connection: AsyncConnection, most: int, *, since: Place | None = None, after: Place | None = None
+) -> Sequence[sa.Row[Any]]:
+    """The finished rated matches in their order: those `since` a place, itself included, or `after` it."""
+    place = sa.tuple_(matches.c.finished, matches.c.match)
+    query = sa.select(matches).where(_RATED).order_by(matches.c.finished, matches.c.match).limit(most)
+    if since is not None:
+        query = query.where(place >= sa.tuple_(*map(sa.literal, since)))
+    if after is not None:
+        query = query.where(place > sa.tuple_(*map(sa.literal, after)))
+    return (await connection.execute(query)).all()
+
+
+def _bots(records: Iterable[Record]) -> set[Key]:
+    return {(record.game, bot) for record in records for bot in (record.players.maxie, record.players.minnie)}
+
+
+async def last_steps(connection: AsyncConnection, bots: Iterable[Key]) -> dict[Key, Step]:
+    """The last step of each of these bots that has one."""
+    found: dict[Key, Step] = {}
+    for game, bot in bots:
+        query = sa.select(rating_steps).where(rating_steps.c.game == game, rating_steps.c.bot == bot)
+        query = query.order_by(rating_steps.c.finished.desc(), rating_steps.c.match.desc()).limit(1)
+        row = (await connection.execute(query)).one_or_none()
+        if row is not None:
+            found[game, bot] = step_of(row)
+    return found
+
+
+def step_of(row: sa.Row[Any]) -> Step:
+    """The step in a row of `rating_steps`."""
+    fields = {name: getattr(row, name) for name in Step.__struct_fields__}
+    return Step(**{**fields, "outcome": Outcome(row.outcome)})
+
+
+def _row(step: Step) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in Step.__struct_fields__}
+
+
+async def ratings_of(engine: AsyncEngine, game: str, bots: Iterable[str]) -> dict[str, Rating]:
+    """What is known of these bots in a game; who has not played yet is rated as new."""
+    names = sorted(set(bots))
+    async with engine.connect() as connection:
+        last = await last_steps(connection, ((game, bot) for bot in names))
+    return {bot: last[game, bot].after() if (game, bot) in last else Rating() for bot in names}
+
+
+async def standings(engine: AsyncEngine, game: str | None = None) -> list[Standing]:
+    """Every bot with a rated match, by game, the highest rating first. Counts nothing: `refresh` does."""
+    column = rating_steps.c
+    key = (column.game, column.bot)
+    backwards = sa.func.row_number().over(
+        partition_by=key, order_by=(column.finished.desc(), column.match.desc())
+    )
+    ranked = sa.select(rating_steps, backwards.label("back"))
+    if game is not None:
+        ranked = ranked.where(column.game == game)
+    inner = ranked.subquery()
+
+    def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.sum(sa.case((condition, 1), else_=0))
+
+    def last(name: str) -> sa.ColumnElement[Any]:
+        return sa.func.max(sa.case((inner.c.back == 1, inner.c[name]))).label(name)
+
+    query = sa.select(
+        inner.c.game,
+        inner.c.bot,
+        last("rating"),
+        last("deviation"),
+        last("volatility"),
+        count(inner.c.outcome != Outcome.NONE.value).label("matches"),
+        count(inner.c.outcome == Outcome.WIN.value).label("wins"),
+        count(inner.c.outcome == Outcome.DRAW.value).label("draws"),
+        count(inner.c.outcome == Outcome.LOSS.value).label("losses"),
+        count(inner.c.forfeit).label("forfeits"),
+        last("finished"),
+    ).group_by(inner.c.game, inner.c.bot)
+    async with engine.connect() as connection:
+        rows = (await connection.execute(query)).all()
+    return ordered(Standing(*row) for row in rows)
+
+
+def ordered(found: Iterable[Standing]) -> list[Standing]:
+    """By game, the highest rating first; equal ones by name."""
+    return sorted(found, key=lambda each: (each.game, -each.rating, each.bot))

@@ -1,0 +1,97 @@
+"""Finished matches in a store, put there by its own parts: referee, journal, record."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+import anyio
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from games.core import Player
+from protocol.codes import EndReason
+from protocol.messages import Players
+from protocol.record import FORMAT, Record, Result
+from server import store
+from server.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
+from server.journal import Journal
+from server.referee import SEATS, Referee
+from tests.server.matches import terms
+
+MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 4, 8, 1, 7, 6, 2, 5, 3)
+"""Moves of tic-tac-toe that end in a line, a line, and a full board."""
+
+SECOND = 1_000_000_000
+
+
+def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[int, Event]]:
+    """A match: both get ready, these moves follow, a tenth of a second each, then something that ends it."""
+    at = 5 * SECOND
+    happened: list[tuple[int, Event]] = [(at, Opened())]
+    if not isinstance(last, DeadlineFell):
+        happened += [(at + 1, GotReady(player)) for player in Player]
+    for ply, move in enumerate(moves):
+        happened.append((at, TurnLeft(ply)))
+        at += SECOND // 10
+        happened.append((at, Moved(list(Player)[ply % 2], ply, move)))
+    if last is not None:
+        happened.append((at + 60 * SECOND, last))
+    return happened
+
+
+NO_SHOW = DeadlineFell()
+RESIGNS = Resigned(Player.MAXIE)
+FAILS = ServerFailed("a test")
+
+
+async def keep(
+    engine: AsyncEngine,
+    finished: str,
+    happened: Sequence[tuple[int, Event]],
+    *,
+    maxie: str = "anna",
+    minnie: str = "bert",
+    match: str = "",
+    event: str = "test",
+    rated: bool = True,
+    journaled: bool = True,
+) -> Record:
+    """Referee what happened, and keep it as a host does; but it finished when it is said to have."""
+    agreed = replace(terms(), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
+    referee = Referee(agreed)
+    async with anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        journal.open_match(agreed, event, "2026-11-20T12:00:00Z", rated=rated)
+        for seq, (at, each) in enumerate(happened):
+            referee.handle(each, at)
+            if journaled:
+                journal.append(agreed.match, seq, at, each)
+        result = referee.result
+        record = Record(
+            FORMAT,
+            agreed.match,
+            event,
+            agreed.game.name,
+            agreed.game.setup(),
+            agreed.players,
+            str(agreed.control),
+            "2026-11-20T12:00:00Z",
+            referee.moves,
+            Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
+            if result
+            else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
+        )
+        await journal.durable(journal.close_match(record))
+        tasks.cancel_scope.cancel()
+    async with engine.begin() as connection:
+        which = store.matches.c.match == agreed.match
+        await connection.execute(sa.update(store.matches).where(which).values(finished=finished))
+    return record
+
+
+def day(number: int, second: int = 0) -> str:
+    """A time on some day of December, as the store keeps it."""
+    return f"2026-12-{number:02}T12:00:{second:02}.000Z"
