@@ -373,7 +373,7 @@ class Client:
 EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
 def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
     server = Server(random.Random(seed))
