@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import socket
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -47,6 +48,10 @@ PING_SECONDS = 20
 """How often a silent connection is asked whether it lives, and how long it may take to say so."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
+KERNEL_BUFFER = 32 * 1024
+"""Bytes in the kernel, each way (Linux takes the double). What has arrived is parsed in one go, so a client
+that floods holds up all others by as much as fits in here; and a client that never reads is found out
+when as much waits for it."""
 
 
 class CannotListen(Exception):
@@ -162,6 +167,9 @@ async def open_host(
             )
         except OSError as error:
             raise CannotListen(_listen_problem(host, port, error)) from None
+        for each in listener.sockets:  # and so for every connection that they accept
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
         bound = next(iter(listener.sockets)).getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"

@@ -10,6 +10,7 @@ import logging
 from time import monotonic_ns
 
 import anyio
+from anyio.lowlevel import checkpoint
 from msgspec import UNSET
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
@@ -140,8 +141,11 @@ class Session:
                 if error.code is not Code.UNKNOWN_TYPE:
                     raise
                 self.tell(Error(error.code, error.detail))
-                continue
-            await self._dispatch(message, at)
+            else:
+                await self._dispatch(message, at)
+            # While frames are queued `recv` does not wait, and a client that floods would have the
+            # event loop to itself.
+            await checkpoint()
 
     async def _next(self) -> tuple[ClientMessage, int]:
         frame = await self._connection.recv()
