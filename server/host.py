@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -60,6 +61,10 @@ LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
 Told = Callable[[Record], Awaitable[None]]
+KERNEL_BUFFER = 32 * 1024
+"""Bytes in the kernel, each way (Linux takes the double). What has arrived is parsed in one go, so a client
+that floods holds up all others by as much as fits in here; and a client that never reads is found out
+when as much waits for it."""
 
 
 class CannotListen(Exception):
@@ -291,6 +296,9 @@ async def open_host(
             )
         except OSError as error:
             raise CannotListen(_listen_problem(host, port, error)) from None
+        for each in listener.sockets:  # and so for every connection that they accept
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
         bound = next(iter(listener.sockets)).getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         running.url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"

@@ -11,6 +11,7 @@ import logging
 from time import monotonic_ns
 
 import anyio
+from anyio.lowlevel import checkpoint
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
@@ -160,8 +161,11 @@ class Session:
                 if error.code is not Code.UNKNOWN_TYPE:
                     raise
                 self.tell(Error(error.code, error.detail))
-                continue
-            await self._desk.handle(self._visitor, message, at)
+            else:
+                await self._desk.handle(self._visitor, message, at)
+            # While frames are queued `recv` does not wait, and a client that floods would have the
+            # event loop to itself.
+            await checkpoint()
 
     @property
     def _address(self) -> str:

@@ -30,5 +30,5 @@ try:
     while (heard := hear(bare))[0] != 8:
         pass
     report(type="closed", code=struct.unpack("!H", heard[1][:2])[0], reason=heard[1][2:].decode())
-except OSError as error:
+except (OSError, EOFError) as error:
     report(type="cut", error=type(error).__name__)
