@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 TICK = 0.05
 BLOCKED_TICKS = 40
@@ -111,3 +112,8 @@ def read(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except OSError:  # the thread has ended
         return ""
+
+
+# The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
+settings.register_profile("arena", deadline=None)
+settings.load_profile("arena")
