@@ -160,13 +160,14 @@ class Searcher(Generic[P, M]):
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         value: int | None = None
+        longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             finished = self._iterate(depth, value, stop)
             best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
             if finished or best >= 0:
                 line = self._line(best, depth)
                 yield Report(depth, sign * value, line[0], line, self._nodes(), finished=finished)
-            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon():
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
 
