@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.engine.searcher import Searcher, Settings
-from bots.engine.selfplay import Budget, opening, play
+from bots.engine.selfplay import Budget, play, scattered
 from bots.evaluators.catalogue import features_of
 from games.core import Game, Player
 
@@ -28,7 +28,6 @@ HELD_OUT = 5
 """Every so many-th match is kept from the fit, and tells how good it is."""
 RIDGE = 1e-3
 """Holds weights near 0 that the matches say nothing of, in units of a feature's spread."""
-LONGEST_OPENING = 12
 TABLE_MB = 2
 
 
@@ -80,7 +79,7 @@ def self_play(
         try:
             searcher.warm_up()
             for _ in range(matches):
-                start = opening(game, rng, rng.randint(2, LONGEST_OPENING))
+                start = scattered(game, rng)
                 seats = dict.fromkeys(Player, searcher)
                 played = play(game, start, seats, Budget(nodes=nodes))
                 end = 0.5 if played.winner is None else float(played.winner is Player.MAXIE)
