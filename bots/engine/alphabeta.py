@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from bots.engine.cache import inlined, kernel
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest
 from bots.engine.jamboree import Jamboree, edge_of, interrupted
 from bots.engine.kernel import DRAW, LOST, PLAYING, Kernel
 from bots.engine.layout import (
@@ -355,7 +355,7 @@ def make_search(game: Kernel) -> Any:
         if role == Role.OWNER:
             poke(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
             while not close_split(mem, shared, at):
-                pass
+                rest()
             if not interrupted(mem, shared):
                 return FINISH
         if at == FIRST:
@@ -374,6 +374,8 @@ def make_search(game: Kernel) -> Any:
                 mode = STOPPED
             elif peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                 mode = NEXT
+            else:
+                rest()
         fetch_add(shared, Shared.IDLE, -1)
         return mode
 
