@@ -50,7 +50,9 @@ def run() -> Section:
     rows = []
     for name, late in (("nobody searches", quiet), ("2 threads search", busy)):
         cut = statistics.quantiles(late, n=1000)
-        rows.append([name, str(len(late)), *(f"{ms:.2f}" for ms in (cut[499], cut[989], cut[998], max(late)))])
+        rows.append(
+            [name, str(len(late)), *(f"{ms:.2f}" for ms in (cut[499], cut[989], cut[998], max(late)))]
+        )
     return Section(
         "Delay of the event loop",
         f"How late `asyncio.sleep({TICK})` returns in a process whose {searcher.settings.threads} search threads keep "

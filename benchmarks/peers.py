@@ -178,6 +178,3 @@ def run() -> Section:
         ["peer", "nodes entered, median", "compiled faster by"],
         rows,
     )
-
-
-

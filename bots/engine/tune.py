@@ -109,9 +109,7 @@ def fit(samples: Samples, names: Sequence[str], weights: Mapping[str, int]) -> F
     def losses(vector: Numbers) -> list[float]:
         values = (samples.features @ vector)[:, None]
         slope = _regress(values[inside], samples.ends[inside], share[inside])
-        return [
-            _loss(values[part] @ slope, samples.ends[part], share[part]) for part in (inside, outside)
-        ]
+        return [_loss(values[part] @ slope, samples.ends[part], share[part]) for part in (inside, outside)]
 
     before, after = losses(old), losses(shipped)
     matches = int(samples.matches[-1]) + 1

@@ -12,7 +12,9 @@ from games.core import Game, Player
 from games.riskless import Armies, Riskless
 
 
-def random_map(rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)) -> RisklessMap:
+def random_map(
+    rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)
+) -> RisklessMap:
     """A connected map with shuffled neighbours, and limits low enough to be met."""
     while True:
         try:
