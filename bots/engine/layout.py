@@ -67,6 +67,7 @@ class Frame(IntEnum):
     LIST = 19  # where it is
     FIXED = 20  # the course's form: the alpha that all later moves are searched with
     FIXED_MOVE = 21  # and the best move at that time
+    PLACE = 23  # of the move in the order; 0 is searched with the whole window
     CLAIMED = 22  # this is the one full search at its split point
     END = 24
 

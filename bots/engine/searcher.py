@@ -7,7 +7,7 @@ a search finds what the search of the move before has left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, cast
@@ -160,15 +160,25 @@ class Searcher(Generic[P, M]):
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         value: int | None = None
+        longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             finished = self._iterate(depth, value, stop)
             best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
             if finished or best >= 0:
                 line = self._line(best, depth)
                 yield Report(depth, sign * value, line[0], line, self._nodes(), finished=finished)
-            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon():
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
+
+    def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
+        """One search to a depth with a window, without the shallower ones: value and nodes.
+
+        Fail-soft, for the player to move: exact inside the window, else a bound.
+        """
+        self._prepare(position, NO_LIMIT)
+        self._run(depth, low, high, None)
+        return self._root(Frame.BEST), self._nodes()
 
     def _prepare(self, position: P, max_nodes: int) -> None:
         moves = self.game.moves(position)
@@ -235,13 +245,11 @@ class Searcher(Generic[P, M]):
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
         running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
-        main = self._pool.submit(self._kernel, memory, 0)
         try:
-            finished = self._wait(main, stop) == DONE
+            finished = self._main(memory, stop) == DONE
         finally:
-            shared[Shared.STOP] |= not main.done()
             shared[Shared.QUIT] = 1
-            wait([main, *running])
+            wait(running)
         for each in running:
             each.result()
         return finished
@@ -249,15 +257,21 @@ class Searcher(Generic[P, M]):
     def _kernel(self, memory: Words, helping: int) -> int:
         return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
 
-    def _wait(self, main: Future[int], stop: Callable[[], bool] | None) -> int:
+    def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
+        """Search the root; here, or where somebody must be asked meanwhile, in another thread."""
         if stop is None:
-            return main.result()
-        while True:
-            if stop():
-                self.stop()
-                return main.result()
-            with suppress(TimeoutError):
-                return main.result(timeout=POLL_SECONDS)
+            return self._kernel(memory, 0)
+        main = self._pool.submit(self._kernel, memory, 0)
+        try:
+            while True:
+                if stop():
+                    self.stop()
+                with suppress(TimeoutError):
+                    return main.result(timeout=POLL_SECONDS)
+        finally:
+            # whatever the caller's function raised: no thread is left searching
+            self._shared[Shared.STOP] |= not main.done()
+            wait([main])
 
     def _line(self, best: int, depth: int) -> tuple[M, ...]:
         found = np.zeros(MAX_DEPTH, np.int64)

@@ -15,6 +15,7 @@ from typing import Any
 from bots.engine.searcher import NO_LIMIT, Searcher
 from bots.search.deepening import Report
 from games.core import Game, Player
+from games.riskless import Armies, Riskless
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,19 @@ class Budget:
             max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
         )
         return list(reports)[-1]
+
+
+def scattered(game: Riskless, rng: random.Random) -> Armies:
+    """A position in play with armies anywhere: who is ahead decides its match more often than not."""
+    cap = game.map.territory_cap
+    while True:
+        empty = rng.uniform(0.1, 0.6)
+        armies = tuple(
+            0 if rng.random() < empty else rng.choice((1, -1)) * rng.randint(1, cap) for _ in game.map.start
+        )
+        position = Armies(armies, rng.choice(list(Player)), 0)
+        if game.outcome(position) is None:
+            return position
 
 
 @dataclass(frozen=True)
