@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic, monotonic_ns
 
 import anyio
@@ -57,7 +57,8 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
-        self.rating: Callable[[str], float] = lambda _name: UNRATED
+        self.ratings: Mapping[str, float] = {}
+        """How strong bots are in the game that is offered; who is missing is unrated."""
 
     # what happens to bots
 
@@ -181,7 +182,8 @@ class Arranger:
     def _match_one(self) -> bool:
         if self.offer is None or self.draining or self.playing >= self.at_once:
             return False
-        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], self.rating)
+        waiting = [member.name for member in self._waiting(self.offer)]
+        pair = self._meetings.choose(waiting, lambda name: self.ratings.get(name, UNRATED))
         if pair is None:
             return False
         self._meetings.note(*pair)

@@ -21,6 +21,7 @@ from ssl import SSLContext
 import anyio
 import anyio.abc
 import msgspec
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
@@ -43,6 +44,7 @@ from server.loopwatch import LoopWatch
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
+from server.rating_store import ratings_of, refresh
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
@@ -133,6 +135,18 @@ class Host:
             self._tasks.start_soon(self._arranged, room)
         return len(pasts)
 
+    async def rate(self, game: str) -> None:
+        """Count what has finished, and let the matchmaker know how strong those are who are here."""
+        names = [member.name for member in self.lobby.connected()]
+        try:
+            await refresh(self.engine)
+            found = await ratings_of(self.engine, game, names)
+        except SQLAlchemyError:
+            # They are derived, and counted with the next match.
+            log.exception("the ratings of %s could not be counted", game)
+            return
+        self.arranger.ratings = {name: rating.rating for name, rating in found.items()}
+
     async def drain(self, seconds: float) -> int:
         """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
         self.arranger.draining = self.pages.draining = True
@@ -176,6 +190,8 @@ class Host:
         finally:
             self.arranger.playing -= 1
         self.arranger.ended(record)
+        if room.rated:
+            await self.rate(record.game)
         self.lobby.stir()
         if self.on_record is not None:
             await self.on_record(record)
