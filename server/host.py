@@ -139,8 +139,10 @@ class Host:
         """Count what has finished, and let the matchmaker know how strong those are who are here."""
         names = [member.name for member in self.lobby.connected()]
         try:
-            await refresh(self.engine)
-            found = await ratings_of(self.engine, game, names)
+            # Short transactions, and a query that is cancelled leaves its connection in between.
+            with anyio.CancelScope(shield=True):
+                await refresh(self.engine)
+                found = await ratings_of(self.engine, game, names)
         except SQLAlchemyError:
             # They are derived, and counted with the next match.
             log.exception("the ratings of %s could not be counted", game)
