@@ -5,9 +5,9 @@ from contextlib import suppress
 import pytest
 
 from server.host import Host, open_host
-from tests.server.databases import database, own_postgresql, postgresql, postgresql_database
+from tests.server.databases import database, other_database, own_postgresql, postgresql, postgresql_database
 
-__all__ = ["database", "host", "own_postgresql", "postgresql", "postgresql_database"]
+__all__ = ["database", "host", "other_database", "own_postgresql", "postgresql", "postgresql_database"]
 
 
 @pytest.fixture
