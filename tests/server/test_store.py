@@ -162,14 +162,16 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
         await engine.dispose()
 
 
-async def test_insert_or_update_changes_the_row_that_is_there(database: str) -> None:
+async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
     async with open_store(database) as engine:
-        for hashed in ("a", "b"):
+        change = store.insert_or_update(engine.dialect.name, store.sessions)
+        for rows in (["a"], ["b", "a"]):
             async with engine.begin() as connection:
-                values = {"name": "anna", "hash": hashed}
-                await connection.execute(store.insert_or_update(engine, store.sessions, values))
+                values = [{"name": name, "hash": f"{name} of {len(rows)}"} for name in rows]
+                await connection.execute(change, values)
         async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(store.sessions))).all() == [("anna", "b")]
+            found = (await connection.execute(sa.select(store.sessions))).all()
+        assert sorted(map(tuple, found)) == [("a", "a of 2"), ("b", "b of 2")]
 
 
 @pytest.mark.parametrize(
