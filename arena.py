@@ -11,7 +11,7 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": ("ladder", "match", "serve", "ratings", "token"),
+    "server.cli": ("ladder", "match", "serve", "ratings", "token", "backup", "restore", "export", "import"),
     "bots.cli": ("bot", "play", "replay", "trace", "analyse"),
     "maps.cli": ("maps",),
 }

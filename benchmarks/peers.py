@@ -100,7 +100,7 @@ def easyai(rules: Riskless, position: Armies, *, table: bool) -> tuple[float, in
 
 def spiel(rules: Riskless, position: Armies) -> tuple[float, int, int]:
     """As `easyai`, with OpenSpiel's search."""
-    from open_spiel.python.algorithms.minimax import _alpha_beta  # noqa: PLC0415, PLC2701
+    from open_spiel.python.algorithms.minimax import _alpha_beta  # noqa: PLC0415
 
     count = [1]
     state = SpielState(rules, position, count)
