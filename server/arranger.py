@@ -33,10 +33,15 @@ from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
 from server.limits import HostLimits
 from server.lobby import Lobby
-from server.matchmaker import UNRATED, Meetings, Offer
+from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.member import Member
 
 log = logging.getLogger("arena.arranger")
+
+MARGIN_MS = 100
+"""Of matches that come about by challenge."""
+READY_MS = 30_000
+"""Of the same: a compiled engine may have to compile first."""
 
 Start = Callable[[MatchSpec, bool], None]
 """Begins a match in the background; the flag says whether it is rated."""
@@ -223,14 +228,10 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-MARGIN_MS = 100
-READY_MS = 30_000
-
-
 def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
     return MatchSpec(
         match=uuid.uuid4().hex,
-        event="serve",
+        event=OPEN_EVENT,
         game=taken.game,
         maxie=maxie,
         minnie=minnie,
