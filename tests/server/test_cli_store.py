@@ -31,9 +31,9 @@ def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     before = run(capsys, "ratings", "--db", played)[1]
     file = tmp_path / "backup.db"
     code, out, err = run(capsys, "backup", str(file), "--db", played)
-    assert (code, out, err) == (0, "", f"{file}: 2 matches, 2 of them finished, and 1 tokens\n")
+    assert (code, out, err) == (0, "", f"{file}: matches: 2, finished: 2, tokens: 1\n")
     code, _, err = run(capsys, "restore", str(file), "--db", other_database)
-    assert (code, err) == (0, "restored 2 matches, 2 of them finished, and 1 tokens\n")
+    assert (code, err) == (0, "restored matches: 2, finished: 2, tokens: 1\n")
     assert run(capsys, "ratings", "--recompute", "--db", other_database)[:2] == (0, before)
     assert run(capsys, "ratings", "--db", f"sqlite:///{file}")[1] == before
     code, _, err = run(capsys, "restore", str(file), "--db", other_database)
