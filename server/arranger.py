@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from time import monotonic, monotonic_ns
 
 import anyio
@@ -62,8 +63,8 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
-        self.ratings: Mapping[str, float] = {}
-        """How strong bots are in the game that is offered; who is missing is unrated."""
+        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
+        """What a bot is rated in a game."""
 
     # what happens to bots
 
@@ -187,8 +188,8 @@ class Arranger:
     def _match_one(self) -> bool:
         if self.offer is None or self.draining or self.playing >= self.at_once:
             return False
-        waiting = [member.name for member in self._waiting(self.offer)]
-        pair = self._meetings.choose(waiting, lambda name: self.ratings.get(name, UNRATED))
+        rating = partial(self.rating, self.offer.game.name)
+        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], rating)
         if pair is None:
             return False
         self._meetings.note(*pair)
