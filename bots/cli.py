@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bots import cli_bot, cli_play, cli_replay
+from bots import cli_bot, cli_play, cli_replay, cli_tune
 from console import Misuse
 from games.core import AnyGame, UnknownGame
 from maps.loader import MapError
@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     cli_bot.register(app)
     cli_play.register(app, load_game)
     cli_replay.register(app)
+    cli_tune.register(app, load_game)
 
 
 def load_game(game: str, map: str) -> AnyGame:
