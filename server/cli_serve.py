@@ -148,7 +148,6 @@ def serve(
         ) as running:
             running.on_record = lambda each: _tell(each, record)
             resumed = await running.resume(OPEN_EVENT)
-            await running.rate(offer.game.name)
             running.arranger.at_once = at_once
             if not challenges_only:
                 running.arranger.offer = offer
