@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,8 +29,8 @@ from games.catalogue import make_game
 from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, from_line
 from server import store
-from server.journal import events_of
 from server.events import Moved
+from server.journal import events_of
 from server.past import unfinished
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +88,8 @@ class Server:
 
     async def stop(self, how: signal.Signals) -> int:
         """End it by a signal; its exit code."""
-        assert self.process is not None
+        if self.process is None:
+            raise RuntimeError("the server was never started")
         self.process.send_signal(how)
         return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
 
@@ -98,11 +100,14 @@ class Server:
             self.process.wait()
 
 
-async def crash(kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5) -> Outcome:
+async def crash(
+    kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5
+) -> Outcome:
     """Kill the server `kills` times with so many matches in progress, each time within `longest` seconds."""
     server = Server(folder, matches, *options)
     players = [
-        Player(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.1)) for number in range(2 * matches)
+        Player(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
+        for number in range(2 * matches)
     ]
     outcome, interrupted = Outcome(kills), set[str]()
     try:
@@ -120,7 +125,9 @@ async def crash(kills: int, matches: int, *, folder: Path, options: tuple[str, .
             for task in playing:
                 task.cancel()
         if code != 0:
-            outcome.faults.append(f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}")
+            outcome.faults.append(
+                f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
+            )
         await _hold_against(server.database, players, interrupted, outcome)
     finally:
         server.close()
@@ -131,7 +138,7 @@ async def _everybody_back(players: list[Player], connections: int) -> None:
     """Wait until most bots are back, so that each kill meets matches in progress; not for the last of them."""
     end = time.monotonic() + 30
     needed = max(2, len(players) * 9 // 10)
-    while sum(player.connections >= connections for player in players) < needed and time.monotonic() < end:
+    while sum(player.connections >= connections for player in players) < needed and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
         await asyncio.sleep(0.01)
 
 
@@ -140,7 +147,9 @@ async def _in_progress(database: str) -> set[str]:
         return {past.terms.match for past in await unfinished(engine, "serve")}
 
 
-async def _hold_against(database: str, players: list[Player], interrupted: set[str], outcome: Outcome) -> None:
+async def _hold_against(
+    database: str, players: list[Player], interrupted: set[str], outcome: Outcome
+) -> None:
     """Compare what the bots were told with what the store holds."""
     fault = outcome.faults.append
     async with store.open_store(database) as engine:
@@ -175,13 +184,15 @@ async def _hold_against(database: str, players: list[Player], interrupted: set[s
             told = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}
             if len(told) > 1 or match not in records:
                 fault(f"{player.name} was told of {len(ends)} ends of {match}")
-            elif (ends[0].winner, ends[0].reason) != (records[match].result.winner, records[match].result.reason):
+            elif (ends[0].winner, ends[0].reason) != (
+                records[match].result.winner,
+                records[match].result.reason,
+            ):
                 fault(f"{player.name} was told of another end of {match} than its record")
 
 
-def _check_end(record: Record, fault: object) -> None:
+def _check_end(record: Record, fault: Callable[[str], None]) -> None:
     """A match between honest bots ends by the rules of its game."""
-    assert callable(fault)
     game = make_game(record.game, record.setup)
     position = game.start()
     for each in record.moves:
@@ -198,13 +209,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--matches", type=int, default=50)
+    parser.add_argument("--game", default="tictactoe", help="short matches begin and end all the time")
     parser.add_argument("--map", default="path4")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     random.seed(given.seed or None)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="arena-crash-") as folder:
-        outcome = asyncio.run(crash(given.kills, given.matches, folder=Path(folder), options=("--map", given.map)))
+        options = ("--game", given.game, "--map", given.map)
+        outcome = asyncio.run(crash(given.kills, given.matches, folder=Path(folder), options=options))
     print(
         f"{outcome.kills} kills in {time.monotonic() - began:.0f} s: {outcome.matches} matches, "
         f"{outcome.interrupted} of them in progress at a kill, {outcome.acknowledged} acknowledged moves"

@@ -59,6 +59,8 @@ PONG_SECONDS = 20
 """How long it may take to answer."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
+LISTED_CHALLENGES = 1000
+"""Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
@@ -156,7 +158,7 @@ class Host:
         """What goes on now."""
         matches = [room.listed() for room in self.rooms.values()]
         bots = [member.present() for member in self.lobby.connected()]
-        return Listing(matches, bots, self.arranger.listed())
+        return Listing(matches, bots, self.arranger.listed()[:LISTED_CHALLENGES])
 
     async def tell_browsers(self) -> None:
         """Send a new listing to whoever browses whenever something changes, until cancelled."""
