@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def ratings(
     game: Annotated[str | None, typer.Option("--game", help="Only this game; else all.")] = None,
-    again: Annotated[  # noqa: FBT002
+    again: Annotated[
         bool,
         typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),
     ] = False,

@@ -150,6 +150,7 @@ class _Terms(Struct, frozen=True):
     ready_ms: int
     grace_ms: int
     threads: int = 1
+    opening: tuple[Data, ...] = ()
 
 
 def _plain(terms: Terms) -> _Terms:
@@ -160,6 +161,7 @@ def _plain(terms: Terms) -> _Terms:
         ready_ms=terms.ready_ms,
         grace_ms=terms.grace_ms,
         threads=terms.threads,
+        opening=terms.opening,
     )
 
 
@@ -175,6 +177,7 @@ def terms_of(row: sa.Row[Any]) -> Terms:
         ready_ms=kept.ready_ms,
         grace_ms=kept.grace_ms,
         threads=kept.threads,
+        opening=kept.opening,
     )
 
 
