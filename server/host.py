@@ -132,6 +132,11 @@ class Host:
         await self.lobby.wait_free((spec.maxie, spec.minnie))
         return await self._run(self._open(spec))
 
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
+        self.journal.open_match(self._terms(spec), spec.event, record.started)
+        await self.journal.durable(self.journal.close_match(record))
+
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
         pasts = await unfinished(self.engine, event)
@@ -195,7 +200,10 @@ class Host:
 
     def _open(self, spec: MatchSpec, *, rated: bool = False) -> Room:
         """Make the room of a match; from now on its players are taken."""
-        terms = Terms(
+        return self._admit(self._terms(spec), spec.event, rated=rated)
+
+    def _terms(self, spec: MatchSpec) -> Terms:
+        return Terms(
             match=spec.match,
             game=spec.game,
             players=Players(spec.maxie, spec.minnie),
@@ -204,8 +212,8 @@ class Host:
             ready_ms=spec.ready_ms,
             grace_ms=self.grace_ms,
             threads=spec.threads,
+            opening=spec.opening,
         )
-        return self._admit(terms, spec.event, rated=rated)
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}

@@ -151,6 +151,7 @@ class _Terms(Struct, frozen=True):
     ready_ms: int
     grace_ms: int
     threads: int = 1
+    opening: tuple[Data, ...] = ()
 
 
 def _plain(terms: Terms) -> _Terms:
@@ -161,6 +162,7 @@ def _plain(terms: Terms) -> _Terms:
         ready_ms=terms.ready_ms,
         grace_ms=terms.grace_ms,
         threads=terms.threads,
+        opening=terms.opening,
     )
 
 
@@ -176,6 +178,7 @@ def terms_of(row: sa.Row[Any]) -> Terms:
         ready_ms=kept.ready_ms,
         grace_ms=kept.grace_ms,
         threads=kept.threads,
+        opening=kept.opening,
     )
 
 

@@ -58,6 +58,18 @@ events = sa.Table(
     sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
 )
 
+ladders = sa.Table(  # server.ladder_store: what an event was begun with, so that it can go on
+    "ladders",
+    metadata,
+    sa.Column("event", sa.String(128), primary_key=True),
+    sa.Column("uid", sa.String(32), nullable=False),  # of which its matches have their ids
+    sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
+    sa.Column("named", sa.Boolean, nullable=False),  # by a person, and not after its beginning
+    sa.Column("plan", sa.Text, nullable=False),  # JSON
+    sa.Column("started", sa.String(32), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=True),
+)
+
 tokens = sa.Table(
     "tokens",
     metadata,

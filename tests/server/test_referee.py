@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -69,6 +70,24 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
     assert referee.handle(GotReady(MAXIE), 2) == []
     effects = referee.handle(GotReady(MINNIE), 3)
     assert effects == [Tell(MAXIE, Turn("m" * 32, 0, [], referee._clock.seen(), 100))]
+
+
+@pytest.mark.parametrize("cells", [(4,), (4, 0), (4, 0, 8)])
+def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -> None:
+    referee = Referee(replace(terms(), opening=cells))
+    for event in (Opened(), GotReady(MINNIE)):
+        referee.handle(event, 0)
+    [turn] = referee.handle(GotReady(MAXIE), 0)
+    mover = MINNIE if len(cells) % 2 else MAXIE
+    assert turn == Tell(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
+    assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
+    referee.handle(TurnLeft(len(cells)), 0)
+    [rejected] = told(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
+    assert rejected.code is Code.STALE_PLY
+    [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
+    assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
+    assert not referee.moves[-1].opening
 
 
 @pytest.mark.parametrize(
