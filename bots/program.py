@@ -59,6 +59,7 @@ class Program:
             raise ProgramFault(f"the program cannot be started: {command[0]}: {error.strerror}") from None
         # Threads that are left behind when this process ends must not leave the program behind too.
         atexit.register(self._kill)
+        self._closed = threading.Event()
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
         self._in: Queue[bytes | None] = Queue(LINES_WAITING)
         self._threads = [
@@ -100,7 +101,8 @@ class Program:
         self._kill()
         self._process.wait()
         atexit.unregister(self._kill)
-        # A reader that waits for room would never see the end.
+        # A reader that waits for room would never see the end of its pipe.
+        self._closed.set()
         with contextlib.suppress(Empty):
             while True:
                 self._in.get_nowait()
@@ -142,10 +144,11 @@ class Program:
     def _read(self) -> None:
         with os.fdopen(_there(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(LONGEST_LINE + 1):
-                if line.strip():
+                if line.strip() and not self._closed.is_set():
                     self._in.put(line)
         _there(self._process.stdout).close()
-        self._in.put(None)
+        if not self._closed.is_set():
+            self._in.put(None)
 
     def _listen(self) -> None:
         with os.fdopen(_there(self._process.stderr).fileno(), "rb", closefd=False) as pipe:

@@ -80,6 +80,7 @@ def answer(message):
             answers.pop(match, None)
         case {"type": "error", "detail": detail}:
             print(f"the server says: {detail}", flush=True)
+    return None
 
 
 tries = 0

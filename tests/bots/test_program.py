@@ -134,7 +134,7 @@ def test_an_extra_line_is_a_fault() -> None:
     assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
     assert bot._running is not None
     try:
-        with pytest.raises(ProgramFault, match='a line that nobody asked for: {"move": 1}'):
+        with pytest.raises(ProgramFault, match=r'a line that nobody asked for: \{"move": 1\}'):
             for _ in range(1000):  # the reader needs a moment
                 time.sleep(0.005)
                 bot._running._expect_silence()
