@@ -38,6 +38,7 @@ from server.desk import Desk
 from server.door import Door
 from server.gallery import Gallery
 from server.journal import Journal
+from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
@@ -48,6 +49,7 @@ from server.rating_store import ratings_of, refresh
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
+from server.static import StaticFiles
 
 log = logging.getLogger("arena.host")
 
@@ -108,7 +110,7 @@ class Host:
         self.on_record: Told | None = None
         """Told of each match that the server arranged itself, when it is over."""
         self._tasks = tasks
-        self.pages = Pages(self.meters)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 
