@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from time import monotonic, monotonic_ns
 
 import anyio
@@ -33,10 +34,15 @@ from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
 from server.limits import HostLimits
 from server.lobby import Lobby
-from server.matchmaker import UNRATED, Meetings, Offer
+from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.member import Member
 
 log = logging.getLogger("arena.arranger")
+
+MARGIN_MS = 100
+"""Of matches that come about by challenge."""
+READY_MS = 30_000
+"""Of the same: a compiled engine may have to compile first."""
 
 Start = Callable[[MatchSpec, bool], None]
 """Begins a match in the background; the flag says whether it is rated."""
@@ -57,8 +63,8 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
-        self.ratings: Mapping[str, float] = {}
-        """How strong bots are in the game that is offered; who is missing is unrated."""
+        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
+        """What a bot is rated in a game."""
 
     # what happens to bots
 
@@ -182,8 +188,8 @@ class Arranger:
     def _match_one(self) -> bool:
         if self.offer is None or self.draining or self.playing >= self.at_once:
             return False
-        waiting = [member.name for member in self._waiting(self.offer)]
-        pair = self._meetings.choose(waiting, lambda name: self.ratings.get(name, UNRATED))
+        rating = partial(self.rating, self.offer.game.name)
+        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], rating)
         if pair is None:
             return False
         self._meetings.note(*pair)
@@ -223,14 +229,10 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-MARGIN_MS = 100
-READY_MS = 30_000
-
-
 def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
     return MatchSpec(
         match=uuid.uuid4().hex,
-        event="serve",
+        event=OPEN_EVENT,
         game=taken.game,
         maxie=maxie,
         minnie=minnie,

@@ -34,10 +34,9 @@ from protocol.timecontrol import BadTimeControl, TimeControl
 from server import logs
 from server.host import CannotListen, Host, open_host
 from server.limits import HostLimits
-from server.matchmaker import Offer
+from server.matchmaker import OPEN_EVENT, Offer
 from server.store import StoreError
 
-EVENT = "serve"
 SAFE = HostLimits()
 
 
@@ -116,7 +115,7 @@ def serve(
     """
     try:
         control = TimeControl.parse(tc)
-        offer = Offer(make_setup(game, map), control, margin, ready * 1000, EVENT, rated=not casual)
+        offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
         networks = [str(ip_network(each)) for each in proxy or ()]
     except (GameError, MapError, BadTimeControl) as error:
         raise Misuse(str(error)) from None
@@ -148,8 +147,7 @@ def serve(
             trusted_proxies=networks,
         ) as running:
             running.on_record = lambda each: _tell(each, record)
-            resumed = await running.resume(EVENT)
-            await running.rate(offer.game.name)
+            resumed = await running.resume(OPEN_EVENT)
             running.arranger.at_once = at_once
             if not challenges_only:
                 running.arranger.offer = offer

@@ -137,4 +137,4 @@ def import_command(
 
 
 def _words(found: Contents) -> str:
-    return f"{found.matches} matches, {found.finished} of them finished, and {found.tokens} tokens"
+    return f"matches: {found.matches}, finished: {found.finished}, tokens: {found.tokens}"

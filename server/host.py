@@ -21,7 +21,6 @@ from ssl import SSLContext
 import anyio
 import anyio.abc
 import msgspec
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
@@ -45,7 +44,7 @@ from server.loopwatch import LoopWatch
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
-from server.rating_store import ratings_of, refresh
+from server.rating_book import RatingBook
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
@@ -96,6 +95,8 @@ class Host:
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
+        self.book = RatingBook(engine)
+        self.arranger.rating = self.book.rating
         self.desk = Desk(
             self.lobby,
             self.journal,
@@ -136,20 +137,6 @@ class Host:
             room = self._admit(past.terms, past.event, rated=past.rated, past=past)
             self._tasks.start_soon(self._arranged, room)
         return len(pasts)
-
-    async def rate(self, game: str) -> None:
-        """Count what has finished, and let the matchmaker know how strong those are who are here."""
-        names = [member.name for member in self.lobby.connected()]
-        try:
-            # Short transactions, and a query that is cancelled leaves its connection in between.
-            with anyio.CancelScope(shield=True):
-                await refresh(self.engine)
-                found = await ratings_of(self.engine, game, names)
-        except SQLAlchemyError:
-            # They are derived, and counted with the next match.
-            log.exception("the ratings of %s could not be counted", game)
-            return
-        self.arranger.ratings = {name: rating.rating for name, rating in found.items()}
 
     async def drain(self, seconds: float) -> int:
         """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
@@ -193,9 +180,9 @@ class Host:
             record = await self._run(room)
         finally:
             self.arranger.playing -= 1
-        self.arranger.ended(record)
         if room.rated:
-            await self.rate(record.game)
+            self.book.note(record)
+        self.arranger.ended(record)
         self.lobby.stir()
         if self.on_record is not None:
             await self.on_record(record)
@@ -286,7 +273,7 @@ async def open_host(
             with writing:
                 await running.journal.run()
 
-        for job in (write, running.watch.run, running.arranger.run, running.tell_browsers):
+        for job in (write, running.watch.run, running.book.run, running.arranger.run, running.tell_browsers):
             tasks.start_soon(job)
         door = Door(limits, trusted_proxies, running.pages)
 
