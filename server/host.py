@@ -39,6 +39,7 @@ from server.desk import Desk
 from server.door import Door
 from server.gallery import MAX_BACKLOG, Gallery
 from server.journal import Journal
+from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
@@ -49,6 +50,7 @@ from server.rating_book import RatingBook
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
+from server.static import StaticFiles
 
 log = logging.getLogger("arena.host")
 
@@ -115,7 +117,7 @@ class Host:
         self.resumed = 0
         """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 

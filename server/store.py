@@ -46,6 +46,14 @@ _rated = sa.text("rated AND finished IS NOT NULL")
 sa.Index(
     "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
 )
+_finished = sa.text("finished IS NOT NULL")
+sa.Index(
+    "ix_matches_finished",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_finished,
+    postgresql_where=_finished,
+)
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
 

@@ -146,7 +146,7 @@ async def test_a_store_of_another_version_is_backed_up_by_sqlite_as_it_is_and_no
             assert found.execute("SELECT schema_version FROM about").fetchall() == [(99,)]
         found.close()
     else:
-        with pytest.raises(StoreError, match="schema 99, and this program copies schema 2"):
+        with pytest.raises(StoreError, match="schema 99, and this program copies schema 3"):
             await backup(database, file)
 
 
