@@ -49,9 +49,10 @@ def test_a_depth_is_kept_and_told(name: str) -> None:
 def test_all_three_play_the_same_move_at_a_depth() -> None:
     position = M2.start()
     for _ in range(6):
-        moves = {name: choose(seated(f"{name}:depth=3", M2), position, 60.0) for name in NAMES}
+        specs = ("minimax:depth=3", "alphabeta:depth=3,exact=yes", "jamboree:depth=3,exact=yes")
+        moves = {spec: choose(seated(spec, M2), position, 60.0) for spec in specs}
         assert len(set(moves.values())) == 1, moves
-        position = M2.play(position, moves["minimax"])
+        position = M2.play(position, moves[specs[0]])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,7 +74,7 @@ def test_a_stop_ends_the_search(name: str) -> None:
 def test_jamboree_takes_the_threads_of_the_match_or_its_own() -> None:
     for spec, threads in (("jamboree:depth=1", 2), ("jamboree:depth=1,threads=3", 3)):
         bot = seated(spec, M2)
-        assert bot._backend._pool.threads == threads  # type: ignore[attr-defined]
+        assert bot._backend.threads == threads  # type: ignore[attr-defined]
 
 
 def outcome(game: AnyGame, maxie: str, minnie: str) -> Any:
