@@ -304,7 +304,8 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
     referee = Referee(terms(tc="100+0", game="riskless"))
     for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE)):
         referee.handle(event, 0)
-    now, credits = 0, []
+    now = 0
+    credits: list[float] = []
     while len(credits) < 8:
         mover = referee.mover
         referee.handle(TurnLeft(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
