@@ -47,7 +47,9 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
             tasks.start_soon(prepare, engine)
     for engine in engines:
         async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(store.about.c.schema_version))).scalars().all() == [2]
+            assert (await connection.execute(sa.select(store.about.c.schema_version))).scalars().all() == [
+                migrations.SCHEMA_VERSION
+            ]
         await engine.dispose()
 
 
