@@ -41,7 +41,7 @@ def match(
     b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same again.")],
     sprt: Annotated[
         str | None,
-        typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05."),
+        typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized."),
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = "m2",
