@@ -22,9 +22,12 @@ from console import (
 )
 from server.ladder import Ladder
 from server.ladder_command import (
+    CsvOption,
     EventOption,
+    HtmlOption,
     OpeningsOption,
     PinOption,
+    Reports,
     engine_bots,
     play,
     tell,
@@ -56,6 +59,8 @@ def match(
     openings: OpeningsOption = "0",
     event: EventOption = None,
     pin: PinOption = False,
+    html: HtmlOption = None,
+    csv: CsvOption = None,
 ) -> None:
     """Play pairs between two bots, and say how much stronger A is, with the error.
 
@@ -80,7 +85,7 @@ def match(
     pairs = _pairs(played)
     found = difference(pairs)
     told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}
-    tell(played, _findings(first, second, pairs, found, test), told, json)
+    tell(played, _findings(first, second, pairs, found, test), told, Reports(json, html, csv))
 
 
 def _pairs(played: Ladder) -> Counts:
