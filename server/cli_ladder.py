@@ -27,7 +27,6 @@ from server.ladder_command import (
     EventOption,
     HtmlOption,
     OpeningsOption,
-    PinOption,
     Reports,
     engine_bots,
     is_given,
@@ -82,7 +81,6 @@ def ladder(
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
     ] = False,
-    pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
     external: Annotated[
@@ -148,7 +146,7 @@ def ladder(
     plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
     if dial_in is not None:
         plan = dataclasses.replace(plan, bots=())
-    tell(play(plan, "ladder", record, db, dial_in=dial_in, pin=pin), [], {}, Reports(json, html, csv))
+    tell(play(plan, "ladder", record, db, dial_in=dial_in), [], {}, Reports(json, html, csv))
 
 
 def _dial_in(

@@ -26,7 +26,6 @@ from server.ladder_command import (
     EventOption,
     HtmlOption,
     OpeningsOption,
-    PinOption,
     Reports,
     engine_bots,
     play,
@@ -58,7 +57,6 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = "0",
     event: EventOption = None,
-    pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -81,7 +79,7 @@ def match(
     def settled(played: Ladder) -> bool:
         return test is not None and test.verdict(_pairs(played)) is not Verdict.OPEN
 
-    played = play(plan, "match", record, db, settled, pin=pin)
+    played = play(plan, "match", record, db, settled)
     pairs = _pairs(played)
     found = difference(pairs)
     told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}

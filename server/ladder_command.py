@@ -59,9 +59,6 @@ HtmlOption = Annotated[
     Path | None, typer.Option("--html", help="Write a report here: one page that needs nothing else.")
 ]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the table here, as CSV.")]
-PinOption = Annotated[
-    bool, typer.Option("--pin", help="Give each match cores of its own, where the system can.")
-]
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
@@ -110,8 +107,6 @@ def play(
     db: str | None,
     settled: Callable[[Ladder], bool] = lambda _: False,
     dial_in: DialIn | None = None,
-    *,
-    pin: bool = False,
 ) -> Ladder:
     """Play the plan: what was played. Raises Failure or Misuse."""
     # Only Riskless has maps; any other game has one start.
@@ -125,7 +120,6 @@ def play(
             kind,
             _openings(plan, starts),
             named=plan.event != LadderPlan.event,
-            pinned=pin,
         )
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
