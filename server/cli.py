@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+import server.cli_check
 import server.cli_ladder
 import server.cli_ratings
 import server.cli_serve
@@ -16,3 +17,4 @@ def register(app: typer.Typer) -> None:
     server.cli_serve.register(app)
     server.cli_ratings.register(app)
     server.cli_token.register(app)
+    server.cli_check.register(app)
