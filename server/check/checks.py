@@ -35,7 +35,7 @@ SETTLE_SECONDS = 0.15
 PONG_SECONDS = 0.5
 """A ping may wait for a busy machine, but not for a move that takes longer than this."""
 CLOSE_SECONDS = 2.0
-RUSH_SECONDS, RUSH = 1.0, 20
+RUSH_SECONDS, RUSH = 1.0, 8
 """More connections than this, in this time, are a rush at a server that has said goodbye."""
 
 
@@ -246,12 +246,18 @@ async def alive(exam: Exam) -> None:
     scene = Scene(await exam.stage.peer(), game, Player.MAXIE, LONG, GENEROUS_MS)
     await scene.begin()
     await scene.turn()
+    # Later than the turn, which may have been read together with it.
+    await anyio.sleep(SETTLE_SECONDS)
     began = time.monotonic()
     pong = await scene.peer.connection.ping()
     await scene.answer()
     answered = time.monotonic() - began
+    with anyio.move_on_after(exam.stage.patience) as waiting:
+        latency = await pong
+    if waiting.cancelled_caught:
+        raise Fault(f"a ping was not answered within {exam.stage.patience:g} s")
     # A bot that moves at once may put its move before the pong.
-    if answered > PONG_SECONDS and not pong.done():
+    if answered > PONG_SECONDS and latency > 0.9 * answered:
         raise Fault(f"a ping was not answered while it thought, for {1000 * answered:.0f} ms")
     await scene.end()
 
@@ -260,6 +266,7 @@ async def shut_down(exam: Exam) -> None:
     """The server says goodbye: the bot closes in good order and does not rush back."""
     peer = await exam.stage.peer()
     await peer.say(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
+    exam.stage.open_for_bots = False
     arrivals = exam.stage.arrivals
     closing = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(CLOSE_SECONDS) as scope:

@@ -89,10 +89,7 @@ class Scene:
             raise Fault(f"the turn was answered with {_short(message)}, not with a move")
         if message.match != self.match:
             raise Fault(f"the move names match {message.match!r:.70}, and the turn was of {self.match}")
-        if message.ply < len(self.moves):
-            raise Fault(
-                f"it played ply {message.ply} again, with {message.move!r:.60} after {self.moves[message.ply]!r}"
-            )
+        self._expect_new(message)
         if message.ply != len(self.moves):
             raise Fault(f"the move names ply {message.ply}, and the turn was of ply {len(self.moves)}")
         took = at - self._turned
@@ -148,7 +145,13 @@ class Scene:
         while (left := until - time.monotonic()) > 0:
             heard = await self.peer.hear_within("silence", left)
             if heard is not None and not self._repeats(heard[0]):
+                self._expect_new(heard[0])
                 raise Fault(f"{_short(heard[0])} came where nothing was asked")
+
+    def _expect_new(self, message: object) -> None:
+        if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
+            played = self.moves[message.ply]
+            raise Fault(f"it played ply {message.ply} again, with {message.move!r:.60} after {played!r}")
 
     def _repeats(self, message: object) -> bool:
         """Whether a message says again what was said before, which is harmless."""

@@ -36,6 +36,8 @@ class Stage:
         self.arrivals = 0
         """Connections so far."""
         self.subject: Subject | None = None
+        self.open_for_bots = True
+        """False: whoever connects is cut off."""
         self.url = ""
         self._command = command
         self._tasks = tasks
@@ -95,8 +97,6 @@ class Stage:
     async def back(self) -> Peer:
         """The bot's connection after the last one was lost: it must come with its session. Raises Fault."""
         session, self._peer = self.session, None
-        if self.subject is not None and await self.subject.wait(0.05) is not None:
-            raise Fault(f"the bot ended (exit code {self.subject.ended}) when its connection was lost")
         try:
             peer = await self.peer()
         except Fault as fault:
@@ -138,6 +138,9 @@ class Stage:
 
     async def _arrive(self, connection: ServerConnection) -> None:
         self.arrivals += 1
+        if not self.open_for_bots:
+            connection.transport.abort()
+            return
         try:
             self._put.send_nowait(connection)
         except anyio.WouldBlock:

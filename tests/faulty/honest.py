@@ -32,13 +32,14 @@ class Honest:
                     os.environ["ARENA_URL"], subprotocols=self.subprotocols, compression=None
                 ) as self.socket:
                     self.serve()
-                return
+                break
             except (OSError, WebSocketException):
                 time.sleep(0.1)
 
     def serve(self) -> None:
         self.greet()
         for frame in self.socket:
+            assert isinstance(frame, bytes)
             message = msgpack.unpackb(frame)
             getattr(self, f"on_{message['type']}", self.on_other)(message)
 

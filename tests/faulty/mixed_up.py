@@ -1,24 +1,20 @@
-"""Plays two matches on one board."""
+"""Takes two matches at once, and every turn for one of the last that began."""
 
 from __future__ import annotations
-
-from typing import Any, ClassVar
 
 from tests.faulty.honest import Honest, Message
 
 
 class MixedUp(Honest):
     matches = 2
-    board: ClassVar[list[int]] = []
+    last = ""
 
-    def choose(self, turn: Message) -> Any:
-        self.board += turn["moves"]
-        cell = super().choose({**turn, "moves": self.board})
-        self.board.append(cell)
-        return cell
+    def on_start(self, message: Message) -> None:
+        self.last = message["match"]
+        super().on_start(message)
 
-    def on_end(self, message: Message) -> None:
-        self.board.clear()
+    def move(self, turn: Message) -> Message:
+        return {**super().move(turn), "match": self.last}
 
 
 if __name__ == "__main__":

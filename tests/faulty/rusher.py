@@ -15,10 +15,8 @@ class Rusher(Honest):
     def run(self) -> None:
         while True:
             with contextlib.suppress(OSError, WebSocketException):
-                with connect(
-                    os.environ["ARENA_URL"], subprotocols=self.subprotocols, close_timeout=0
-                ) as self.socket:
-                    self.serve()
+                self.socket = connect(os.environ["ARENA_URL"], subprotocols=self.subprotocols)
+                self.serve()
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from tests.faulty.honest import Honest, Message
+from typing import Any
+
+from tests.faulty.honest import Honest
 
 
 class WrongPly(Honest):
-    def move(self, turn: Message) -> Message:
-        return {**super().move(turn), "ply": turn["ply"] + 1}
+    def say(self, **message: Any) -> None:
+        if message["type"] == "move":
+            message["ply"] = message["ply"] + 1
+        super().say(**message)
 
 
 if __name__ == "__main__":
