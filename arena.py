@@ -11,7 +11,7 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": ("ladder", "match", "serve", "ratings", "token", "check"),
+    "server.cli": ("ladder", "match", "serve", "ratings", "token", "check", "log"),
     "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse"),
     "maps.cli": ("maps",),
 }

@@ -6,6 +6,7 @@ import typer
 
 import server.cli_check
 import server.cli_ladder
+import server.cli_log
 import server.cli_ratings
 import server.cli_serve
 import server.cli_token
@@ -18,3 +19,4 @@ def register(app: typer.Typer) -> None:
     server.cli_ratings.register(app)
     server.cli_token.register(app)
     server.cli_check.register(app)
+    server.cli_log.register(app)
