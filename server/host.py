@@ -136,7 +136,7 @@ class Host:
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in pasts:
             room = self._admit(past.terms, past.event, rated=past.rated, past=past)
-            self._tasks.start_soon(self._arranged, room)
+            self._begin(room)
         return len(pasts)
 
     async def drain(self, seconds: float) -> int:
@@ -175,10 +175,14 @@ class Host:
     # rooms
 
     def _start(self, spec: MatchSpec, rated: bool) -> None:  # noqa: FBT001  the arranger's callback
-        self._tasks.start_soon(self._arranged, self._open(spec, rated=rated))
+        self._begin(self._open(spec, rated=rated))
+
+    def _begin(self, room: Room) -> None:
+        # Counted here and not in the task, which runs later: the limit must hold for the next one too.
+        self.arranger.playing += 1
+        self._tasks.start_soon(self._arranged, room)
 
     async def _arranged(self, room: Room) -> None:
-        self.arranger.playing += 1
         try:
             record = await self._run(room)
         finally:
