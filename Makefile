@@ -42,5 +42,13 @@ lock:  ## pin the dependencies again (needs uv)
 bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md
 	$(BIN)/python -m benchmarks.server
 
+bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
+
+# the peers that the engine is measured against
+$(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	@touch $@
+
 clean:
 	rm -rf $(VENV) dist build

@@ -11,8 +11,8 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": ("ladder", "match", "serve", "ratings", "token"),
-    "bots.cli": ("bot", "play", "replay", "trace", "analyse"),
+    "server.cli": ("ladder", "match", "serve", "ratings", "token", "backup", "restore", "export", "import"),
+    "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
     "maps.cli": ("maps",),
 }
 """Which module has which commands, so that a bot's process does not load the server's libraries."""

@@ -175,8 +175,9 @@ async def _hold_against(
             fault(f"{player.name} began {match}, which is lost")
         for (match, ply), move in player.acknowledged.items():
             outcome.acknowledged += 1
-            record = records.get(match)
-            if record is None or len(record.moves) <= ply or record.moves[ply].move != move:
+            kept_record = records.get(match)
+            moves = kept_record.moves if kept_record else []
+            if len(moves) <= ply or moves[ply].move != move:
                 fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record")
             if kept.get((match, ply)) != move:
                 fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions
@@ -10,14 +11,20 @@ from bots.engine.catalogue import weights_for
 from bots.engine.searcher import Searcher, Settings
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import deepen
-from bots.search.play import Table, alphabeta_search
+from bots.search.play import Search, Table, alphabeta_search
 
 COUNT = 7
 SECONDS = 1.0
 
 
+def _for_a_while() -> Callable[[], bool]:
+    """A stop that says yes after SECONDS."""
+    end = time.perf_counter() + SECONDS
+    return lambda: time.perf_counter() > end
+
+
 def _finished(reports: Any) -> int:
-    return max(report.depth for report in reports if report.finished)
+    return max(int(report.depth) for report in reports if report.finished)
 
 
 def run() -> Section:
@@ -28,15 +35,13 @@ def run() -> Section:
     rows = []
     more: list[list[float]] = [[], []]
     for number, position in enumerate(positions(board, COUNT)):
-        search = alphabeta_search(evaluator_for(board, "features"), table=Table())
-        end = time.perf_counter() + SECONDS
-        reference = _finished(deepen(board, position, search, stop=lambda end=end: time.perf_counter() > end))
+        search: Search[Any, Any] = alphabeta_search(evaluator_for(board, "features"), table=Table())
+        reference = _finished(deepen(board, position, search, stop=_for_a_while()))
         found = []
         for searcher, gains in zip((exact, playing), more, strict=True):
             searcher.warm_up()
             searcher.clear()
-            end = time.perf_counter() + SECONDS
-            found.append(_finished(searcher.deepen(position, stop=lambda end=end: time.perf_counter() > end)))
+            found.append(_finished(searcher.deepen(position, stop=_for_a_while())))
             gains.append(found[-1] - reference)
         rows.append([str(number + 1), str(reference), *(f"{depth}" for depth in found)])
     rows.append(["more plies", "", *(f"**{Ratio(gains)}**" for gains in more)])

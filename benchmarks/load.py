@@ -63,7 +63,7 @@ async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool
         load.errors.append(str(error))
 
 
-async def relay_bot(url: str, first: bool, load: Load) -> None:  # noqa: FBT001  who of the pair begins
+async def relay_bot(url: str, first: bool, load: Load) -> None:
     """A frame as large as a move for every frame that comes; until cancelled."""
     try:
         async with _open(url) as connection:

@@ -52,11 +52,11 @@ def run() -> Section:
             for position in positions(each, 5):
                 words, left = rules.pack(position), rules.plies_left(position)
 
-                def here(depth: int = depth, left: int = left, rules: Any = rules) -> int:
-                    return int(compiled(memory, rules.rules, left, depth))
+                def here(depth: int = depth, left: int = left, rules: Any = rules, at: Any = memory) -> int:
+                    return int(compiled(at, rules.rules, left, depth))
 
-                def there(depth: int = depth, left: int = left, rules: Any = rules) -> int:
-                    return int(native(memory.ctypes.data, rules.rules.ctypes.data, left, depth))
+                def there(depth: int = depth, left: int = left, rules: Any = rules, at: Any = memory) -> int:
+                    return int(native(at.ctypes.data, rules.rules.ctypes.data, left, depth))
 
                 for turn in range(ROUNDS + 1):
                     seen = []

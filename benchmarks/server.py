@@ -179,7 +179,7 @@ def _complain(load: Load) -> None:
 
 def _histogram(url: str) -> dict[float, float]:
     """The cumulative counts of `arena_move_seconds`, by upper bound."""
-    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:
+    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text = answer.read().decode()
     found = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', text, re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in found}
@@ -201,8 +201,10 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
     lines = [
         "# The server, measured",
         "",
-        f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
-        f"(load average before: {os.getloadavg()[0]:.1f}). Journal on, SQLite.",
+        (
+            f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
+            f"(load average before: {os.getloadavg()[0]:.1f}). Journal on, SQLite."
+        ),
         "",
         f"## Flat out, against a bare relay of the same frames (median of {rounds} rounds)",
         "| bots | moves/s, arena | frames/s, relay | ratio |",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
@@ -49,11 +50,10 @@ def run() -> Section:
             depth = max(to_depth(plain, position, 100, SECONDS).depth - 1, 4)
             depths.append(depth)
             for (name, _), searcher in zip(FORMS, others, strict=True):
-                before, first = timed(lambda p=position, d=depth: to_depth(plain, p, d, 60))
-                seconds, report = timed(
-                    lambda s=searcher, p=position, d=depth, b=before: to_depth(s, p, d, PATIENCE * b + 0.1)
-                )
-                after, _ = timed(lambda p=position, d=depth: to_depth(plain, p, d, 60))
+                before, first = timed(partial(to_depth, plain, position, depth, 60))
+                patience = PATIENCE * before + 0.1
+                seconds, report = timed(partial(to_depth, searcher, position, depth, patience))
+                after, _ = timed(partial(to_depth, plain, position, depth, 60))
                 if report.finished and report.depth == depth:
                     if (report.value, report.move) != (first.value, first.move):
                         raise AssertionError(f"{map}, {name}: {report} instead of {first}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable
+from functools import partial
 from time import monotonic, monotonic_ns
 
 import anyio
@@ -34,10 +35,15 @@ from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
 from server.limits import HostLimits
 from server.lobby import Lobby
-from server.matchmaker import UNRATED, Meetings, Offer
+from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.member import Member
 
 log = logging.getLogger("arena.arranger")
+
+MARGIN_MS = 100
+"""Of matches that come about by challenge."""
+READY_MS = 30_000
+"""Of the same: a compiled engine may have to compile first."""
 
 Start = Callable[[MatchSpec, bool], None]
 """Begins a match in the background; the flag says whether it is rated."""
@@ -58,7 +64,8 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
-        self.rating: Callable[[str], float] = lambda _name: UNRATED
+        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
+        """What a bot is rated in a game."""
 
     # what happens to bots
 
@@ -186,7 +193,8 @@ class Arranger:
         waiting = self._waiting(self.offer) if self.offer is not None else []
         while self.offer is not None and not self.draining and self.playing < self.at_once:
             waiting = [member for member in waiting if member.free]
-            pair = self._meetings.choose([member.name for member in waiting], self.rating)
+            rating = partial(self.rating, self.offer.game.name)
+            pair = self._meetings.choose([member.name for member in waiting], rating)
             if pair is None:
                 return
             self._begin(self.offer, pair)
@@ -229,14 +237,10 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-MARGIN_MS = 100
-READY_MS = 30_000
-
-
 def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
     return MatchSpec(
         match=uuid.uuid4().hex,
-        event="serve",
+        event=OPEN_EVENT,
         game=taken.game,
         maxie=maxie,
         minnie=minnie,

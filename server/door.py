@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from asyncio import transports
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from time import monotonic_ns
@@ -21,6 +21,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import Event
 
 from protocol.messages import SUBPROTOCOL
+from server.answers import Answer
 from server.flow import Flow
 from server.guesses import source
 from server.limits import HostLimits
@@ -34,8 +35,8 @@ CONTROL_BURST = 100
 MOST_FRAGMENTS = 1024
 """Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
 
-Pages = Callable[[str], tuple[HTTPStatus, str, bytes] | None]
-"""Answers a plain GET: status, content type, body; None where there is no such page."""
+Pages = Callable[[Request], Awaitable[Answer | None]]
+"""Answers a plain GET; None where there is no such page."""
 
 
 class Door:
@@ -116,10 +117,10 @@ class Door:
         if self.open[key] <= 0:
             del self.open[key]
 
-    def admit(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def admit(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer plain requests, refuse other versions of the protocol, and let the rest shake hands."""
         if request.headers.get("Upgrade", "").lower() != "websocket":
-            return self._answer(connection, request)
+            return await self._answer(connection, request)
         address: str | None = getattr(connection, "client_address", None)
         if address is not None and self.trusts(address):
             named = _forwarded_for(request)
@@ -138,18 +139,19 @@ class Door:
             return connection.respond(HTTPStatus.BAD_REQUEST, text)
         return None
 
-    def _answer(self, connection: ServerConnection, request: Request) -> Response:
-        found = self._pages(request.path)
+    async def _answer(self, connection: ServerConnection, request: Request) -> Response:
+        found = await self._pages(request)
         if found is None:
-            text = f"bots connect here by websocket, as {SUBPROTOCOL}\n"
+            text = f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}\n"
             return connection.respond(HTTPStatus.NOT_FOUND, text)
-        status, kind, body = found
-        response = connection.respond(status, "")
-        del response.headers["Content-Type"]
-        del response.headers["Content-Length"]
-        response.headers["Content-Type"] = kind
-        response.headers["Content-Length"] = str(len(body))
-        response.body = body
+        response = connection.respond(found.status, "")
+        for name in ("Content-Type", "Content-Length"):
+            del response.headers[name]
+        for name, value in found.headers.items():
+            response.headers[name] = value
+        response.headers["Content-Type"] = found.kind
+        response.headers["Content-Length"] = str(len(found.body))
+        response.body = found.body
         return response
 
 

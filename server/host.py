@@ -39,15 +39,18 @@ from server.desk import Desk
 from server.door import Door
 from server.gallery import MAX_BACKLOG, Gallery
 from server.journal import Journal
+from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
+from server.rating_book import RatingBook
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
+from server.static import StaticFiles
 
 log = logging.getLogger("arena.host")
 
@@ -96,6 +99,8 @@ class Host:
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
+        self.book = RatingBook(engine)
+        self.arranger.rating = self.book.rating
         self.desk = Desk(
             self.lobby,
             self.journal,
@@ -112,7 +117,7 @@ class Host:
         self.resumed = 0
         """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 
@@ -128,6 +133,11 @@ class Host:
         """Play one match to its end, in this task. Waits first until both bots can take it."""
         await self.lobby.wait_free((spec.maxie, spec.minnie))
         return await self._run(self._open(spec))
+
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
+        self.journal.open_match(self._terms(spec), spec.event, record.started)
+        await self.journal.durable(self.journal.close_match(record))
 
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
@@ -187,6 +197,8 @@ class Host:
             record = await self._run(room)
         finally:
             self.arranger.playing -= 1
+        if room.rated:
+            self.book.note(record)
         self.arranger.ended(record)
         self.lobby.stir()
         if self.on_record is not None:
@@ -194,7 +206,10 @@ class Host:
 
     def _open(self, spec: MatchSpec, *, rated: bool = False) -> Room:
         """Make the room of a match; from now on its players are taken."""
-        terms = Terms(
+        return self._admit(self._terms(spec), spec.event, rated=rated)
+
+    def _terms(self, spec: MatchSpec) -> Terms:
+        return Terms(
             match=spec.match,
             game=spec.game,
             players=Players(spec.maxie, spec.minnie),
@@ -203,8 +218,8 @@ class Host:
             ready_ms=spec.ready_ms,
             grace_ms=self.grace_ms,
             threads=spec.threads,
+            opening=spec.opening,
         )
-        return self._admit(terms, spec.event, rated=rated)
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
@@ -270,7 +285,7 @@ async def open_host(
             engine = store.make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
         else:
             engine = store.make_engine(database)
-        stack.push_async_callback(engine.dispose)
+        stack.push_async_callback(_dispose, engine)
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
@@ -283,7 +298,7 @@ async def open_host(
             with writing:
                 await running.journal.run()
 
-        for job in (write, running.watch.run, running.arranger.run, running.tell_browsers):
+        for job in (write, running.watch.run, running.book.run, running.arranger.run, running.tell_browsers):
             tasks.start_soon(job)
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.
@@ -334,6 +349,12 @@ async def open_host(
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
+
+
+async def _dispose(engine: AsyncEngine) -> None:
+    """Close the store's connections, also when this host is cancelled: each of them has a thread."""
+    with anyio.CancelScope(shield=True):
+        await engine.dispose()
 
 
 @asynccontextmanager

@@ -18,6 +18,9 @@ MOST_COMPARED = 50
 """How many of those that wait are compared with each other, the longest waiting first: all pairs of
 thousands would hold up every match."""
 
+OPEN_EVENT = "serve"
+"""The event of whatever an open server arranges itself: what it goes on with after a restart."""
+
 
 @dataclass(frozen=True)
 class Offer:

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -47,6 +46,14 @@ _rated = sa.text("rated AND finished IS NOT NULL")
 sa.Index(
     "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
 )
+_finished = sa.text("finished IS NOT NULL")
+sa.Index(
+    "ix_matches_finished",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_finished,
+    postgresql_where=_finished,
+)
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
@@ -57,6 +64,18 @@ events = sa.Table(
     sa.Column("seq", sa.Integer, primary_key=True),
     sa.Column("at", sa.BigInteger, nullable=False),  # monotonic ns of the server's run
     sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
+)
+
+ladders = sa.Table(  # server.ladder_store: what an event was begun with, so that it can go on
+    "ladders",
+    metadata,
+    sa.Column("event", sa.String(128), primary_key=True),
+    sa.Column("uid", sa.String(32), nullable=False),  # of which its matches have their ids
+    sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
+    sa.Column("named", sa.Boolean, nullable=False),  # by a person, and not after its beginning
+    sa.Column("plan", sa.Text, nullable=False),  # JSON
+    sa.Column("started", sa.String(32), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=True),
 )
 
 tokens = sa.Table(
@@ -233,10 +252,9 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         await connection.rollback()
 
 
-def insert_or_update(engine: AsyncEngine, table: sa.Table, values: dict[str, Any]) -> sa.Insert:
-    """An insert that, where the primary key is there already, changes that row."""
-    make = postgresql.insert if engine.dialect.name == "postgresql" else sqlite.insert
-    insert = make(table).values(values)
+def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
+    """An insert, of one row or many, that changes the rows whose primary keys are there already."""
+    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     keys = [column.name for column in table.primary_key]
-    changes = {name: value for name, value in values.items() if name not in keys}
+    changes = {name: value for name, value in insert.excluded.items() if name not in keys}
     return insert.on_conflict_do_update(index_elements=keys, set_=changes)

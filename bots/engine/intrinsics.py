@@ -27,6 +27,7 @@ Codegen = tuple[Any, Callable[..., Any]]
 _WORD = ir.IntType(64)
 _DOUBLE = ir.IntType(128)
 _INDEX = ir.IntType(32)
+_declared: Any = cgutils.get_or_insert_function
 
 
 def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,7 +183,7 @@ def rest(_typing: Any) -> Codegen:
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function
             kind = ir.FunctionType(ir.IntType(32), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+            builder.call(_declared(builder.module, kind, "sched_yield"), [])
         return context.get_dummy_value()
 
     return types.void(), generate

@@ -73,18 +73,25 @@ def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
             return position
 
 
-def play(game: Game[Any, Any], start: Any, seats: dict[Player, Searcher[Any, Any]], budget: Budget) -> Played:
-    """One match from `start`."""
+def play(
+    game: Game[Any, Any],
+    start: Any,
+    seats: dict[Player, Searcher[Any, Any]],
+    budget: Budget,
+    longest: int = 1 << 30,
+) -> Played:
+    """One match from `start`; a draw after the `longest` number of plies."""
     position = start
-    positions, reports = [], []
+    positions: list[Any] = []
+    reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
-    while (outcome := game.outcome(position)) is None:
+    while (outcome := game.outcome(position)) is None and len(positions) < longest:
         report = budget.spend(seats[game.player(position)], position)
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
-    return Played(outcome.winner, tuple(positions), tuple(reports))
+    return Played(outcome.winner if outcome else None, tuple(positions), tuple(reports))
 
 
 def pair(

@@ -1,6 +1,7 @@
 """Learning an evaluator's weights from matches that it plays against itself (003, learning).
 
-Every position of a match is a sample: its features, and how the match ended for Maxie (1, ½, 0). The
+Every position of a match is a sample: its features, and how the match ended for Maxie: 1, 0, or her
+share of the armies where nobody won; the longer it still took, the nearer to a half. The
 weights are those that predict the ends best: a logistic regression without a constant, since mirrored
 positions have opposite features. Its scale is free, so it is chosen such that the evaluator's values
 are as large as the plain estimate's: they are hundredths of an army then. Each generation plays with
@@ -12,15 +13,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bots.engine.searcher import Searcher, Settings
-from bots.engine.selfplay import Budget, play, scattered
+from bots.engine.selfplay import Budget, Played, opening, play, scattered
 from bots.evaluators.catalogue import features_of
-from games.core import Game, Player
+from games.core import Player
+from games.riskless import Riskless
 
 Numbers = npt.NDArray[np.float64]
 
@@ -29,6 +30,10 @@ HELD_OUT = 5
 RIDGE = 1e-3
 """Holds weights near 0 that the matches say nothing of, in units of a feature's spread."""
 TABLE_MB = 2
+HALF_LIFE = 40
+"""Plies after which an end counts half: who can win soon is better off than who can win some day."""
+LONGEST = 250
+"""Plies of a match; by then it is clear where it goes."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Samples:
 
 
 def self_play(
-    games: Sequence[Game[Any, Any]],
+    games: Sequence[Riskless],
     weights: Mapping[str, int],
     *,
     matches: int,
@@ -70,6 +75,7 @@ def self_play(
     rows: list[Sequence[int]] = []
     ends: list[float] = []
     numbers: list[int] = []
+    number = 0
     for game in games:
         found = features_of(game)
         if found is None:
@@ -79,19 +85,27 @@ def self_play(
         try:
             searcher.warm_up()
             for _ in range(matches):
-                start = scattered(game, rng)
+                start = scattered(game, rng) if number % 2 else opening(game, rng, rng.randint(2, 12))
                 seats = dict.fromkeys(Player, searcher)
-                played = play(game, start, seats, Budget(nodes=nodes))
-                end = 0.5 if played.winner is None else float(played.winner is Player.MAXIE)
-                number = numbers[-1] + 1 if numbers else 0
-                for position in played.positions:
+                played = play(game, start, seats, Budget(nodes=nodes), LONGEST)
+                end = _end(played)
+                for left, position in enumerate(reversed(played.positions)):
                     rows.append(count(position))
-                    ends.append(end)
+                    ends.append(0.5 + (end - 0.5) * 0.5 ** (left / HALF_LIFE))
                     numbers.append(number)
+                number += 1
                 progress()
         finally:
             searcher.close()
     return Samples(np.array(rows, float), np.array(ends), np.array(numbers))
+
+
+def _end(played: Played) -> float:
+    """1 when Maxie won, 0 when she lost, her share of the armies when nobody did."""
+    if played.winner is not None:
+        return float(played.winner is Player.MAXIE)
+    armies: tuple[int, ...] = played.positions[-1].armies
+    return sum(n for n in armies if n > 0) / sum(map(abs, armies))
 
 
 def fit(samples: Samples, names: Sequence[str], weights: Mapping[str, int]) -> Fit:

@@ -10,7 +10,7 @@ from tests.peers.wire import arguments, report
 url, _, _ = arguments()
 address = urlsplit(url)
 sockets = []
-for _ in range(int(sys.argv[4])):
+for _attempt in range(int(sys.argv[4])):
     try:
         sockets.append(socket.create_connection((address.hostname or "", address.port or 0), timeout=5))
     except OSError:

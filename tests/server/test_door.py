@@ -11,19 +11,23 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
 from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL, Browse, Listing
+from server.answers import Answer
 from server.door import CONTROL_BURST, MOST_FRAGMENTS, Door
 from server.host import Host, open_host
 from server.limits import HostLimits
-from server.meters import Meters
-from server.pages import Pages
 from tests.server.peer import dial, enter
 
 
 def door(*proxies: str, **limits: int) -> Door:
-    return Door(HostLimits(**limits), proxies, Pages(Meters()))
+    return Door(HostLimits(**limits), proxies, no_pages)
+
+
+async def no_pages(_request: Request) -> Answer | None:
+    return None
 
 
 def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:

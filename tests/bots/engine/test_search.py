@@ -18,7 +18,7 @@ from games.riskless import Riskless
 from games.tictactoe import TicTacToe
 from tests.bots.engine.positions import minimax, random_map, random_position, some_weights
 
-EXACT = {"exact": True, "table_mb": 1, "split_depth": 2}
+EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 WAYS: dict[str, dict[str, Any]] = {
     "one thread": {},
     "two threads": {"threads": 2},
