@@ -7,9 +7,11 @@ STAMP  := $(VENV)/.installed
 .PHONY: ladder test check format lock bench bench-server clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
+	$(BIN)/python -m bots.engine
 	$(BIN)/arena ladder
 
 test: $(STAMP)  ## unit, property and end-to-end tests
+	$(BIN)/python -m bots.engine
 	$(BIN)/pytest
 
 check: $(STAMP)  ## lint, types, import contracts
