@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: ladder test check format lock bench clean
+.PHONY: ladder test check format lock bench screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
@@ -46,6 +46,9 @@ bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes
 $(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
+
+screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
+	$(BIN)/python -m tests.web.screenshots docs/pictures
 
 clean:
 	rm -rf $(VENV) dist build
