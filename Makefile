@@ -4,7 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
+<<<<<<< HEAD
 .PHONY: ladder test check format lock bench bench-server clean
+=======
+.PHONY: ladder test check format lock bench screenshots clean
+>>>>>>> refs/heads/page
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.engine
@@ -51,6 +55,9 @@ bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes
 $(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
+
+screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
+	$(BIN)/python -m tests.web.screenshots docs/pictures
 
 clean:
 	rm -rf $(VENV) dist build
