@@ -4,11 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-<<<<<<< HEAD
-.PHONY: ladder test check format lock bench bench-server clean
-=======
-.PHONY: ladder test check format lock bench screenshots clean
->>>>>>> refs/heads/page
+.PHONY: ladder test check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.engine
