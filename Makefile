@@ -39,5 +39,13 @@ lock:  ## pin the dependencies again (needs uv)
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
+bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
+
+# the peers that the engine is measured against
+$(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	@touch $@
+
 clean:
 	rm -rf $(VENV) dist build

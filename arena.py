@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 import typer
 
-import bots.cli
-import maps.cli
-import server.cli
 from console import Failure, err
 
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "server.cli": ("ladder", "match", "serve", "ratings", "token", "backup", "restore", "export", "import"),
+    "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
+    "maps.cli": ("maps",),
+}
+"""Which module has which commands, so that a bot's process does not load the server's libraries."""
 
-def build() -> typer.Typer:
-    """The command with all its subcommands."""
+
+def build(modules: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command with the subcommands of these modules."""
     app = typer.Typer(
         help="Host matches between bots, connect a bot, run ladders.",
         no_args_is_help=True,
@@ -21,16 +27,24 @@ def build() -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
     )
-    server.cli.register(app)
-    bots.cli.register(app)
-    maps.cli.register(app)
+    # Without a callback typer would make a single command the whole of it.
+    app.callback()(lambda: None)
+    for module in modules:
+        import_module(module).register(app)
     return app
+
+
+def needed(arguments: Sequence[str]) -> list[str]:
+    """The modules that a command line needs: one where its command is known, else all."""
+    first = arguments[0] if arguments else ""
+    return [module for module, names in COMMANDS.items() if first in names] or list(COMMANDS)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command, and exit: 0, 1 for a failure that is explained in one line, 2 for bad usage."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = build()(arguments, standalone_mode=False)
+        code = build(needed(given))(given, standalone_mode=False, prog_name="arena")
     except Failure as failure:
         err.print(f"arena: {failure}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(failure.exit_code)
@@ -38,7 +52,8 @@ def main(arguments: list[str] | None = None) -> None:
         # bad options and arguments, as typer's own parser finds them
         told = getattr(problem, "format_message", None)
         message = told() if told else str(problem)
-        err.print(f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
+        bare = message.startswith("Usage: ")  # the help of a command that was given nothing
+        err.print(message if bare else f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(getattr(problem, "exit_code", 1))
     except (KeyboardInterrupt, typer.Abort):
         err.print("arena: stopped")

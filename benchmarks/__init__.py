@@ -1,1 +1,1 @@
-"""Measurements, each a ratio against a named peer or limit in one run."""
+"""How fast and how strong the compiled engine is, each figure as a ratio measured in one run."""

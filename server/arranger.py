@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable
+from functools import partial
 from time import monotonic, monotonic_ns
 
 import anyio
@@ -33,10 +34,15 @@ from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
 from server.limits import HostLimits
 from server.lobby import Lobby
-from server.matchmaker import UNRATED, Meetings, Offer
+from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.member import Member
 
 log = logging.getLogger("arena.arranger")
+
+MARGIN_MS = 100
+"""Of matches that come about by challenge."""
+READY_MS = 30_000
+"""Of the same: a compiled engine may have to compile first."""
 
 Start = Callable[[MatchSpec, bool], None]
 """Begins a match in the background; the flag says whether it is rated."""
@@ -57,7 +63,8 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
-        self.rating: Callable[[str], float] = lambda _name: UNRATED
+        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
+        """What a bot is rated in a game."""
 
     # what happens to bots
 
@@ -181,7 +188,8 @@ class Arranger:
     def _match_one(self) -> bool:
         if self.offer is None or self.draining or self.playing >= self.at_once:
             return False
-        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], self.rating)
+        rating = partial(self.rating, self.offer.game.name)
+        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], rating)
         if pair is None:
             return False
         self._meetings.note(*pair)
@@ -202,12 +210,14 @@ class Arranger:
 
     def _waiting(self, offer: Offer) -> list[Member]:
         now = monotonic()
+        # Whom somebody asks for a match gets to answer before the matchmaker has another one ready.
+        asked = {each.opponent for each in self._challenges.listed(monotonic_ns())}
         waiting = []
         for member in self._lobby.connected():
             if member.benched and not self._bench.sits(member.name, now):
                 member.benched = ""
             takes = member.takes.pool and member.takes.refusal(offer.game, offer.time_control) is None
-            if takes and member.free and not member.benched:
+            if takes and member.free and not member.benched and member.name not in asked:
                 waiting.append(member)
         return waiting
 
@@ -221,14 +231,10 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-MARGIN_MS = 100
-READY_MS = 30_000
-
-
 def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
     return MatchSpec(
         match=uuid.uuid4().hex,
-        event="serve",
+        event=OPEN_EVENT,
         game=taken.game,
         maxie=maxie,
         minnie=minnie,

@@ -7,6 +7,7 @@ import typer
 import server.cli_ladder
 import server.cli_ratings
 import server.cli_serve
+import server.cli_store
 import server.cli_token
 
 
@@ -15,4 +16,5 @@ def register(app: typer.Typer) -> None:
     server.cli_ladder.register(app)
     server.cli_serve.register(app)
     server.cli_ratings.register(app)
+    server.cli_store.register(app)
     server.cli_token.register(app)

@@ -34,10 +34,9 @@ from protocol.timecontrol import BadTimeControl, TimeControl
 from server import logs
 from server.host import CannotListen, Host, open_host
 from server.limits import HostLimits
-from server.matchmaker import Offer
+from server.matchmaker import OPEN_EVENT, Offer
 from server.store import StoreError
 
-EVENT = "serve"
 SAFE = HostLimits()
 
 
@@ -116,7 +115,7 @@ def serve(
     """
     try:
         control = TimeControl.parse(tc)
-        offer = Offer(make_setup(game, map), control, margin, ready * 1000, EVENT, rated=not casual)
+        offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
         networks = [str(ip_network(each)) for each in proxy or ()]
     except (GameError, MapError, BadTimeControl) as error:
         raise Misuse(str(error)) from None
@@ -146,16 +145,16 @@ def serve(
             tls=tls,
             limits=limits,
             trusted_proxies=networks,
+            going_on=OPEN_EVENT,
+            on_record=lambda each: _tell(each, record),
         ) as running:
-            running.on_record = lambda each: _tell(each, record)
-            resumed = await running.resume(EVENT)
             running.arranger.at_once = at_once
             if not challenges_only:
                 running.arranger.offer = offer
             running.lobby.stir()
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
-            if resumed:
-                err.print(f"going on with {resumed} matches; their bots have {grace} s to return")
+            if running.resumed:
+                err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
             await _until_told_to_stop(running, drain)
 
     try:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import errno
 import logging
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLContext
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -25,6 +27,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from games.core import Player
+from protocol.codec import encode
 from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
@@ -34,17 +37,20 @@ from server.arena_api import MatchSpec
 from server.arranger import Arranger
 from server.desk import Desk
 from server.door import Door
-from server.gallery import Gallery
+from server.gallery import MAX_BACKLOG, Gallery
 from server.journal import Journal
+from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
+from server.rating_book import RatingBook
 from server.referee import Terms
 from server.room import Room
 from server.session import Session
+from server.static import StaticFiles
 
 log = logging.getLogger("arena.host")
 
@@ -56,10 +62,16 @@ PONG_SECONDS = 20
 """How long it may take to answer."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
+LISTED_CHALLENGES = 1000
+"""Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
 Told = Callable[[Record], Awaitable[None]]
+KERNEL_BUFFER = 32 * 1024
+"""Bytes in the kernel, each way (Linux takes the double). What has arrived is parsed in one go, so a client
+that floods holds up all others by as much as fits in here; and a client that never reads is found out
+when as much waits for it."""
 
 
 class CannotListen(Exception):
@@ -87,6 +99,8 @@ class Host:
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
+        self.book = RatingBook(engine)
+        self.arranger.rating = self.book.rating
         self.desk = Desk(
             self.lobby,
             self.journal,
@@ -100,8 +114,10 @@ class Host:
         self.rooms: dict[str, Room] = {}
         self.on_record: Told | None = None
         """Told of each match that the server arranged itself, when it is over."""
+        self.resumed = 0
+        """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 
@@ -146,13 +162,13 @@ class Host:
     def gallery(self, match: str) -> Gallery | None:
         """The gallery of a match in progress."""
         room = self.rooms.get(match)
-        return room.gallery if room else None
+        return room.gallery if room and not room.gallery.closed else None
 
     def listing(self) -> Listing:
         """What goes on now."""
         matches = [room.listed() for room in self.rooms.values()]
         bots = [member.present() for member in self.lobby.connected()]
-        return Listing(matches, bots, self.arranger.listed())
+        return Listing(matches, bots, self.arranger.listed()[:LISTED_CHALLENGES])
 
     async def tell_browsers(self) -> None:
         """Send a new listing to whoever browses whenever something changes, until cancelled."""
@@ -160,9 +176,11 @@ class Host:
             await self.lobby.wait_change()
             await anyio.sleep(LISTING_SECONDS)
             if self.desk.browsing:
-                listing = self.listing()
+                # Encoded once for all. Who has not yet read the one before is told with the next change.
+                listing = encode(self.listing())
                 for visitor in list(self.desk.browsing):
-                    visitor.line.tell(listing)
+                    if visitor.line.backlog <= MAX_BACKLOG:
+                        visitor.line.tell_frame(listing)
 
     # rooms
 
@@ -175,6 +193,8 @@ class Host:
             record = await self._run(room)
         finally:
             self.arranger.playing -= 1
+        if room.rated:
+            self.book.note(record)
         self.arranger.ended(record)
         self.lobby.stir()
         if self.on_record is not None:
@@ -239,12 +259,16 @@ async def open_host(
     tls: SSLContext | None = None,
     limits: HostLimits = PRIVATE,
     trusted_proxies: Collection[str] = (),
+    going_on: str | None = None,
+    on_record: Told | None = None,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
     anyone           names without a token may connect, for a private network
     grace_ms         how long a dropped bot may take to come back to its matches
     trusted_proxies  networks whose X-Forwarded-For is believed
+    going_on         the event whose matches go on that were in progress when the server went away
+    on_record        told of each match that the server arranged or went on with, when it is over
 
     Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -261,6 +285,7 @@ async def open_host(
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
+        running.on_record = on_record
         # Whoever cancels this host must not cancel its journal before what it was given is written.
         writing = anyio.CancelScope(shield=True)
         stack.callback(writing.cancel)
@@ -269,13 +294,17 @@ async def open_host(
             with writing:
                 await running.journal.run()
 
-        for job in (write, running.watch.run, running.arranger.run, running.tell_browsers):
+        for job in (write, running.watch.run, running.book.run, running.arranger.run, running.tell_browsers):
             tasks.start_soon(job)
+        if going_on is not None:
+            # Before anybody can come in: a bot that returns must find its session and its matches.
+            running.resumed = await running.resume(going_on)
         door = Door(limits, trusted_proxies, running.pages)
 
         async def answer(connection: ServerConnection) -> None:
             await Session(connection, running.desk, limits).run()
 
+        only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
         try:
             listener = await stack.enter_async_context(
                 serve(
@@ -295,10 +324,14 @@ async def open_host(
                     close_timeout=2,
                     server_header=PROGRAM,
                     ssl=tls,
+                    **only_with_tls,
                 )
             )
         except OSError as error:
             raise CannotListen(_listen_problem(host, port, error)) from None
+        for each in listener.sockets:  # and so for every connection that they accept
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
         bound = next(iter(listener.sockets)).getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         running.url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"

@@ -128,8 +128,9 @@ async def _write(connection: AsyncConnection, batch: Batch) -> None:
     if batch.sessions:
         # the last word of each name counts
         latest = {row["name"]: row for row in batch.sessions}
-        await connection.execute(sa.delete(store.sessions).where(store.sessions.c.name.in_(latest)))
-        await connection.execute(sa.insert(store.sessions), list(latest.values()))
+        change = store.insert_or_update(connection.dialect.name, store.sessions)
+        # In one order everywhere: two servers that change the same rows then never wait for each other.
+        await connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
     if batch.opened:
         await connection.execute(sa.insert(store.matches), batch.opened)
     if batch.events:

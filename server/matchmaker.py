@@ -15,6 +15,9 @@ RATING_STEP = 200.0
 
 UNRATED = 1500.0
 
+OPEN_EVENT = "serve"
+"""The event of whatever an open server arranges itself: what it goes on with after a restart."""
+
 
 @dataclass(frozen=True)
 class Offer:

@@ -42,7 +42,7 @@ class Meaning(StrEnum):
     PLAYED = "a win and a loss, or a draw where nobody wins"
     FORFEITED = "a win and a loss; the loser's forfeits grow by one"
     MISSED = (
-        "a win and a loss; whoever did not come has one forfeit more; where both did not, the ratings stay"
+        "a win and a loss; whoever was not there has one forfeit more; where both were not, the ratings stay"
     )
     VOID = "counts for nobody"
 
@@ -51,7 +51,7 @@ def meaning(reason: EndReason) -> Meaning:
     """What a match that ended so means for the ratings of its bots."""
     if reason is EndReason.SERVER_FAULT:
         return Meaning.VOID
-    if reason is EndReason.NO_SHOW:
+    if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
         return Meaning.MISSED
     return Meaning.FORFEITED if reason in FORFEITS else Meaning.PLAYED
 

@@ -11,17 +11,19 @@ import logging
 from time import monotonic_ns
 
 import anyio
+from anyio.lowlevel import checkpoint
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, Error, Hello, ServerMessage
+from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.accounts import Refused
 from server.desk import Desk, Visitor
 from server.flow import Flow
 from server.lag import Pings
 from server.limits import HostLimits
+from server.logs import without_secrets
 
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
@@ -67,6 +69,8 @@ class Session:
 
     def tell(self, message: ServerMessage) -> None:
         """Put a message in the outbox; a full one closes this session, and hurts nobody else."""
+        if isinstance(message, Start | Turn):
+            self._flow.allow()  # the answer: a bot in many fast matches is no flood
         self._put(message)
 
     def tell_frame(self, frame: bytes) -> None:
@@ -119,7 +123,8 @@ class Session:
             async for item in self._outgoing:
                 frame = item if isinstance(item, bytes) else encode(item)
                 if trace.isEnabledFor(logging.DEBUG):
-                    trace.debug("> %s %s", self._name, frame.hex() if isinstance(item, bytes) else item)
+                    shown = item.hex() if isinstance(item, bytes) else without_secrets(item)
+                    trace.debug("> %s %s", self._name, shown)
                 await self._connection.send(frame)
         except ConnectionClosed:
             pass  # the reader is told the same, and says what follows
@@ -160,8 +165,11 @@ class Session:
                 if error.code is not Code.UNKNOWN_TYPE:
                     raise
                 self.tell(Error(error.code, error.detail))
-                continue
-            await self._desk.handle(self._visitor, message, at)
+            else:
+                await self._desk.handle(self._visitor, message, at)
+            # While frames are queued `recv` does not wait, and a client that floods would have the
+            # event loop to itself.
+            await checkpoint()
 
     @property
     def _address(self) -> str:
@@ -194,9 +202,12 @@ class Session:
         except DecodeError as error:
             self._desk.note_rejection(error.code)
             if trace.isEnabledFor(logging.DEBUG):
-                shown = frame.hex() if isinstance(frame, bytes) else repr(frame)
+                # What comes before somebody is in may hold a token.
+                shown = (
+                    "" if self._visitor is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
+                )
                 trace.debug("< %s %s: %s", self._name, shown[:200], error)
             raise
         if trace.isEnabledFor(logging.DEBUG):
-            trace.debug("< %s %s", self._name, message)
+            trace.debug("< %s %s", self._name, without_secrets(message))
         return message, at

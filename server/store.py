@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -46,6 +45,14 @@ matches = sa.Table(
 _rated = sa.text("rated AND finished IS NOT NULL")
 sa.Index(
     "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
+)
+_finished = sa.text("finished IS NOT NULL")
+sa.Index(
+    "ix_matches_finished",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_finished,
+    postgresql_where=_finished,
 )
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
@@ -245,10 +252,9 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         await connection.rollback()
 
 
-def insert_or_update(engine: AsyncEngine, table: sa.Table, values: dict[str, Any]) -> sa.Insert:
-    """An insert that, where the primary key is there already, changes that row."""
-    make = postgresql.insert if engine.dialect.name == "postgresql" else sqlite.insert
-    insert = make(table).values(values)
+def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
+    """An insert, of one row or many, that changes the rows whose primary keys are there already."""
+    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     keys = [column.name for column in table.primary_key]
-    changes = {name: value for name, value in values.items() if name not in keys}
+    changes = {name: value for name, value in insert.excluded.items() if name not in keys}
     return insert.on_conflict_do_update(index_elements=keys, set_=changes)

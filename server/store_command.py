@@ -36,7 +36,7 @@ def in_store(db: str | None, work: Callable[[AsyncEngine], Awaitable[T]], *, mak
     """
     url = db or DATABASE
     if not make:
-        _check_there(url)
+        check_there(url)
 
     async def main() -> T:
         async with open_store(url) as engine:
@@ -73,7 +73,8 @@ def say(text: str) -> None:
     err.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _check_there(url: str) -> None:
+def check_there(url: str) -> None:
+    """Raises Failure for an SQLite store whose file is not there."""
     try:
         parsed = sa.make_url(url)
     except ArgumentError:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 TICK = 0.05
 BLOCKED_TICKS = 40
@@ -38,6 +39,7 @@ class LoopWatch:
         self.blocked_at: str | None = None
         """Where the event loop stood when it was found blocked."""
         self._ticks = 0
+        self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._enough = threading.Event()
         self._thread = threading.Thread(target=self._run, name="loop watch", daemon=True)
@@ -51,7 +53,8 @@ class LoopWatch:
 
     def _run(self) -> None:
         while not self._enough.wait(TICK):
-            self._ticks += 1
+            # between a test and its fixtures the loop stands still
+            self._ticks = self._ticks + 1 if self._loop.is_running() else 0
             if self._ticks > BLOCKED_TICKS and self.blocked_at is None:
                 frame = sys._current_frames().get(self._loop_thread)
                 self.blocked_at = "".join(traceback.format_stack(frame)[-6:])
@@ -111,3 +114,8 @@ def read(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except OSError:  # the thread has ended
         return ""
+
+
+# The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
+settings.register_profile("arena", deadline=None)
+settings.load_profile("arena")

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from bots.engine.cache import inlined, kernel
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest
 from bots.engine.jamboree import Jamboree, edge_of, interrupted
 from bots.engine.kernel import DRAW, LOST, PLAYING, Kernel
 from bots.engine.layout import (
@@ -50,7 +50,7 @@ from bots.engine.table import (
 )
 from bots.search.values import INFINITY, WIN
 
-ENTER, NEXT, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(8)
+ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
 _POLL = 31
 
 
@@ -166,7 +166,7 @@ def make_search(game: Kernel) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         if get(mem, node + Frame.ROLE) != Role.NONE:
-            return advance_shared(mem, shared, rules, at)
+            return advance_shared(mem, shared, at)
         i = get(mem, node + Frame.NEXT)
         if i >= get(mem, node + Frame.COUNT):
             return FINISH
@@ -193,7 +193,8 @@ def make_search(game: Kernel) -> Any:
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
         put(mem, node + Frame.EDGE, edge)
-        return begin(mem, shared, rules, at, i)
+        put(mem, node + Frame.PLACE, i)
+        return BEGIN
 
     @inlined
     def fixing(mem: Any, shared: Any, node: Any, i: Any) -> None:
@@ -204,9 +205,11 @@ def make_search(game: Kernel) -> Any:
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
-    def begin(mem: Any, shared: Any, rules: Any, at: Any, i: Any) -> Any:
-        """Search MOVE, the one at place i of the order, against EDGE."""
+    def begin(mem: Any, shared: Any, rules: Any) -> Any:
+        """Search MOVE, the one at PLACE of the order, against EDGE."""
+        at = get(mem, Register.AT)
         node = at + words
+        i = get(mem, node + Frame.PLACE)
         to = at + frame_words
         edge = get(mem, node + Frame.EDGE)
         beta = get(mem, node + Frame.BETA)
@@ -312,14 +315,13 @@ def make_search(game: Kernel) -> Any:
         return give(mem, at, best)
 
     @inlined
-    def advance_shared(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+    def advance_shared(mem: Any, shared: Any, at: Any) -> Any:
         node = at + words
         if take(mem, shared, at):
-            split = get(mem, node + Frame.SPLIT)
-            if get(mem, node + Frame.CLAIMED) != 0:
-                return begin(mem, shared, rules, at, 0)
-            place = get(mem, node + Frame.INDEX) + get(shared, split + Split.SKIPPED)
-            return begin(mem, shared, rules, at, place)
+            # a claimed move is searched like a first one: with the whole window
+            place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
+            put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
+            return BEGIN
         if get(mem, node + Frame.ROLE) == Role.HELPER:
             return IDLE if leave(mem, shared, at) else NEXT
         if close_split(mem, shared, at):
@@ -353,7 +355,7 @@ def make_search(game: Kernel) -> Any:
         if role == Role.OWNER:
             poke(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
             while not close_split(mem, shared, at):
-                pass
+                rest()
             if not interrupted(mem, shared):
                 return FINISH
         if at == FIRST:
@@ -372,6 +374,8 @@ def make_search(game: Kernel) -> Any:
                 mode = STOPPED
             elif peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                 mode = NEXT
+            else:
+                rest()
         fetch_add(shared, Shared.IDLE, -1)
         return mode
 
@@ -380,6 +384,8 @@ def make_search(game: Kernel) -> Any:
         while True:
             if mode == NEXT:
                 mode = advance(mem, shared, rules)
+            elif mode == BEGIN:
+                mode = begin(mem, shared, rules)
             elif mode == GOT:
                 mode = receive(mem, shared)
             elif mode == ENTER:

@@ -13,6 +13,7 @@ sees after it took the lock.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ Codegen = tuple[Any, Callable[..., Any]]
 _WORD = ir.IntType(64)
 _DOUBLE = ir.IntType(128)
 _INDEX = ir.IntType(32)
+_declared: Any = cgutils.get_or_insert_function
 
 
 def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,3 +174,16 @@ def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), generate
+
+
+@_instruction
+def rest(_typing: Any) -> Codegen:
+    """Let another thread have the core, if one wants it: for loops that wait."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        if sys.platform != "win32":  # its C library has no such function
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(_declared(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from bots.engine.cache import inlined
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put, swap
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest, swap
 from bots.engine.kernel import Kernel
 from bots.engine.layout import (
     FIRST,
@@ -35,14 +35,18 @@ from bots.engine.layout import (
 )
 
 _SPINS = 64
+"""How often a waiting thread looks again before it lets others have the core."""
 
 
 @inlined
 def lock(shared: Any, split: Any) -> None:
     """Wait for the split point's lock, and take it."""
+    spins = 0
     while swap(shared, split + Split.LOCK, 1) != 0:
         while peek(shared, split + Split.LOCK) != 0:
-            pass
+            spins += 1
+            if spins >= _SPINS:
+                rest()
 
 
 @inlined
@@ -329,6 +333,8 @@ class Jamboree:
             spins = 0
             while spins < _SPINS and peek(shared, split + Split.MEMBERS) > 1:
                 spins += 1
+            if spins == _SPINS:
+                rest()
             fetch_add(shared, Shared.IDLE, -1)
 
         self.open_split = open_split

@@ -67,6 +67,7 @@ class Frame(IntEnum):
     LIST = 19  # where it is
     FIXED = 20  # the course's form: the alpha that all later moves are searched with
     FIXED_MOVE = 21  # and the best move at that time
+    PLACE = 23  # of the move in the order; 0 is searched with the whole window
     CLAIMED = 22  # this is the one full search at its split point
     END = 24
 
@@ -118,9 +119,7 @@ class Option(IntEnum):
     HISTORY = 39
     ESTIMATE_ORDER = 40  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 41
-    REDUCE = 42
-    FUTILITY = 43
-    EXTEND = 44
+    REDUCE = 42  # from which place in the order on moves are searched less deep; 0: never
     SPLIT_DEPTH = 45
     COURSE = 46  # Jamboree as the course has it
     PRUNE = 47  # of a thousand moves, how many in sequence

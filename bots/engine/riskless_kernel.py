@@ -151,19 +151,18 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
 def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
     """For each (armies moved, enemy's?, armies there): the change of the trained totals, the outcome."""
 
-    def trained(armies: int) -> int:
-        return min(armies + 1, cap) if armies else 0
-
-    for moved in range(1, cap + 1):
-        for there in range(-cap, cap + 1):
-            after = moved + there
-            mine = after >= 0
-            left = min(abs(after) + 1, cap)
-            own = 1 - trained(moved) - (trained(there) if there > 0 else 0) + (left if mine else 0)
-            foe = (-trained(-there) if there < 0 else 0) + (0 if mine else left)
-            cell = (moved << place.planes + 1) + ((there < 0) << place.planes) + abs(there)
-            rules[place.change + cell] = (own << 32) + foe
-            rules[place.result + cell] = 2 * left + mine
+    moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]
+    there = np.arange(-cap, cap + 1, dtype=np.int64)[None, :]
+    trained = np.minimum(np.arange(cap + 1, dtype=np.int64) + 1, cap)
+    trained[0] = 0
+    after = moved + there
+    mine = (after >= 0).astype(np.int64)
+    left = np.minimum(np.abs(after) + 1, cap)
+    own = 1 - trained[moved] - trained[np.maximum(there, 0)] + mine * left
+    foe = (1 - mine) * left - trained[np.maximum(-there, 0)]
+    cell = (moved << place.planes + 1) + ((there < 0).astype(np.int64) << place.planes) + np.abs(there)
+    rules[place.change + cell] = (own << 32) + foe
+    rules[place.result + cell] = 2 * left + mine
 
 
 @cache

@@ -7,7 +7,7 @@ a search finds what the search of the move before has left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, cast
@@ -47,6 +47,10 @@ class Settings:
     prune        the course's form: of a node's moves, which part is searched in sequence
     split_depth  the least depth of a node whose moves are shared out
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
+    reduce       from which place in the order on moves are searched less deep; 0: none; never if exact
+
+    The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
+    of a node whose moves are ordered by the whole estimate.
     """
 
     threads: int = 1
@@ -64,8 +68,6 @@ class Settings:
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
-    futility: bool = True
-    extend: bool = True
 
 
 NO_LIMIT = 1 << 60
@@ -120,8 +122,6 @@ class Searcher(Generic[P, M]):
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
         shared[Option.REDUCE] = 0 if s.exact else s.reduce
-        shared[Option.FUTILITY] = s.futility and not s.exact
-        shared[Option.EXTEND] = s.extend and not s.exact
         shared[Option.SPLIT_WORDS] = self._sizes.split
 
     def close(self) -> None:
@@ -160,15 +160,25 @@ class Searcher(Generic[P, M]):
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         value: int | None = None
+        longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             finished = self._iterate(depth, value, stop)
             best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
             if finished or best >= 0:
                 line = self._line(best, depth)
                 yield Report(depth, sign * value, line[0], line, self._nodes(), finished=finished)
-            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon():
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
+
+    def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
+        """One search to a depth with a window, without the shallower ones: value and nodes.
+
+        Fail-soft, for the player to move: exact inside the window, else a bound.
+        """
+        self._prepare(position, NO_LIMIT)
+        self._run(depth, low, high, None)
+        return self._root(Frame.BEST), self._nodes()
 
     def _prepare(self, position: P, max_nodes: int) -> None:
         moves = self.game.moves(position)
@@ -235,13 +245,11 @@ class Searcher(Generic[P, M]):
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
         running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
-        main = self._pool.submit(self._kernel, memory, 0)
         try:
-            finished = self._wait(main, stop) == DONE
+            finished = self._main(memory, stop) == DONE
         finally:
-            shared[Shared.STOP] |= not main.done()
             shared[Shared.QUIT] = 1
-            wait([main, *running])
+            wait(running)
         for each in running:
             each.result()
         return finished
@@ -249,15 +257,21 @@ class Searcher(Generic[P, M]):
     def _kernel(self, memory: Words, helping: int) -> int:
         return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
 
-    def _wait(self, main: Future[int], stop: Callable[[], bool] | None) -> int:
+    def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
+        """Search the root; here, or where somebody must be asked meanwhile, in another thread."""
         if stop is None:
-            return main.result()
-        while True:
-            if stop():
-                self.stop()
-                return main.result()
-            with suppress(TimeoutError):
-                return main.result(timeout=POLL_SECONDS)
+            return self._kernel(memory, 0)
+        main = self._pool.submit(self._kernel, memory, 0)
+        try:
+            while True:
+                if stop():
+                    self.stop()
+                with suppress(TimeoutError):
+                    return main.result(timeout=POLL_SECONDS)
+        finally:
+            # whatever the caller's function raised: no thread is left searching
+            self._shared[Shared.STOP] |= not main.done()
+            wait([main])
 
     def _line(self, best: int, depth: int) -> tuple[M, ...]:
         found = np.zeros(MAX_DEPTH, np.int64)

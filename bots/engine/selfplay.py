@@ -15,6 +15,7 @@ from typing import Any
 from bots.engine.searcher import NO_LIMIT, Searcher
 from bots.search.deepening import Report
 from games.core import Game, Player
+from games.riskless import Armies, Riskless
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,19 @@ class Budget:
             max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
         )
         return list(reports)[-1]
+
+
+def scattered(game: Riskless, rng: random.Random) -> Armies:
+    """A position in play with armies anywhere: who is ahead decides its match more often than not."""
+    cap = game.map.territory_cap
+    while True:
+        empty = rng.uniform(0.1, 0.6)
+        armies = tuple(
+            0 if rng.random() < empty else rng.choice((1, -1)) * rng.randint(1, cap) for _ in game.map.start
+        )
+        position = Armies(armies, rng.choice(list(Player)), 0)
+        if game.outcome(position) is None:
+            return position
 
 
 @dataclass(frozen=True)
@@ -59,18 +73,25 @@ def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
             return position
 
 
-def play(game: Game[Any, Any], start: Any, seats: dict[Player, Searcher[Any, Any]], budget: Budget) -> Played:
-    """One match from `start`."""
+def play(
+    game: Game[Any, Any],
+    start: Any,
+    seats: dict[Player, Searcher[Any, Any]],
+    budget: Budget,
+    longest: int = 1 << 30,
+) -> Played:
+    """One match from `start`; a draw after the `longest` number of plies."""
     position = start
-    positions, reports = [], []
+    positions: list[Any] = []
+    reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
-    while (outcome := game.outcome(position)) is None:
+    while (outcome := game.outcome(position)) is None and len(positions) < longest:
         report = budget.spend(seats[game.player(position)], position)
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
-    return Played(outcome.winner, tuple(positions), tuple(reports))
+    return Played(outcome.winner if outcome else None, tuple(positions), tuple(reports))
 
 
 def pair(

@@ -30,8 +30,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
         return np.array(masks, np.int64)
 
     def plies_left(position: Board) -> int:
-        # a full board is a draw by itself, so that the limit never decides
-        return 10 - game.ply(position)
+        return 9 - game.ply(position)
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
     rules = np.array(lines + [weights[name] for name in NAMES], np.int64)

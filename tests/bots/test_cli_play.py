@@ -18,7 +18,7 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         [*ARENA[1:], "play", *map(str, arguments)],
         env=environment(TERM="xterm"),
         encoding="utf-8",
-        timeout=20,
+        timeout=40,
         echo=False,
         dimensions=(rows, 120),
     )
@@ -65,21 +65,30 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     assert (kept.players.maxie, kept.players.minnie) == ("you", "greedy")
 
 
-def test_a_match_is_won_and_lost() -> None:
-    terminal = play("alphabeta", "--game", "tictactoe", "--seat", "minnie", "--tc", "5/move")
-    terminal.expect("alphabeta plays a1")
-    for move in ("b1", "c1"):
-        terminal.expect("minnie > ")
+LEFTMOST = """\
+from bots.bot import Bot
+class Leftmost(Bot):
+    def choose(self, position, clock):
+        return self.game.moves(position)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("seat", "moves", "end"),
+    [
+        ("maxie", ["b2", "b1", "b3"], "You win: three in a line."),
+        ("minnie", ["b2", "c2"], "You lose: three in a line."),
+    ],
+)
+def test_a_match_is_won_or_lost(seat: str, moves: list[str], end: str, tmp_path: Path) -> None:
+    bot = tmp_path / "leftmost.py"
+    bot.write_text(LEFTMOST)
+    terminal = play(bot, "--game", "tictactoe", "--seat", seat)
+    for move in moves:
+        terminal.expect(f"{seat} > ")
         terminal.sendline(move)
-        terminal.expect("alphabeta plays")
-    for move in ("c3", "b3"):
-        if terminal.expect(["minnie > ", "You lose"]) == 1:
-            break
-        terminal.sendline(move)
-    else:
-        terminal.expect("You lose")
     told, code = ended(terminal)
-    assert "three in a line" in told
+    assert end in told
     assert code == 0
 
 

@@ -10,7 +10,19 @@ from bots.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send,
 from bots.machine import Machine
 from games.core import Player
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign, ServerMessage
+from protocol.messages import (
+    Accept,
+    Accepted,
+    Challenged,
+    ChallengeOver,
+    Error,
+    Hello,
+    Move,
+    Ready,
+    Resign,
+    ServerMessage,
+)
+from protocol.timecontrol import TimeControl
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
 
 HELLO = Hello("me", matches=2)
@@ -373,7 +385,7 @@ class Client:
 EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
 def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
     server = Server(random.Random(seed))
@@ -389,3 +401,30 @@ def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, e
     assert len(client.finished) == 1
     assert client.finished[0].ending.position == server.position
     assert all(len(answers) == 1 for answers in server.answers.values())
+
+
+def challenge(id: str, opponent: str = "me") -> Challenged:
+    return Challenged(id, "anna", opponent, "tictactoe", "", TimeControl(1000), None, True, 60_000)
+
+
+def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
+    machine = Machine(Hello("me", matches=1))
+    machine.opened()
+    machine.received(welcome(), 0.0)
+    assert machine.received(challenge("c1"), 0.0) == [Send(Accept("c1"))]
+    machine.received(start(), 0.0)
+    machine.prepared("m")
+    assert machine.received(challenge("c2"), 0.0) == []
+    assert machine.received(challenge("c3"), 0.0) == []
+    assert machine.received(ChallengeOver("c2", "expired"), 0.0) == []
+    finish, accept = machine.received(end([]), 0.0)
+    assert isinstance(finish, Finish)
+    assert accept == Send(Accept("c3"))
+
+
+def test_an_open_challenge_and_one_to_somebody_else_are_left_alone() -> None:
+    machine = Machine(HELLO)
+    machine.opened()
+    machine.received(welcome(), 0.0)
+    assert machine.received(challenge("c1", ""), 0.0) == []
+    assert machine.received(challenge("c2", "bert"), 0.0) == []

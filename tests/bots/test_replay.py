@@ -41,7 +41,7 @@ def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Re
     return record, positions
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.none() | st.integers(0, 20))
 def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | None) -> None:
     record, positions = recorded(GAMES[name], seed, plies)

@@ -48,7 +48,7 @@ services:
     image: riskless-arena
     pull_policy: never
     volumes: ["{tmp_path / "last.py"}:/bots/last.py:ro"]
-    command: bot /bots/last.py --url ws://server:8765 --wait 60
+    command: bot /bots/last.py --url ws://server:8765 --wait 120
 """,
         encoding="utf-8",
     )
@@ -97,12 +97,13 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     compose: Compose, tmp_path: Path
 ) -> None:
     bots = {"random", "greedy", "greedy-2", "minimax", "alphabeta", "jamboree", "last"}
-    output = compose(
-        "up", "--build", "--scale", "greedy=2", BOTS="7", MAP="path4", TC="0.05/move", ROUNDS="1"
-    )
+    # The margin: a machine that builds and tests may be busy, and this test is not about its speed.
+    terms = {"BOTS": "7", "MAP": "path4", "TC": "0.05/move", "MARGIN": "5000", "ROUNDS": "1"}
+    output = compose("up", "--build", "--scale", "greedy=2", **terms)
     codes = exit_codes(compose)
     assert len(codes) == 8
-    assert set(codes.values()) == {0}, "all end by themselves when the ladder is over"
+    failed = {name: code for name, code in codes.items() if code}
+    assert not failed, f"all end by themselves when the ladder is over\n{output[-8000:]}"
     played = records(compose, tmp_path)
     met = sorted((record.players.maxie, record.players.minnie) for record in played)
     assert met == sorted(
@@ -114,8 +115,9 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     table = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
     assert {row["bot"] for row in table} == bots
     assert sum(row["points"] for row in table) == len(played)
-    table_printed = [line for line in output.splitlines() if line.startswith("server-1") and "|" in line[10:]]
-    assert all(any(f" {bot} " in line for line in table_printed) for bot in bots), output[-3000:]
+    printed = [line.partition("|")[2] for line in output.splitlines() if "server-1 " in line]
+    rows = [line for line in printed if line.count("|") > 10]
+    assert all(any(f"| {bot} " in row for row in rows) for bot in bots), output[-3000:]
 
 
 def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: Path) -> None:

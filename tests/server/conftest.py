@@ -1,13 +1,27 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 import pytest
 
 from server.host import Host, open_host
-from tests.server.databases import database, own_postgresql, postgresql, postgresql_database
+from tests.server.databases import (
+    database,
+    other_database,
+    own_postgresql,
+    postgresql,
+    postgresql_database,
+    shared_postgresql,
+)
 
-__all__ = ["database", "host", "own_postgresql", "postgresql", "postgresql_database"]
+__all__ = [
+    "database",
+    "host",
+    "other_database",
+    "own_postgresql",
+    "postgresql",
+    "postgresql_database",
+    "shared_postgresql",
+]
 
 
 @pytest.fixture
@@ -27,11 +41,3 @@ async def host() -> AsyncIterator[Host]:
     yield await opened
     enough.set()
     await task
-
-
-@pytest.fixture(scope="session", autouse=True)
-def postgresql_before_all(request: pytest.FixtureRequest) -> None:
-    """Starts the PostgreSQL that tests will want before the first of them: none is to blame for the wait."""
-    if any("postgresql" in item.name for item in request.session.items):
-        with suppress(pytest.skip.Exception):
-            request.getfixturevalue("postgresql")

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import pytest
 
 PLACES = ("/usr/local/bin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
 START_SECONDS = 30
+NONE_HERE = "no PostgreSQL on this machine: install the package `postgresql`"
 
 
 def _binaries() -> Path | None:
@@ -107,11 +108,8 @@ class Postgresql:
 
 
 @contextmanager
-def running_postgresql() -> Iterator[Postgresql]:
+def running_postgresql(binaries: Path) -> Iterator[Postgresql]:
     """A PostgreSQL that runs, and is gone afterwards."""
-    binaries = _binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL on this machine: install the package `postgresql`")
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
@@ -126,29 +124,57 @@ def running_postgresql() -> Iterator[Postgresql]:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Postgresql]:
-    """The PostgreSQL that all tests share."""
-    with running_postgresql() as server:
+def shared_postgresql() -> Iterator[Postgresql | None]:
+    """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
+    binaries = _binaries()
+    if binaries is None:
+        yield None
+        return
+    with running_postgresql(binaries) as server:
         yield server
 
 
+# What follows works in threads: the event loop of the test that asks is watched already.
+
+
 @pytest.fixture
-def own_postgresql() -> Iterator[Postgresql]:
+def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
+    """The shared PostgreSQL; skips the test where there is none."""
+    if shared_postgresql is None:
+        pytest.skip(NONE_HERE)
+    return shared_postgresql
+
+
+@pytest.fixture
+async def own_postgresql() -> AsyncIterator[Postgresql]:
     """A PostgreSQL that a test may stop."""
-    with running_postgresql() as server:
-        yield server
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip(NONE_HERE)
+    running = running_postgresql(binaries)
+    yield await asyncio.to_thread(running.__enter__)
+    await asyncio.to_thread(running.__exit__, None, None, None)
 
 
 @pytest.fixture
-def postgresql_database(postgresql: Postgresql) -> str:
+async def postgresql_database(postgresql: Postgresql) -> str:
     """The URL of an empty database on PostgreSQL."""
-    return postgresql.new_database()
+    return await asyncio.to_thread(postgresql.new_database)
+
+
+@pytest.fixture
+async def other_database(postgresql: Postgresql) -> str:
+    """The URL of one more empty database, on PostgreSQL."""
+    return await asyncio.to_thread(postgresql.new_database)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+async def database(
+    request: pytest.FixtureRequest, tmp_path: Path, shared_postgresql: Postgresql | None
+) -> str:
     """The URL of an empty database: the test runs on each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'arena.db'}"
-    url: str = request.getfixturevalue("postgresql_database")
-    return url
+    if shared_postgresql is None:
+        pytest.skip(NONE_HERE)
+    return await asyncio.to_thread(shared_postgresql.new_database)

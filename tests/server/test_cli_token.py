@@ -6,17 +6,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-import arena
 from server.accounts import Accounts
 from server.store import open_store
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        arena.main(list(arguments))
-    told = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, told.out, told.err
+from tests.server.commands import run
 
 
 def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[str], database: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 import pytest
@@ -26,38 +25,14 @@ from server.events import (
     Opened,
     Resigned,
     Returned,
+    ServerBack,
     ServerFailed,
     Tell,
     TurnLeft,
 )
 from server.referee import MAX_FAULTS, Referee
 from tests.server.matches import terms
-
-MAXIE, MINNIE = Player
-
-
-def started(**how: Any) -> Referee:
-    """A referee whose players are ready and whose first turn has left at time 0."""
-    referee = Referee(terms(**how))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0)):
-        referee.handle(event, 0)
-    return referee
-
-
-def told(effects: list[Any], player: Player, kind: type) -> list[Any]:
-    return [
-        each.message
-        for each in effects
-        if isinstance(each, Tell) and each.player is player and isinstance(each.message, kind)
-    ]
-
-
-def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
-    effects: list[Any] = []
-    for cell in cells:
-        effects = referee.handle(Moved(referee.mover, referee.ply, cell), at)
-        referee.handle(TurnLeft(referee.ply), at)
-    return effects
+from tests.server.refereed import MAXIE, MINNIE, play, started, told
 
 
 def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
@@ -273,14 +248,15 @@ some_player = st.sampled_from(list(Player))
 any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(Opened),
     st.builds(GotReady, some_player),
-    st.builds(TurnLeft, st.integers(0, 9)),
+    st.builds(TurnLeft, st.integers(0, 9), st.integers(0, 600 * MS)),
     st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
     st.builds(Left, some_player),
     st.builds(Returned, some_player),
-    st.builds(DeadlineFell),
+    st.builds(DeadlineFell, st.integers(0, 200 * MS)),
 )
 rare_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(Gone, some_player),
+    st.builds(ServerBack),
     st.builds(Resigned, some_player),
     st.builds(BrokeProtocol, some_player, st.just("x")),
 )

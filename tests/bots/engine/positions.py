@@ -3,85 +3,99 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
-from games.board import RisklessMap
-from games.core import Game
+from bots.search.values import outcome_value
+from games.board import BadMap, RisklessMap
+from games.core import Game, Player
 from games.riskless import Armies, Riskless
 
-WIN = 1_000_000
 
-
-def random_map(rng: random.Random, most: int = 9) -> RisklessMap:
+def random_map(
+    rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)
+) -> RisklessMap:
     """A connected map with shuffled neighbours, and limits low enough to be met."""
+    while True:
+        try:
+            return _random_map(rng, most, caps)
+        except BadMap:
+            continue  # a total to win that the start has reached already
+
+
+def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> RisklessMap:
     size = rng.randint(2, most)
     roads = {(v, rng.randrange(v)) for v in range(1, size)}
-    roads |= {(max(pair), min(pair)) for pair in (rng.sample(range(size), 2) for _ in range(size // 2))}
+    for _ in range(size // 2):
+        roads.add(tuple(sorted(rng.sample(range(size), 2), reverse=True)))  # type: ignore[arg-type]
     near: list[list[int]] = [[] for _ in range(size)]
     for v, w in sorted(roads):
         near[v].append(w)
         near[w].append(v)
     for each in near:
         rng.shuffle(each)
-    cap = rng.choice([1, 2, 3, 7, 10, 15])
+    cap = rng.choice(caps)
     start = [0] * size
     start[0], start[-1] = 1, -min(2, cap)
-    goal = rng.randint(min(3, size * cap), size * cap)
-    if goal <= 2:
-        start[-1] = -1
     return RisklessMap(
-        "random",
-        tuple(f"t{v}" if v else "t" for v in range(size)),
-        tuple(map(tuple, near)),
-        cap,
-        max(goal, 2),
-        rng.choice([6, 12, 40, 400]),
-        tuple(start),
-        tuple((0.0, 0.0) for _ in range(size)),
+        name="random",
+        territories=tuple(f"t{v}" for v in range(size)),
+        neighbours=tuple(map(tuple, near)),
+        territory_cap=cap,
+        armies_to_win=rng.randint(2, size * cap) if size * cap > 2 else 2,
+        ply_limit=rng.choice([6, 12, 40, 400]),
+        start=tuple(start),
+        places=tuple((0.0, 0.0) for _ in range(size)),
     )
 
 
-def random_position(game: Riskless, rng: random.Random) -> Armies | None:
+def random_position(game: Riskless, rng: random.Random) -> Armies:
     """A position that is not over: of a random match, or armies anywhere."""
+    while True:
+        position = _wander(game, rng) if rng.random() < 0.5 else _anything(game, rng)
+        if game.outcome(position) is None:
+            return position
+
+
+def _wander(game: Riskless, rng: random.Random) -> Armies:
     position = game.start()
-    if rng.random() < 0.5:
-        for _ in range(rng.randrange(12)):
-            moves = game.moves(position)
-            if not moves:
-                break
-            position = game.successor(position, rng.choice(moves))
-    else:
-        cap = game.map.territory_cap
-        armies = tuple(rng.choice([0, 0, rng.randint(1, cap), -rng.randint(1, cap)]) for _ in game.map.start)
-        player = rng.choice(["maxie", "minnie"])
-        ply = rng.randrange(game.map.ply_limit)
-        if any(armies):
-            data = {"armies": list(armies), "player": player, "ply": ply}
-            position = game.position_from_data(data)
-    return None if game.outcome(position) else position
+    for _ in range(rng.randrange(12)):
+        moves = game.moves(position)
+        if not moves:
+            break
+        position = game.successor(position, rng.choice(moves))
+    return position
 
 
-def values(game: Game[Any, Any], position: Any, depth: int, evaluate: Any) -> list[int]:
-    """Minimax of each root move for Maxie, by the rules of `games` alone."""
-    return [
-        _value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in game.moves(position)
-    ]
+def _anything(game: Riskless, rng: random.Random) -> Armies:
+    cap = game.map.territory_cap
+    armies = tuple(rng.choice([0, 0, rng.randint(1, cap), -rng.randint(1, cap)]) for _ in game.map.start)
+    return Armies(armies, rng.choice(list(Player)), rng.randrange(game.map.ply_limit))
 
 
-def _value(game: Game[Any, Any], position: Any, depth: int, distance: int, evaluate: Any) -> int:
+def some_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:
+    """Weights of any size and sign."""
+    return {name: rng.randint(-300, 300) for name in names}
+
+
+def minimax(
+    game: Game[Any, Any], position: Any, depth: int, evaluate: Callable[[Any], int]
+) -> tuple[int, Any]:
+    """The value for Maxie and the leftmost best move, by the rules of `games` alone."""
+    moves = game.moves(position)
+    values = [_value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in moves]
+    best = max(values) if game.player(position) is Player.MAXIE else min(values)
+    return best, moves[values.index(best)]
+
+
+def _value(
+    game: Game[Any, Any], position: Any, depth: int, distance: int, evaluate: Callable[[Any], int]
+) -> int:
     outcome = game.outcome(position)
     if outcome is not None:
-        return outcome.winner.sign * (WIN - distance) if outcome.winner else 0
+        return outcome_value(outcome, distance)
     if depth == 0:
-        return int(evaluate(position))
-    found = [
-        _value(game, game.successor(position, m), depth - 1, distance + 1, evaluate)
-        for m in game.moves(position)
-    ]
-    return max(found) if game.player(position).sign > 0 else min(found)
-
-
-def leftmost(game: Game[Any, Any], position: Any, found: list[int]) -> tuple[int, Any]:
-    """The value of the root and its leftmost best move."""
-    best = max(found) if game.player(position).sign > 0 else min(found)
-    return best, game.moves(position)[found.index(best)]
+        return evaluate(position)
+    children = (game.successor(position, move) for move in game.moves(position))
+    values = [_value(game, child, depth - 1, distance + 1, evaluate) for child in children]
+    return max(values) if game.player(position) is Player.MAXIE else min(values)

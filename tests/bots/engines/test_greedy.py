@@ -31,7 +31,7 @@ def worth(game: AnyGame, position: Any, move: Any) -> float:
     return 0 if outcome.winner is None else float("inf") if outcome.winner is mover else -float("inf")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.integers(0, 30))
 def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: int, plies: int) -> None:
     game, rng = GAMES[name], Random(seed)

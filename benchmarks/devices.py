@@ -1,0 +1,75 @@
+"""Nodes to depth 8 on m2, with one ordering device after the other switched on, and the minimal tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.measure import Ratio, Section, game, positions, short
+from bots.engine.catalogue import weights_for
+from bots.engine.searcher import Searcher, Settings
+
+DEPTH = 8
+COUNT = 12
+OFF: dict[str, Any] = {
+    "exact": True,
+    "table": False,
+    "hints": False,
+    "promise": False,
+    "killers": False,
+    "history": False,
+    "estimate_order": 0,
+    "null_windows": False,
+    "aspiration": 0,
+}
+STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("plain alpha-beta", {}),
+    ("+ the game's promise", {"promise": True}),
+    ("+ one-ply evaluation from depth 3", {"estimate_order": 3}),
+    ("+ the table's move", {"hints": True}),
+    ("+ the table's values", {"table": True}),
+    ("+ killers", {"killers": True}),
+    ("+ history", {"history": True}),
+    ("+ null windows", {"null_windows": True}),
+    ("+ aspiration", {"aspiration": 100}),
+)
+
+
+def minimal_tree(breadth: float, depth: int) -> float:
+    """Leaves of the minimal tree of Knuth and Moore for a uniform breadth."""
+    return float(breadth ** ((depth + 1) // 2) + breadth ** (depth // 2) - 1)
+
+
+def run() -> Section:
+    """Search the same positions with each set of devices."""
+    board = game("m2")
+    chosen = positions(board, COUNT)
+    weights = weights_for(board, "features")
+    breadths = [len(board.moves(position)) for position in chosen]
+    counts: list[list[int]] = []
+    settings = dict(OFF)
+    for _, more in STEPS:
+        settings |= more
+        searcher = Searcher(board, weights, Settings(**settings))
+        row = []
+        for position in chosen:
+            searcher.clear()
+            # unordered alpha-beta needs no shallower iterations, and they are not counted
+            reports = list(searcher.deepen(position, max_depth=DEPTH))
+            earlier = reports[-2].nodes if not settings["hints"] else 0
+            row.append(reports[-1].nodes - earlier)
+        counts.append(row)
+        searcher.close()
+    rows = []
+    for (name, _), row in zip(STEPS, counts, strict=True):
+        fewer = Ratio([plain / nodes for plain, nodes in zip(counts[0], row, strict=True)])
+        minimal = Ratio([n / minimal_tree(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
+        rows.append([name, short(Ratio(row).median), str(fewer), short(minimal.median)])
+    return Section(
+        "Nodes to depth 8 on m2, exact mode",
+        f"{COUNT} middle-game positions, evaluator `features`, one thread. Each line adds a device to those above; "
+        "with the table all shallower iterations are counted, without it the last alone. The minimal tree is "
+        "that of Knuth and Moore for the root's number of moves.",
+        ["devices", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
+        rows,
+        "Less than 1 minimal tree: transpositions share subtrees, and lines that end early are short.",
+    )

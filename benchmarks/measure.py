@@ -1,0 +1,106 @@
+"""Ratios with their spread, middle-game positions, and what machine this is."""
+
+from __future__ import annotations
+
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from games.core import Game
+from games.riskless import Riskless
+from maps.loader import load_map
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Some ratios of one kind: median, least and greatest."""
+
+    values: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    def __str__(self) -> str:
+        low, high = min(self.values), max(self.values)
+        return f"{short(self.median)} ({short(low)} to {short(high)}, n = {len(self.values)})"
+
+
+def short(number: float) -> str:
+    """Three figures or so."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the results: a title, what was done, a table, and what it says."""
+
+    title: str
+    method: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = [f"## {self.title}", "", self.method, "", _row(self.head), _row(["---"] * len(self.head))]
+        lines += [_row(row) for row in self.rows]
+        if self.note:
+            lines += ["", self.note]
+        return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of wall time, and what the work returned."""
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def game(map: str) -> Riskless:
+    """Riskless on the map of that name."""
+    return Riskless(load_map(map))
+
+
+def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
+    """A position in play after so many plies, each the best at a glance, give or take three armies."""
+    rng = random.Random(seed)
+    while True:
+        position = game.start()
+        for _ in range(plies):
+            moves = game.moves(position)
+            if not moves:
+                break
+            sign = game.player(position).sign
+            after = [game.successor(position, move) for move in moves]
+            position = max(after, key=lambda each: sign * game.estimate(each) + 3 * rng.random())
+        if game.outcome(position) is None:
+            return position
+
+
+def positions(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
+    """So many middle-game positions, later and later."""
+    return [middle_game(game, first + step * i, i) for i in range(count)]
+
+
+def machine() -> str:
+    """The processor, the system and the versions that matter."""
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy"))
+    return (
+        f"{len(names)} × {names[0] if names else platform.machine()}, {platform.system()} "
+        f"{platform.release()}, Python {platform.python_version()}, {packages}"
+    )

@@ -1,0 +1,76 @@
+"""Time to depth with 1 and 2 threads, for both forms of Jamboree."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from benchmarks.measure import Ratio, Section, game, positions, short, timed
+from bots.engine.catalogue import weights_for
+from bots.engine.searcher import Searcher, Settings
+from bots.search.deepening import Report
+
+MAPS = ("m2", "usa", "world")
+COUNT = 7
+SECONDS = 0.5
+"""How long the sequential search is to take, about: the depth is chosen so."""
+PATIENCE = 6
+"""A search that takes so many times as long is given up, and counted as if it had ended then."""
+FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("original, 2 threads", {"threads": 2}),
+    ("course, prune 0.5, 1 thread", {"course": True, "prune": 0.5}),
+    ("course, prune 0.5, 2 threads", {"course": True, "prune": 0.5, "threads": 2}),
+)
+
+
+def to_depth(searcher: Searcher[Any, Any], position: Any, depth: int, patience: float) -> Report[Any]:
+    """Search with an empty table to a depth."""
+    searcher.clear()
+    end = time.perf_counter() + patience
+    reports = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > end)
+    return list(reports)[-1]
+
+
+def run() -> Section:
+    """Sequential, then each form, then sequential again: a ratio to the mean of both."""
+    rows = []
+    total: dict[str, list[float]] = {name: [] for name, _ in FORMS}
+    for map in MAPS:
+        board = game(map)
+        weights = weights_for(board, "features")
+        plain = Searcher(board, weights, Settings(exact=True))
+        others = [Searcher(board, weights, Settings(exact=True, **form)) for _, form in FORMS]
+        for searcher in (plain, *others):
+            searcher.warm_up()
+        speed: dict[str, list[float]] = {name: [] for name, _ in FORMS}
+        work: dict[str, list[float]] = {name: [] for name, _ in FORMS}
+        depths = []
+        for position in positions(board, COUNT):
+            depth = max(to_depth(plain, position, 100, SECONDS).depth - 1, 4)
+            depths.append(depth)
+            for (name, _), searcher in zip(FORMS, others, strict=True):
+                before, first = timed(partial(to_depth, plain, position, depth, 60))
+                patience = PATIENCE * before + 0.1
+                seconds, report = timed(partial(to_depth, searcher, position, depth, patience))
+                after, _ = timed(partial(to_depth, plain, position, depth, 60))
+                if report.finished and report.depth == depth:
+                    if (report.value, report.move) != (first.value, first.move):
+                        raise AssertionError(f"{map}, {name}: {report} instead of {first}")
+                    work[name].append(report.nodes / first.nodes)
+                speed[name].append((before + after) / 2 / seconds)
+        for name, _ in FORMS:
+            total[name] += speed[name]
+            more = short(Ratio(work[name]).median) if work[name] else "-"
+            rows.append([map, f"{min(depths)} to {max(depths)}", name, str(Ratio(speed[name])), more])
+        for searcher in (plain, *others):
+            searcher.close()
+    rows += [["all", "", f"**{name}**", f"**{Ratio(total[name])}**", ""] for name, _ in FORMS]
+    return Section(
+        "Time to depth with two threads",
+        f"Exact mode, evaluator `features`, empty tables; {COUNT} middle-game positions a map, each to the depth that "
+        f"the sequential search (principal variation search, one thread) reaches in about {SECONDS} s. Value and move "
+        f"are checked. A search was given up after {PATIENCE} times the sequential one's time, and counted so.",
+        ["map", "depth", "form", "faster than sequential by", "nodes, times the sequential ones"],
+        rows,
+    )

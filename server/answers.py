@@ -1,0 +1,48 @@
+"""An answer to a plain GET, and how the usual ones are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+TEXT = "text/plain; charset=utf-8"
+JSON = "application/json; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a plain GET is answered: status, content type, body, and headers beside those three."""
+
+    status: HTTPStatus
+    kind: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def text(line: str, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    """One line of text."""
+    return Answer(status, TEXT, f"{line}\n".encode())
+
+
+def json(value: Any, headers: Mapping[str, str] | None = None) -> Answer:
+    """A value as JSON; it is never kept by the browser, unless `headers` say otherwise."""
+    return raw_json(msgspec.json.encode(value), headers)
+
+
+def raw_json(body: bytes, headers: Mapping[str, str] | None = None) -> Answer:
+    """JSON that is encoded already."""
+    return Answer(HTTPStatus.OK, JSON, body, {"Cache-Control": "no-store", **(headers or {})})
+
+
+def not_found(what: str) -> Answer:
+    """There is no such page, match or bot: one line that says which."""
+    return text(what, HTTPStatus.NOT_FOUND)
+
+
+def bad_request(why: str) -> Answer:
+    """The question itself is wrong: one line that says why."""
+    return text(why, HTTPStatus.BAD_REQUEST)

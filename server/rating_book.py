@@ -1,0 +1,73 @@
+"""The ratings of a store at hand, for a matchmaker that cannot wait for a database."""
+
+from __future__ import annotations
+
+import logging
+
+import anyio
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from protocol.record import Record
+from server import store
+from server.glicko import Rating
+from server.rating_store import ratings_of, refresh, standings
+from server.ratings import Key
+from server.store import StoreError
+
+log = logging.getLogger("arena.ratings")
+
+PAUSE_SECONDS = 1.0
+"""From one count to the next: matches that finish together are counted together."""
+
+NEW = Rating()
+
+
+class RatingBook:
+    """What each bot is rated, as of the last count. `run` must be under way for it to follow the matches."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._ratings: dict[Key, Rating] = {}
+        self._finished: set[Key] = set()
+        self._work = anyio.Event()
+
+    def rating(self, game: str, bot: str) -> float:
+        """A bot's rating in a game; who is not in the book is rated as new."""
+        return self._ratings.get((game, bot), NEW).rating
+
+    def note(self, record: Record) -> None:
+        """A rated match has finished, and is in the store."""
+        self._finished |= {(record.game, record.players.maxie), (record.game, record.players.minnie)}
+        self._work.set()
+
+    async def run(self) -> None:
+        """Count what is not counted, and again whenever a match has finished, until cancelled."""
+        loaded = False
+        while True:
+            self._work = anyio.Event()
+            finished, self._finished = self._finished, set()
+            try:
+                # A query that is cancelled leaves its connection in between; a count is short, and ends.
+                with anyio.CancelScope(shield=True):
+                    async with store.usable(self._engine):
+                        await (self._follow(finished) if loaded else self._load())
+                loaded = True
+            except StoreError as error:
+                # Matches go on; what was not counted now is counted the next time.
+                log.warning("the ratings wait: %s", error)
+                self._finished |= finished
+                self._work.set()
+            await anyio.sleep(PAUSE_SECONDS)
+            await self._work.wait()
+
+    async def _load(self) -> None:
+        await refresh(self._engine)
+        for each in await standings(self._engine):
+            self._ratings[each.game, each.bot] = Rating(each.rating, each.deviation, each.volatility)
+
+    async def _follow(self, finished: set[Key]) -> None:
+        await refresh(self._engine)
+        for game in {game for game, _ in finished}:
+            bots = [bot for each, bot in finished if each == game]
+            for bot, rating in (await ratings_of(self._engine, game, bots)).items():
+                self._ratings[game, bot] = rating

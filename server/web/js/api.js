@@ -1,0 +1,19 @@
+// The plain questions to the server. Each answer is JSON, or an Error with the server's own line.
+
+export async function ask(path) {
+  const answer = await fetch(`/api/${path}`, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
+  return answer.json();
+}
+
+const once = new Map();
+
+// For what does not change while the page is open.
+export function askOnce(path) {
+  if (!once.has(path)) {
+    const asked = ask(path);
+    asked.catch(() => once.delete(path));
+    once.set(path, asked);
+  }
+  return once.get(path);
+}

@@ -1,0 +1,108 @@
+// Where things stand on the picture of a map: its scale, its roads, and the names beside the territories.
+
+export const RADIUS = 13;
+const APART = 62;
+const WIDEST = 1500;
+const NARROWEST = 300;
+const MARGIN = 40;
+const LETTER = 6.4;
+const LINE = 13;
+
+// The picture's size, where each territory stands on it, and the straight lines of its roads.
+export function layOut(setup, wraps) {
+  const { places, neighbours } = setup;
+  const xs = places.map(([x]) => x);
+  const ys = places.map(([, y]) => y);
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  const [wide, high] = [Math.max(...xs) - left, Math.max(...ys) - top];
+  const scale = Math.min(APART / nearest(places), WIDEST / (wide || 1));
+  const width = Math.max(NARROWEST, wide * scale + 2 * MARGIN);
+  const indent = (width - wide * scale) / 2;
+  const at = places.map(([x, y]) => [indent + (x - left) * scale, MARGIN + (y - top) * scale]);
+  const edges = wraps ? [indent - MARGIN / 2, indent + wide * scale + MARGIN / 2] : null;
+  const roads = neighbours.flatMap((near, v) => near.filter((w) => w > v).map((w) => [v, w]));
+  return {
+    width,
+    height: high * scale + 2 * MARGIN,
+    at,
+    roads,
+    lines: (v, w) => lines(at[v], at[w], edges),
+  };
+}
+
+function nearest(places) {
+  let best = Infinity;
+  for (let i = 0; i < places.length; i++) {
+    for (let j = 0; j < i; j++) {
+      best = Math.min(best, Math.hypot(places[i][0] - places[j][0], places[i][1] - places[j][1]));
+    }
+  }
+  return best || 1;
+}
+
+// From a to b; where the picture goes round, a long road leaves it on one side and enters on the other.
+function lines(a, b, edges) {
+  if (!edges || Math.abs(b[0] - a[0]) <= (edges[1] - edges[0]) / 2) return [[a, b]];
+  const middle = (a[1] + b[1]) / 2;
+  const [out, into] = a[0] < b[0] ? edges : [edges[1], edges[0]];
+  return [[a, [out, middle]], [[into, middle], b]];
+}
+
+// Where each name stands: below its mark, above, or beside it, wherever it hides the least.
+export function placeNames(names, layout) {
+  const marks = layout.at.map(([x, y]) => box(x, y, 2 * RADIUS + 6, 2 * RADIUS + 6));
+  const drawn = layout.roads.flatMap(([v, w]) => layout.lines(v, w));
+  const taken = [];
+  return names.map((name, v) => {
+    const [x, y] = layout.at[v];
+    const width = name.length * LETTER;
+    const gap = RADIUS + 4;
+    const spots = [
+      [x, y + gap + LINE / 2], [x, y - gap - LINE / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],
+      ...[[1, 1], [-1, 1], [1, -1], [-1, -1]].map(([sx, sy]) => [
+        x + sx * (0.7 * gap + width / 2), y + sy * (gap + LINE / 2 - 2),
+      ]),
+    ].map(([a, b]) => box(a, b, width, LINE));
+    const around = box(x, y, 2 * (gap + width), 2 * (gap + LINE));
+    const near = [...marks.filter((_, w) => w !== v), ...taken].filter((other) => overlap(around, other));
+    const roads = drawn.filter((line) => touches(line, around));
+    const costs = spots.map((spot) => {
+      const outside = spot.x1 < 2 || spot.x2 > layout.width - 2 || spot.y1 < 2 || spot.y2 > layout.height - 2;
+      return 1000 * outside + 20 * near.filter((other) => overlap(spot, other)).length
+        + roads.filter((line) => touches(line, spot)).length;
+    });
+    const best = spots[costs.indexOf(Math.min(...costs))];
+    taken.push(best);
+    return [(best.x1 + best.x2) / 2, best.y2 - 3];
+  });
+}
+
+const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
+const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
+
+// Does the line touch the box? The line is cut down to each of the box's two spans.
+function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {
+  let [low, high] = [0, 1];
+  for (const [start, step, least, most] of [[x1, x2 - x1, left, right], [y1, y2 - y1, top, bottom]]) {
+    if (step === 0) {
+      if (start < least || start > most) return false;
+      continue;
+    }
+    const [first, last] = [(least - start) / step, (most - start) / step].sort((a, b) => a - b);
+    [low, high] = [Math.max(low, first), Math.min(high, last)];
+  }
+  return low <= high;
+}
+
+// A straight arrow from a to b that begins and ends outside the marks; its points as an SVG path.
+export function arrow([a, b], startGap, endGap) {
+  const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
+  const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
+  const from = [a[0] + ux * startGap, a[1] + uy * startGap];
+  const tip = [b[0] - ux * endGap, b[1] - uy * endGap];
+  if (!endGap) return `M${point(from)}L${point(tip)}`;
+  const side = (s) => [tip[0] - 9 * ux - s * 6 * uy, tip[1] - 9 * uy + s * 6 * ux];
+  return `M${point(from)}L${point(tip)}M${point(side(1))}L${point(tip)}L${point(side(-1))}`;
+}
+
+const point = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;

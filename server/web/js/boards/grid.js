@@ -1,0 +1,56 @@
+// The board of a game on squares: tic-tac-toe, with row 0 on top, and Hexapawn, with row 1 at the bottom.
+
+import { h, set } from "../dom.js";
+import { SEAT_NAMES } from "../text.js";
+
+const OWNERS = { X: "maxie", W: "maxie", O: "minnie", B: "minnie" };
+
+export class GridBoard {
+  constructor(game, onSpot) {
+    this.game = game;
+    this.pawns = !game.line;
+    const { width, height } = game;
+    const numbers = Array.from({ length: width * height }, (_, n) => n);
+    this.cells = numbers.map((n) => h("button", { type: "button", class: "cell", "data-spot": n, onclick: () => onSpot(n) }));
+    const rows = Array.from({ length: height }, (_, row) => this.cells.slice(row * width, row * width + width));
+    if (this.pawns) rows.reverse();
+    this.element = h("div", { class: `grid ${this.pawns ? "pawns" : "marks"}`, role: "group" }, rows.flat());
+    this.element.style.gridTemplateColumns = `repeat(${width}, 1fr)`;
+    this.element.style.maxWidth = `${width * 8.5}rem`;
+  }
+
+  show(position, move) {
+    const marks = position.squares ?? position.cells;
+    const last = move === null || move === undefined ? [] : [move].flat();
+    const line = this.game.line?.(position) ?? [];
+    this.cells.forEach((cell, n) => {
+      const owner = OWNERS[marks[n]];
+      set(cell, { "data-owner": owner ?? "nobody", "data-last": last.includes(n), "data-line": line.includes(n) });
+      cell.textContent = owner && !this.pawns ? marks[n] : "";
+      cell.dataset.words = this.words(n, marks[n]);
+      set(cell, { "aria-label": cell.dataset.words });
+    });
+    set(this.element, { "aria-label": `Board, ply ${position.ply}` });
+  }
+
+  words(n, mark) {
+    const owner = OWNERS[mark];
+    return `${this.game.square(n)}: ${owner ? SEAT_NAMES[owner] : "empty"}`;
+  }
+
+  mark(marks) {
+    this.cells.forEach((cell, n) => {
+      const source = marks?.sources.has(n);
+      const target = marks?.targets.has(n);
+      set(cell, {
+        "data-source": source, "data-target": target, "data-selected": marks?.selected === n,
+        "aria-disabled": source || target ? null : "true",
+        "aria-label": `${cell.dataset.words ?? ""}${target ? ", legal target" : ""}${marks?.selected === n ? ", chosen" : ""}`,
+      });
+    });
+  }
+
+  inWords(position) {
+    return [...(position.squares ?? position.cells)].flatMap((mark, n) => (mark === "." ? [] : [this.words(n, mark)]));
+  }
+}

@@ -1,0 +1,32 @@
+// Elements, made by hand. Text is only ever set as text, so no name or message of a bot can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// h("a", { href: "#/" }, "text", child): attributes that begin with "on" are listeners; null and false are left out.
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  set(element, attributes || {});
+  element.append(...children.flat().filter((each) => each !== null && each !== undefined && each !== false));
+  return element;
+}
+
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === null || value === undefined || value === false) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value === true ? "" : value);
+  }
+  return element;
+}
+
+// Set the text only where it changes: a screen reader would read it again.
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

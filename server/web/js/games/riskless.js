@@ -1,0 +1,63 @@
+// Riskless, as games/riskless.py has it: positions keep signed armies, Maxie's above 0.
+
+export class Riskless {
+  constructor(setup) {
+    this.setup = setup;
+    this.names = setup.territories;
+    this.neighbours = setup.neighbours;
+    this.cap = setup.territory_cap;
+  }
+
+  start() {
+    const armies = this.setup.start.map((each) => (each ? (each[0] === "maxie" ? each[1] : -each[1]) : 0));
+    return { armies, player: "maxie", ply: 0 };
+  }
+
+  moves(position) {
+    if (this.outcome(position)) return [];
+    const sign = position.player === "maxie" ? 1 : -1;
+    return position.armies.flatMap((n, v) => (n * sign > 0 ? this.neighbours[v].map((w) => [v, w]) : []));
+  }
+
+  play(position, [source, target]) {
+    const sign = position.player === "maxie" ? 1 : -1;
+    const train = (n) => Math.sign(n) * Math.min(Math.abs(n) + 1, this.cap);
+    const after = sign * (position.armies[source] + position.armies[target]);
+    const armies = position.armies.map((n) => (n ? train(n) : 0));
+    armies[source] = sign;
+    // A tie is won by the attacker, who then holds the target with nobody on it.
+    armies[target] = sign * (after >= 0 ? Math.min(after + 1, this.cap) : Math.max(after - 1, -this.cap));
+    return { armies, player: sign > 0 ? "minnie" : "maxie", ply: position.ply + 1 };
+  }
+
+  outcome({ armies, ply }) {
+    const maxie = armies.reduce((sum, n) => sum + Math.max(n, 0), 0);
+    const minnie = armies.reduce((sum, n) => sum + Math.max(-n, 0), 0);
+    if (!maxie || !minnie) return { winner: maxie ? "maxie" : "minnie", reason: "elimination" };
+    const goal = this.setup.armies_to_win;
+    if (maxie >= goal && minnie >= goal) return { winner: null, reason: "both_armies" };
+    if (maxie >= goal || minnie >= goal) return { winner: maxie >= goal ? "maxie" : "minnie", reason: "armies" };
+    return ply >= this.setup.ply_limit ? { winner: null, reason: "ply_limit" } : null;
+  }
+
+  text([source, target]) {
+    return `${this.names[source]} → ${this.names[target]}`;
+  }
+
+  // What a move did: "took", "joined", "won" or "lost" a fight; the armies that came and that stood there.
+  told(position, [source, target]) {
+    const sign = position.player === "maxie" ? 1 : -1;
+    const came = sign * position.armies[source];
+    const there = sign * position.armies[target];
+    if (there < 0) return { what: came + there >= 0 ? "won" : "lost", came, stood: -there };
+    return { what: there ? "joined" : "took", came, stood: there };
+  }
+
+  score({ armies }) {
+    const of = (sign) => {
+      const held = armies.filter((n) => n * sign > 0);
+      return { armies: held.reduce((sum, n) => sum + n * sign, 0), places: held.length };
+    };
+    return { maxie: of(1), minnie: of(-1) };
+  }
+}

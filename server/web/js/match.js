@@ -1,0 +1,66 @@
+// A match as the page keeps it: what a view, a record or a start says, and every position so far.
+
+import { rules } from "./games/index.js";
+import { control } from "./text.js";
+
+export class Match {
+  constructor({ match, event = "", game, setup, players, time_control }) {
+    this.id = match;
+    this.event = event;
+    this.gameName = game;
+    this.setup = setup;
+    this.players = players;
+    this.control = control(time_control);
+    this.perMove = this.control.endsWith("/move");
+    this.game = rules(game, setup);
+    if (!this.game) throw new Error(`the page does not know the game ${game}`);
+    this.moves = [];
+    this.positions = [this.game.start()];
+    this.clocks = null;
+    this.clocksAt = 0;
+    this.running = null; // whose clock runs
+    this.end = null;
+  }
+
+  static fromView(view) {
+    const match = new Match(view);
+    view.moves.forEach((played) => match.add(played));
+    match.setClocks(view.clocks, view.mover);
+    return match;
+  }
+
+  // Throws an Error in words for what is no record, or one whose moves the rules do not allow.
+  static fromRecord(record) {
+    if (record?.format !== "arena-record/1") throw new Error("this is no record: its format is not arena-record/1");
+    const match = new Match(record);
+    record.moves.forEach((played, ply) => {
+      const legal = match.game.moves(match.last).some((move) => String(move) === String(played.move));
+      if (!legal) throw new Error(`the record's move at ply ${ply} is not legal`);
+      match.add(played);
+    });
+    match.end = record.result;
+    match.started = record.started;
+    return match;
+  }
+
+  get last() {
+    return this.positions[this.positions.length - 1];
+  }
+
+  add(played) {
+    this.positions.push(this.game.play(this.last, played.move));
+    this.moves.push(played);
+  }
+
+  setClocks(clocks, running) {
+    this.clocks = clocks;
+    this.clocksAt = performance.now();
+    this.running = running;
+  }
+
+  clockNow(seat) {
+    if (!this.clocks) return null;
+    const gone = this.running === seat && !this.end ? performance.now() - this.clocksAt : 0;
+    return Math.max(0, this.clocks[`${seat}_ms`] - gone);
+  }
+}

@@ -1,0 +1,47 @@
+// The moves, each a link to its ply.
+
+import { h, set } from "../dom.js";
+import { SEATS, SEAT_NAMES, spent } from "../text.js";
+
+export class MoveList {
+  constructor(match, link) {
+    this.match = match;
+    this.link = link;
+    this.items = [];
+    this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
+  }
+
+  show(ply) {
+    const { match } = this;
+    while (this.items.length > match.moves.length) this.items.pop().element.remove();
+    for (let n = this.items.length; n < match.moves.length; n++) {
+      this.items.push(this.item(n));
+      this.element.append(this.items[n].element);
+    }
+    this.current && set(this.current.anchor, { "aria-current": null });
+    this.current = this.items[ply - 1];
+    if (!this.current) return;
+    set(this.current.anchor, { "aria-current": "step" });
+    const { element } = this.current;
+    // Not scrollIntoView: that would scroll the page too.
+    const top = element.offsetTop - this.element.offsetTop;
+    if (top < this.element.scrollTop || top + element.offsetHeight > this.element.scrollTop + this.element.clientHeight) {
+      this.element.scrollTop = top - this.element.clientHeight / 2;
+    }
+  }
+
+  item(n) {
+    const { move, ms } = this.match.moves[n];
+    const { game, positions } = this.match;
+    const seat = SEATS[n % 2];
+    const told = game.told?.(positions[n], move);
+    const fight = told && (told.what === "won" || told.what === "lost")
+      ? h("span", { class: "battle" }, `${told.came} × ${told.stood} ${told.what}`) : null;
+    const anchor = h("a", { href: this.link(n + 1), "data-owner": seat },
+      h("span", { class: "number" }, n + 1),
+      h("span", { class: "shape", role: "img", "aria-label": SEAT_NAMES[seat] }),
+      h("span", { class: "text" }, game.text(move)), fight,
+      h("span", { class: "ms" }, ms === undefined ? "" : spent(ms)));
+    return { anchor, element: h("li", null, anchor) };
+  }
+}

@@ -1,0 +1,72 @@
+// What a person chooses before a match. Everything has a value at once, so that one press begins it.
+
+import { h } from "../dom.js";
+import { GAME_NAMES } from "../text.js";
+
+const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
+const KEPT = "arena-name";
+
+export function playForm(about, opponent, begin) {
+  const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
+  const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "nickname", value: guest() });
+  const token = h("input", { name: "token", type: "password", maxlength: 128, autocomplete: "off" });
+  const who = h("select", { name: "opponent", required: true });
+  const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
+  const map = h("select", { name: "map" }, options(about.maps.map((each) => [each, each])));
+  const time = h("select", { name: "time" }, options(Object.entries(TIMES)));
+  const seat = h("select", { name: "seat" }, options([["maxie", "Maxie, who moves first"], ["minnie", "Minnie"], ["", "as it comes"]]));
+  const start = h("button", { type: "submit", class: "button" }, "Start the match");
+  const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
+  const mapRow = row("Map", map);
+  const element = h("form", { class: "play-form" },
+    row("Against", who), row("Your name", name),
+    row(about.anyone ? "Token, if your name has one" : "Your token (the host made it with arena token create)", token),
+    row("Game", game), mapRow, row("Time", time), row("Your seat", seat), start);
+  if (about.games.includes("riskless")) game.value = "riskless";
+  if (about.maps.includes("m2")) map.value = "m2";
+  if (!about.anyone) token.required = true;
+  game.addEventListener("change", () => { mapRow.hidden = game.value !== "riskless"; });
+  element.addEventListener("submit", (event) => {
+    event.preventDefault();
+    keep(name.value);
+    begin({
+      name: name.value.trim(), token: token.value, opponent: who.value, game: game.value, map: map.value,
+      time_control: control(time.value), seat: seat.value || null,
+    });
+  });
+  let known = "";
+  return {
+    element,
+    setBusy: (busy) => { start.disabled = busy; },
+    setBots: (bots) => {
+      const names = bots.map((bot) => bot.name).filter((each) => each !== name.value.trim());
+      if (opponent && !names.includes(opponent)) names.unshift(opponent);
+      if (names.join("\n") === known) return;
+      const chosen = who.value || opponent;
+      known = names.join("\n");
+      who.replaceChildren(...options(names.map((each) => [each, each])));
+      if (names.includes(chosen)) who.value = chosen;
+    },
+  };
+}
+
+function control(text) {
+  const [base, increment] = text.replace("/move", "").split("+");
+  return { base_ms: 1000 * Number(base), increment_ms: 1000 * Number(increment ?? 0), per_move: text.endsWith("/move") };
+}
+
+function guest() {
+  try {
+    return localStorage.getItem(KEPT) ?? `guest-${Math.floor(1000 + 9000 * Math.random())}`;
+  } catch {
+    return "guest"; // storage may be switched off
+  }
+}
+
+function keep(name) {
+  try {
+    localStorage.setItem(KEPT, name);
+  } catch {
+    return; // the name is typed again next time
+  }
+}

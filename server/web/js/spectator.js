@@ -1,0 +1,48 @@
+// The page's one connection for watching: the listing, and the matches that are watched.
+
+import { Wire } from "./wire.js";
+
+let wire = null;
+let listing = null;
+const listeners = new Set();
+const watched = new Map();
+
+export function spectator() {
+  if (wire) return wire;
+  wire = new Wire(() => ({ name: "page", role: "spectator", program: "the page" }));
+  wire.addEventListener("open", () => {
+    wire.say("browse");
+    for (const match of watched.keys()) wire.say("watch", { match });
+  });
+  wire.addEventListener("listing", ({ detail }) => {
+    listing = detail;
+    for (const listener of listeners) listener(listing);
+  });
+  for (const type of ["view", "update", "end", "error"]) {
+    wire.addEventListener(type, ({ detail }) => watched.get(detail.match)?.(detail));
+  }
+  return wire;
+}
+
+// Tell of each listing, the last known one first. Returns how to stop.
+export function onListing(listener) {
+  spectator();
+  listeners.add(listener);
+  if (listing) listener(listing);
+  return () => listeners.delete(listener);
+}
+
+// Tell of view, update, end and error of a match. Returns how to stop.
+export function watch(match, tell) {
+  spectator();
+  watched.set(match, tell);
+  wire.say("watch", { match });
+  return () => {
+    if (watched.get(match) !== tell) return;
+    watched.delete(match);
+    wire.say("unwatch", { match });
+  };
+}
+
+// Ask again for all of a match: a move of it was missed.
+export const watchAgain = (match) => wire.say("watch", { match });

@@ -1,0 +1,65 @@
+// How things are put into words.
+
+export const SEATS = ["maxie", "minnie"];
+export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
+export const GAME_NAMES = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" };
+
+const REASONS = {
+  elimination: "no territory left",
+  armies: "enough armies",
+  both_armies: "both reached the winning total",
+  ply_limit: "the ply limit",
+  line: "three in a line",
+  board_full: "the board is full",
+  resignation: "resignation",
+  timeout: "out of time",
+  illegal_move: "an illegal move",
+  disconnect: "a lost connection",
+  protocol_error: "a broken protocol",
+  no_show: "not ready in time",
+  server_fault: "a fault of the server: void",
+  no_moves: "no move left",
+  breakthrough: "a breakthrough",
+};
+
+export const reason = (word) => REASONS[word] || word;
+
+export function result(end, players) {
+  if (end.reason === "server_fault") return `Void: ${end.detail || reason(end.reason)}`;
+  if (!end.winner) return `Draw: ${reason(end.reason)}`;
+  return `${players[end.winner]} (${SEAT_NAMES[end.winner]}) wins: ${reason(end.reason)}`;
+}
+
+export function clock(ms) {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 20) return seconds.toFixed(1);
+  const whole = Math.floor(seconds);
+  const pad = (n) => String(n).padStart(2, "0");
+  const hours = Math.floor(whole / 3600);
+  const rest = `${pad(Math.floor((whole % 3600) / 60))}:${pad(whole % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+}
+
+export function spent(ms) {
+  if (ms < 1) return "<1 ms";
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
+}
+
+export function control(tc) {
+  if (typeof tc === "string") return tc;
+  return tc.per_move ? `${tc.base_ms / 1000}/move` : `${tc.base_ms / 1000}+${tc.increment_ms / 1000}`;
+}
+
+export function count(n) {
+  if (n >= 1e9) return `${(n / 1e9).toFixed(1)} G`;
+  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
+  return n >= 1e4 ? `${(n / 1e3).toFixed(0)} k` : String(n);
+}
+
+export function when(iso) {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return date.toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;

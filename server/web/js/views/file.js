@@ -1,0 +1,101 @@
+// Record files of the reader's own: dropped on the page, or opened. They never leave the browser.
+
+import { h, say } from "../dom.js";
+import { Match } from "../match.js";
+import { Viewer } from "../parts/viewer.js";
+import { plural } from "../text.js";
+
+const MOST_BYTES = 64 * 1024 * 1024;
+const LISTED = 500;
+
+let opened = null; // { name, lines } of the last file
+
+export async function openFile(file) {
+  if (file.size > MOST_BYTES) throw new Error(`${file.name} is larger than 64 MB`);
+  const lines = (await file.text()).split("\n").filter((line) => line.trim());
+  opened = { name: file.name, lines };
+  if (location.hash === "#/file") window.dispatchEvent(new HashChangeEvent("hashchange"));
+  else location.hash = "#/file";
+}
+
+export class FileView {
+  constructor(main, [ply]) {
+    this.main = main;
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
+    this.place = h("div");
+    main.replaceChildren(
+      h("h1", null, opened ? opened.name : "A record file"),
+      h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
+      this.fault, this.place);
+    if (opened) this.offer(ply === undefined ? null : Number(ply));
+  }
+
+  async open() {
+    try {
+      if (this.input.files.length) await openFile(this.input.files[0]);
+    } catch (error) {
+      say(this.fault, error.message);
+    }
+  }
+
+  offer(ply) {
+    const { lines } = opened;
+    if (lines.length === 1) {
+      this.show(0, ply);
+      return;
+    }
+    const select = h("select", { onchange: () => this.show(Number(select.value), null) },
+      lines.slice(0, LISTED).map((line, n) => h("option", { value: n }, this.title(line, n))));
+    this.place.before(h("p", null, h("label", null, `${plural(lines.length, "match", "matches")}: `, select)));
+    this.show(0, ply);
+  }
+
+  title(line, n) {
+    try {
+      const { players, result } = JSON.parse(line);
+      return `${n + 1}. ${players.maxie} v ${players.minnie}: ${result.winner ?? "draw"}`;
+    } catch {
+      return `${n + 1}. no record`;
+    }
+  }
+
+  show(n, ply) {
+    this.viewer?.stop();
+    this.viewer = null;
+    try {
+      const match = Match.fromRecord(JSON.parse(opened.lines[n] ?? ""));
+      this.viewer = new Viewer(match, {
+        link: (at) => `#/file/${at}`,
+        went: (at) => history.replaceState(null, "", `#/file${at === null ? "" : `/${at}`}`),
+      });
+      if (ply !== null) this.viewer.go(ply);
+      this.place.replaceChildren(this.viewer.element);
+      say(this.fault, "");
+    } catch (error) {
+      this.place.replaceChildren();
+      say(this.fault, `${opened.name}, line ${n + 1}: ${error instanceof SyntaxError ? "this is not JSON" : error.message}`);
+    }
+  }
+
+  go(ply) {
+    this.viewer?.go(ply === undefined ? null : Number(ply));
+  }
+
+  stop() {
+    this.viewer?.stop();
+  }
+}
+
+// Let a file be dropped anywhere on the page.
+export function acceptDrops() {
+  window.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  window.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    openFile(file).catch((error) => console.error(error));
+  });
+}

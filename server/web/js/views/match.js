@@ -1,0 +1,89 @@
+// One match: live while it lasts, then from its record.
+
+import { ask } from "../api.js";
+import { h, say } from "../dom.js";
+import { Match } from "../match.js";
+import { Follower } from "../parts/follow.js";
+import { Viewer } from "../parts/viewer.js";
+import { spectator, watch, watchAgain } from "../spectator.js";
+
+export class MatchView {
+  constructor(main, [id, ply]) {
+    this.main = main;
+    this.id = id;
+    this.ply = ply === undefined ? null : Number(ply);
+    this.viewer = null;
+    main.replaceChildren(h("p", { class: "quiet", role: "status" }, "Loading the match …"));
+    this.follower = new Follower((match, fresh) => this.changed(match, fresh), () => watchAgain(id));
+    this.wire = spectator();
+    this.lost = () => this.tell("The connection is lost; trying again …");
+    this.found = () => this.tell("");
+    this.wire.addEventListener("lost", this.lost);
+    this.wire.addEventListener("open", this.found);
+    this.unwatch = watch(id, (message) => (message.type === "error" ? this.past() : this.follower.take(message)));
+  }
+
+  tell(message) {
+    if (!this.viewer) return;
+    this.viewer.message = message;
+    this.viewer.refresh();
+  }
+
+  changed(match, fresh) {
+    try {
+      if (fresh) this.show(match, true);
+      else this.viewer.refresh();
+      if (match.end) this.ended(match);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  // It is over, or never was: its record knows.
+  async past() {
+    try {
+      const match = Match.fromRecord(await ask(`record/${encodeURIComponent(this.id)}`));
+      if (this.stopped) return;
+      this.show(match, false);
+      this.ended(match);
+    } catch (error) {
+      if (!this.stopped) this.fail(error);
+    }
+  }
+
+  show(match, live) {
+    const kept = this.viewer ? this.viewer.ply : this.ply;
+    this.viewer?.stop();
+    this.viewer = new Viewer(match, {
+      live,
+      link: (ply) => `#/match/${this.id}/${ply}`,
+      went: (ply) => history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`),
+    });
+    this.viewer.ply = kept === null || Number.isNaN(kept) ? null : Math.min(kept, match.moves.length);
+    this.viewer.refresh();
+    this.main.replaceChildren(this.viewer.element);
+    document.title = `${match.players.maxie} v ${match.players.minnie}`;
+  }
+
+  ended(match) {
+    this.viewer.actions.replaceChildren(
+      h("a", { class: "button", href: `/api/record/${encodeURIComponent(match.id)}?download` }, "Download the record"));
+  }
+
+  go(ply) {
+    this.viewer?.go(ply === undefined ? null : Number(ply));
+  }
+
+  fail(error) {
+    this.main.replaceChildren(h("h1", null, "No such match"), h("p", { class: "fault", role: "alert" }, error.message),
+      h("p", null, h("a", { href: "#/" }, "All matches")));
+  }
+
+  stop() {
+    this.stopped = true;
+    this.unwatch();
+    this.wire.removeEventListener("lost", this.lost);
+    this.wire.removeEventListener("open", this.found);
+    this.viewer?.stop();
+  }
+}

@@ -1,0 +1,109 @@
+"""Bad input to every command: one line that says what is wrong and what would be right, and its exit code."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena import main
+
+MISUSE, FAILURE = 2, 1
+
+FILES = {
+    "broken.toml": 'name = "x\n',
+    "empty.toml": "",
+    "map.toml": "territory_cap = 5\n",
+    "empty.jsonl": "",
+    "junk.jsonl": '{"format": "arena-record/9"}\n',
+    "nobot.py": "x = 1\n",
+    "raises.py": "1 / 0\n",
+}
+
+BAD = [
+    (["ladder", "--game", "chess"], MISUSE, ["chess", "riskless"]),
+    (["ladder", "--map", "atlantis"], MISUSE, ["atlantis", "world"]),
+    (["ladder", "--tc", "soon"], MISUSE, ["soon", "10+0.1"]),
+    (["ladder", "--rounds", "0"], MISUSE, ["--rounds"]),
+    (["ladder", "none.toml"], MISUSE, ["none.toml"]),
+    (["ladder", "broken.toml"], MISUSE, ["broken.toml", "line 1"]),
+    (["ladder", "--record", "no/such/folder/x.jsonl"], FAILURE, ["no/such/folder"]),
+    (["ladder", "--db", "mysql://x"], FAILURE, ["mysql", "sqlite"]),
+    (["match", "alphabeta", "deepblue", "--game", "tictactoe"], MISUSE, ["deepblue", "alphabeta"]),
+    (["match", "alphabeta:depht=3", "random", "--game", "tictactoe"], MISUSE, ["depht", "depth"]),
+    (["match", "alphabeta", "random", "--sprt", "elo0=x"], MISUSE, ["elo0"]),
+    (["match", "alphabeta"], MISUSE, ["Missing argument"]),
+    (["serve", "--map", "atlantis"], MISUSE, ["atlantis"]),
+    (["serve", "--port", "PORT", "--db", "sqlite:///x.db"], FAILURE, ["in use"]),
+    (["serve", "--port", "0", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no folder"]),
+    (["serve", "--tls-cert", "none.pem"], MISUSE, ["--tls-key"]),
+    (["serve", "--tls-cert", "none.pem", "--tls-key", "none.pem"], FAILURE, ["none.pem"]),
+    (["serve", "--proxy", "everybody"], MISUSE, ["--proxy", "everybody"]),
+    (["bot", "deepblue"], MISUSE, ["deepblue", "alphabeta"]),
+    (["bot", "alphabeta:threads=many"], MISUSE, ["threads"]),
+    (["bot", "none.py"], MISUSE, ["none.py"]),
+    (["bot", "nobot.py"], MISUSE, ["nobot.py", "Bot"]),
+    (["bot", "raises.py"], MISUSE, ["raises.py", "ZeroDivisionError"]),
+    (["bot", "greedy", "--url", "ws://127.0.0.1:CLOSED", "--wait", "0"], FAILURE, ["arena serve"]),
+    (["bot", "greedy", "--url", "nonsense"], MISUSE, ["nonsense", "ws://"]),
+    (["play", "deepblue"], MISUSE, ["deepblue"]),
+    (["play", "greedy", "--map", "atlantis"], MISUSE, ["atlantis"]),
+    (["play", "greedy", "--seat", "white"], MISUSE, ["white", "maxie"]),
+    (["replay", "none.jsonl"], FAILURE, ["none.jsonl"]),
+    (["replay", "empty.jsonl"], FAILURE, ["empty.jsonl"]),
+    (["replay", "junk.jsonl"], FAILURE, ["junk.jsonl", "line 1"]),
+    (["trace", "NoTree", "alphabeta"], MISUSE, ["NoTree", "HandoutBig"]),
+    (["trace", "HandoutBig", "quicksort"], MISUSE, ["quicksort", "alphabeta"]),
+    (["analyse", "--position", "+1"], MISUSE, ["position"]),
+    (["analyse", "--engine", "deepblue"], MISUSE, ["deepblue"]),
+    (["maps", "show", "atlantis"], FAILURE, ["atlantis", "world"]),
+    (["maps", "check", "map.toml"], FAILURE, ["map.toml"]),
+    (["maps", "check", "broken.toml"], FAILURE, ["broken.toml"]),
+    (["token", "create", "a\nb", "--db", "sqlite:///x.db"], FAILURE, ["printed"]),
+    (["token", "revoke", "nobody", "--db", "sqlite:///x.db"], FAILURE, ["x.db", "arena serve"]),
+    (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
+]
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize(("words", "code", "told"), BAD, ids=[" ".join(words) for words, *_ in BAD])
+def test_bad_input_is_told_in_one_line(
+    words: list[str],
+    code: int,
+    told: list[str],
+    taken_port: int,
+    closed_port: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    shown = capfd.readouterr()
+    said = shown.err.splitlines()
+    assert left.value.code == code, shown
+    assert len(said) == 1, shown
+    assert "Traceback" not in shown.err + shown.out
+    for part in told:
+        assert part in said[0]

@@ -1,0 +1,16 @@
+"""The `arena` command, called as a user calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+import arena
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """The exit code, what went to the output, and what to the error output."""
+    with pytest.raises(SystemExit) as ended:
+        arena.main(list(arguments))
+    told = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, told.out, told.err

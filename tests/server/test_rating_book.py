@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from server import rating_book
+from server.glicko import Rating
+from server.rating_book import RatingBook
+from server.rating_store import ratings_of
+from server.store import open_store
+from tests.server.databases import Postgresql
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
+
+
+@asynccontextmanager
+async def running(engine: AsyncEngine) -> AsyncIterator[RatingBook]:
+    async with anyio.create_task_group() as tasks:
+        book = RatingBook(engine)
+        tasks.start_soon(book.run)
+        yield book
+        tasks.cancel_scope.cancel()
+
+
+async def until_rated(book: RatingBook, bot: str, rating: float) -> None:
+    with anyio.fail_after(20):
+        while book.rating("tictactoe", bot) != rating:
+            await anyio.sleep(0.02)
+
+
+async def test_the_book_has_what_is_in_the_store_and_follows_what_finishes(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        async with running(engine) as book:
+            assert book.rating("tictactoe", "anna") == Rating().rating
+            with anyio.fail_after(20):
+                while book.rating("tictactoe", "anna") == Rating().rating:
+                    await anyio.sleep(0.02)
+            first = await ratings_of(engine, "tictactoe", ["anna", "bert"])
+            assert book.rating("tictactoe", "anna") == first["anna"].rating > 1500
+            assert book.rating("tictactoe", "bert") == first["bert"].rating < 1500
+            assert book.rating("riskless", "anna") == 1500
+            for maxie, minnie in (("carl", "anna"), ("bert", "dora")):
+                book.note(await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie))
+            with anyio.fail_after(20):
+                while book.rating("tictactoe", "dora") == 1500 or book.rating("tictactoe", "carl") == 1500:
+                    await anyio.sleep(0.02)
+            for bot, rating in (
+                await ratings_of(engine, "tictactoe", ["anna", "bert", "carl", "dora"])
+            ).items():
+                assert book.rating("tictactoe", bot) == rating.rating
+
+
+async def test_a_void_match_moves_nobody(database: str) -> None:
+    async with open_store(database) as engine, running(engine) as book:
+        book.note(await keep(engine, day(1), events((4,), FAILS)))
+        book.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"))
+        await until_rated(book, "anna", (await _soon(engine, "anna")).rating)
+        assert book.rating("tictactoe", "bert") == 1500
+
+
+async def _soon(engine: AsyncEngine, bot: str) -> Rating:
+    with anyio.fail_after(20):
+        while (found := (await ratings_of(engine, "tictactoe", [bot]))[bot]) == Rating():
+            await anyio.sleep(0.02)
+    return found
+
+
+async def test_a_database_that_is_down_makes_the_ratings_wait(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine:
+        record = await keep(engine, day(1), events(MAXIE_WINS))
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        async with running(engine) as book:
+            book.note(record)
+            with anyio.fail_after(20):
+                while "the ratings wait" not in caplog.text:
+                    await anyio.sleep(0.02)
+            await anyio.to_thread.run_sync(own_postgresql.start)
+            with anyio.fail_after(20 + rating_book.PAUSE_SECONDS):
+                while book.rating("tictactoe", "anna") == 1500:
+                    await anyio.sleep(0.02)

@@ -1,0 +1,66 @@
+"""The README's commands are commands, its bot plays, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena import build, needed
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
+COMMANDS = [shlex.split(line, comments=True) for line in SHELL if line.startswith("arena ")]
+
+
+def options_of(command: list[str]) -> set[str]:
+    """The options that the help of a command tells."""
+    words = command[1:3] if command[1] == "maps" else command[1:2]
+    told = CliRunner().invoke(build(needed(words)), [*words, "--help"], prog_name="arena")
+    assert told.exit_code == 0, told.output
+    return set(re.findall(r"(--[a-z-]+)", told.output))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_each_command_shown_takes_the_options_shown(command: list[str]) -> None:
+    assert {word for word in command if word.startswith("--")} <= options_of(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["maps", "list"],
+        ["trace", "HandoutBig", "alphabeta"],
+        ["analyse", "--map", "m2", "--engine", "alphabeta", "--depth", "4"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_quick_is_run_as_shown(command: list[str]) -> None:
+    assert ["arena", *command] in COMMANDS
+    told = CliRunner().invoke(build(needed(command)), command, prog_name="arena")
+    assert told.exit_code == 0, told.output
+
+
+def test_the_bot_shown_is_a_bot(tmp_path: Path) -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    path = tmp_path / "my_bot.py"
+    path.write_text(source)
+    words = ["play", str(path), "--game", "tictactoe"]
+    told = CliRunner().invoke(build(needed(words)), words, prog_name="arena", input="a1\nresign\n")
+    assert told.exit_code == 0, told.output
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", TEXT))
+def test_each_link_leads_somewhere(target: str) -> None:
+    assert (ROOT / target).exists()
+
+
+def test_the_make_targets_shown_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in SHELL:
+        if line.startswith("make "):
+            assert re.search(rf"^{line.split()[1]}:", makefile, re.MULTILINE)
