@@ -397,5 +397,3 @@ def make_search(game: Kernel) -> Any:
 
     return kernel(search, f"search-{game.name}")
 
-
-__all__ = ["DONE", "STOPPED", "UPPER", "make_search"]
