@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from http.client import HTTPException
 from typing import Annotated
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
 
-import sqlalchemy as sa
+import msgspec
 import typer
-from msgspec import Struct, structs
-from sqlalchemy.ext.asyncio import AsyncEngine
+from msgspec import structs
 
 from console import DatabaseOption, Failure, JsonOption, Misuse, out, write_json
-from protocol.messages import Seat
-from server import store
-from server.journal import events_of, terms_of
-from server.referee import SEATS, Terms
+from server.match_log import Log, NoLog, match_log
 from server.store_command import DATABASE, Justify, in_store, print_table
-from server.story import Step, story
+from server.story import Step
+
+NET_SECONDS = 20.0
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an answer that are read."""
 
 COLUMNS: dict[str, Justify] = {
     "at ms": "right",
@@ -30,21 +35,6 @@ COLUMNS: dict[str, Justify] = {
 }
 
 
-class Log(Struct, frozen=True):
-    """What `--json` writes."""
-
-    match: str
-    game: str
-    maxie: str
-    minnie: str
-    time_control: str
-    margin_ms: int
-    winner: Seat | None
-    reason: str | None
-    detail: str
-    steps: list[Step]
-
-
 def register(app: typer.Typer) -> None:
     """Add `arena log`."""
     app.command("log")(log)
@@ -53,17 +43,37 @@ def register(app: typer.Typer) -> None:
 def log(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="The match's id, or how it begins.")],
     bot: Annotated[str, typer.Option("--bot", help="Only what this bot did; else both.")] = "",
-    db: DatabaseOption = DATABASE,
+    db: DatabaseOption = None,
+    url: Annotated[str, typer.Option("--url", help="Ask this server, ws://HOST:PORT, as a player.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", envvar="ARENA_NAME", help="With --url: the bot's name.")
+    ] = "",
+    token: Annotated[
+        str, typer.Option("--token", envvar="ARENA_TOKEN", help="With --url: the token of that name.")
+    ] = "",
     json: JsonOption = None,
 ) -> None:
     """Tell a match move by move from the journal of a server: why did a bot lose?
 
     For each move: the time that the bot had, took and was credited, and what was left, in ms; what
-    the server received; and what was wrong with it, if anything.
+    the server received; and what was wrong with it, if anything. The host asks its database for any
+    match; a bot's owner asks the server for that bot's own.
 
     Example: arena log 3f2a --bot my-bot --db sqlite:///arena.db
+
+    Example: arena log 3f2a --url ws://127.0.0.1:8765 --name my-bot --token TOKEN
     """
-    told = in_store(db, lambda engine: _log(engine, match, bot))
+    if url and db:
+        raise Misuse("--db asks a database and --url a server: give one of the two")
+    try:
+        if url:
+            told = _fetch(url, match, name, token)
+        else:
+            told = in_store(db or DATABASE, lambda engine: match_log(engine, match))
+        if bot:
+            told = told.only(bot)
+    except NoLog as none:
+        raise Failure(str(none)) from None
     if json is not None:
         write_json(told, json)
         return
@@ -76,40 +86,27 @@ def log(
         _say(f"{told.winner or 'nobody'} won: {told.reason}: {told.detail}")
 
 
-async def _log(engine: AsyncEngine, match: str, bot: str) -> Log:
-    table = store.matches
-    begins = table.c.match.startswith(match, autoescape=True)
-    async with engine.connect() as connection:
-        rows = (await connection.execute(sa.select(table).where(begins).limit(2))).all()
-    if not rows:
-        raise Misuse(
-            f"no match begins with {match!r:.70}: the line of a finished match and its record have the id"
-        )
-    if len(rows) > 1:
-        raise Misuse(f"several matches begin with {match!r:.70}: give more of the id")
-    terms = terms_of(rows[0])
-    seats = _seats(terms, bot)
-    steps, result = story(terms, await events_of(engine, terms.match))
-    return Log(
-        match=terms.match,
-        game=terms.game.name,
-        maxie=terms.players.maxie,
-        minnie=terms.players.minnie,
-        time_control=str(terms.control),
-        margin_ms=terms.margin_ms,
-        winner=None if result is None or result.winner is None else SEATS[result.winner],
-        reason=None if result is None else result.reason.value,
-        detail="" if result is None else result.detail,
-        steps=[step for step in steps if step.player is None or step.player in seats],
-    )
-
-
-def _seats(terms: Terms, bot: str) -> set[Seat]:
-    names: dict[Seat, str] = {"maxie": terms.players.maxie, "minnie": terms.players.minnie}
-    seats = {seat for seat, name in names.items() if bot in ("", name)}
-    if not seats:
-        raise Failure(f"--bot: {bot!r:.70} did not play that match; {' and '.join(names.values())} did")
-    return seats
+def _fetch(url: str, match: str, name: str, token: str) -> Log:
+    """The log from a server. Raises Failure or Misuse."""
+    scheme, colon, rest = url.partition("://")
+    if scheme not in ("ws", "wss") or not colon or not rest:
+        raise Misuse(f"--url: {url!r:.100} is no URL of a server: write ws://HOST:PORT or wss://HOST")
+    if not name:
+        raise Misuse("--url: say whose match it is with --name, and --token where the host gave one")
+    where = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
+    coded = b64encode(f"{name}:{token}".encode()).decode()
+    request = Request(where, headers={"Authorization": f"Basic {coded}"})  # noqa: S310 - http or https, see above
+    try:
+        with urlopen(request, timeout=NET_SECONDS) as answer:  # noqa: S310
+            return msgspec.json.decode(answer.read(LARGEST), type=Log)
+    except HTTPError as error:
+        with error:
+            why = error.read(1000).decode(errors="replace").strip()
+        raise Failure(f"the server answers {error.code}: {why}") from None
+    except (OSError, HTTPException) as error:
+        raise Failure(f"no answer from {url}: {getattr(error, 'reason', error)}") from None
+    except msgspec.DecodeError as error:
+        raise Failure(f"{url} answers with what is no log: {error}") from None
 
 
 def _row(step: Step) -> list[str]:
