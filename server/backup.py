@@ -45,7 +45,7 @@ async def backup(url: str, path: Path) -> Contents:
                     await _copy_out(engine, part)
             return await _contents_of(part)
     finally:
-        await engine.dispose()
+        await store.close(engine)
 
 
 @contextmanager
@@ -85,7 +85,7 @@ async def _copy_out(engine: AsyncEngine, part: Path) -> None:
                 # all into the one file, with no log beside it
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
         finally:
-            await target.dispose()
+            await store.close(target)
 
 
 async def restore(engine: AsyncEngine, path: Path) -> Contents:
@@ -103,7 +103,7 @@ async def restore(engine: AsyncEngine, path: Path) -> Contents:
                 await _copy(source, target)
                 return await _contents(target)
         finally:
-            await opened.dispose()
+            await store.close(opened)
 
 
 async def _check_store(engine: AsyncEngine, path: Path) -> None:
@@ -140,7 +140,7 @@ async def _contents_of(part: Path) -> Contents:
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
             return found
     finally:
-        await engine.dispose()
+        await store.close(engine)
 
 
 async def _contents(connection: AsyncConnection, *, with_tokens: bool = True) -> Contents:

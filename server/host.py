@@ -287,7 +287,7 @@ async def open_host(
             engine = store.make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
         else:
             engine = store.make_engine(database)
-        stack.push_async_callback(_dispose, engine)
+        stack.push_async_callback(store.close, engine)
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
@@ -351,12 +351,6 @@ async def open_host(
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
-
-
-async def _dispose(engine: AsyncEngine) -> None:
-    """Close the store's connections, also when this host is cancelled: each of them has a thread."""
-    with anyio.CancelScope(shield=True):
-        await engine.dispose()
 
 
 @asynccontextmanager

@@ -92,7 +92,8 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
-        connection = await self._engine.connect()
+        with anyio.CancelScope(shield=True):
+            connection = await self._engine.connect()
         try:
             while True:
                 await self._work.wait()
@@ -191,7 +192,7 @@ async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Even
     """What happened in a match, as (monotonic ns, event), in order."""
     which = store.events.c.match == match
     query = sa.select(store.events.c.at, store.events.c.event).where(which).order_by(store.events.c.seq)
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [(at, msgspec.json.decode(text, type=Event)) for at, text in rows]
 
@@ -201,5 +202,5 @@ async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     mine = (store.matches.c.event == event) & store.matches.c.record.is_not(None)
     query = sa.select(store.matches.c.record).where(mine)
     query = query.order_by(store.matches.c.started, store.matches.c.match)
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         return [from_line(text) for text in (await connection.execute(query)).scalars()]

@@ -29,7 +29,7 @@ async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
     """The matches of an event that have no record: in progress when their server went away."""
     table = store.matches
     query = sa.select(table).where(table.c.event == event, table.c.record.is_(None)).order_by(table.c.started)
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [
         Past(terms_of(row), row.event, row.started, row.rated, await events_of(engine, row.match))
@@ -40,6 +40,6 @@ async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
 async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
     """The hashes of these bots' session secrets, where they are known."""
     table = store.sessions
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
     return {row.name: bytes.fromhex(row.hash) for row in rows}

@@ -129,7 +129,7 @@ def _row(step: Step) -> dict[str, Any]:
 async def ratings_of(engine: AsyncEngine, game: str, bots: Iterable[str]) -> dict[str, Rating]:
     """What is known of these bots in a game; who has not played yet is rated as new."""
     names = sorted(set(bots))
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         last = await last_steps(connection, ((game, bot) for bot in names))
     return {bot: last[game, bot].after() if (game, bot) in last else Rating() for bot in names}
 
@@ -165,7 +165,7 @@ async def standings(engine: AsyncEngine, game: str | None = None) -> list[Standi
         count(inner.c.forfeit).label("forfeits"),
         last("finished"),
     ).group_by(inner.c.game, inner.c.bot)
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return ordered(Standing(*row) for row in rows)
 

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -126,6 +127,10 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 """What may follow the `?` of a PostgreSQL URL."""
 
 
+COMMAND_SECONDS = 60
+"""How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
+
+
 def now() -> str:
     """The wall clock's time as the store keeps it: ISO 8601, UTC, to the millisecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
@@ -185,8 +190,12 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None
     try:
-        # A connection that the database has closed in the meantime is found out before it is used.
-        return create_async_engine(url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True)
+        return create_async_engine(
+            url.set(drivername="postgresql+asyncpg"),
+            # A connection that the database has closed in the meantime is found out before it is used.
+            pool_pre_ping=True,
+            connect_args={"command_timeout": COMMAND_SECONDS},
+        )
     except ModuleNotFoundError:
         raise StoreError(
             "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'"
@@ -229,6 +238,12 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
         async with usable(engine):
             yield engine
     finally:
+        await close(engine)
+
+
+async def close(engine: AsyncEngine) -> None:
+    """Close the engine's connections, also when the task is cancelled: else each would leave its thread behind."""
+    with anyio.CancelScope(shield=True):
         await engine.dispose()
 
 
@@ -240,14 +255,27 @@ WRITER = 0x617265_6E61
 async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A transaction beside which no other of this kind runs, on any server: for what reads, then writes.
 
-    It is committed at the end, and rolled back by an exception. Keep it short: on SQLite the journal waits.
+    It is committed at the end, and rolled back by an exception; a cancelled task waits for its end. Keep it
+    short: on SQLite the journal waits.
     """
-    async with engine.begin() as connection:
-        if engine.dialect.name == "sqlite":
-            await connection.exec_driver_sql("BEGIN IMMEDIATE")
-        else:
-            await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
-        yield connection
+    with anyio.CancelScope(shield=True):
+        async with engine.begin() as connection:
+            if engine.dialect.name == "sqlite":
+                await connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
+            yield connection
+
+
+@asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection for a short query, which ends even when its task is cancelled.
+
+    A query that is cancelled half-way costs its connection, and on SQLite leaves a thread behind for a while.
+    """
+    with anyio.CancelScope(shield=True):
+        async with engine.connect() as connection:
+            yield connection
 
 
 @asynccontextmanager

@@ -91,14 +91,14 @@ async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
 
 async def find(engine: AsyncEngine, name: str) -> Token | None:
     """The token of a name, also a revoked one."""
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         row = (await connection.execute(sa.select(tokens).where(tokens.c.name == name))).one_or_none()
     return _token(row) if row is not None else None
 
 
 async def all_tokens(engine: AsyncEngine) -> list[Token]:
     """Every token, by name."""
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(_token, rows), key=lambda token: token.name)
 

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -12,12 +14,15 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import RecordedMove, to_line
-from server import migrations, store
+from server import migrations, store, tokens
+from server.journal import Journal
+from server.rating_store import refresh
 from server.store import PASSWORD_FILE, StoreError, make_engine, open_store, prepare
 from tests.server.databases import Postgresql
 from tests.server.matches import record
@@ -26,6 +31,16 @@ from tests.server.matches import record
 def _differences(connection: Connection) -> list[object]:
     context = MigrationContext.configure(connection, opts={"compare_server_default": False})
     return list(compare_metadata(context, store.metadata))
+
+
+@asynccontextmanager
+async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
+    """Disposes of engines however the test ends; gives the first."""
+    try:
+        yield engines[0]
+    finally:
+        for engine in engines:
+            await engine.dispose()
 
 
 async def test_an_empty_database_gets_the_tables_that_the_program_knows(database: str) -> None:
@@ -42,15 +57,15 @@ async def test_the_last_migration_is_the_version_that_the_program_names(database
 
 async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(database: str) -> None:
     engines = [make_engine(database) for _ in range(4)]
-    async with anyio.create_task_group() as tasks:
+    async with closing(*engines):
+        async with anyio.create_task_group() as tasks:
+            for engine in engines:
+                tasks.start_soon(prepare, engine)
         for engine in engines:
-            tasks.start_soon(prepare, engine)
-    for engine in engines:
-        async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(store.about.c.schema_version))).scalars().all() == [
-                migrations.SCHEMA_VERSION
-            ]
-        await engine.dispose()
+            async with engine.connect() as connection:
+                assert (
+                    await connection.execute(sa.select(store.about.c.schema_version))
+                ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
 FIRST_SCHEMA = """
@@ -90,80 +105,95 @@ async def _make_first_schema(engine: AsyncEngine) -> None:
 async def test_a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_it_holds(
     database: str,
 ) -> None:
-    engine = make_engine(database)
-    await _make_first_schema(engine)
-    await prepare(engine)
-    async with engine.connect() as connection:
-        assert await connection.run_sync(_differences) == []
-        rows = (await connection.execute(sa.select(store.matches).order_by(store.matches.c.match))).all()
-        assert [(row.match, row.rated, row.finished) for row in rows] == [
-            ("open", False, None),
-            ("over", False, "2026-11-20T12:01:01.500Z"),
-        ]
-        assert json.loads(rows[1].record)["match"] == "over"
-        assert (await connection.execute(sa.select(sa.func.count()).select_from(store.events))).scalar() == 1
-    await engine.dispose()
+    async with closing(make_engine(database)) as engine:
+        await _make_first_schema(engine)
+        await prepare(engine)
+        async with engine.connect() as connection:
+            assert await connection.run_sync(_differences) == []
+            rows = (await connection.execute(sa.select(store.matches).order_by(store.matches.c.match))).all()
+            assert [(row.match, row.rated, row.finished) for row in rows] == [
+                ("open", False, None),
+                ("over", False, "2026-11-20T12:01:01.500Z"),
+            ]
+            assert json.loads(rows[1].record)["match"] == "over"
+            assert (
+                await connection.execute(sa.select(sa.func.count()).select_from(store.events))
+            ).scalar() == 1
 
 
 async def test_a_store_of_a_later_version_is_refused_and_left_alone(database: str) -> None:
-    engine = make_engine(database)
-    await prepare(engine)
-    async with engine.begin() as connection:
-        await connection.execute(store.about.update().values(schema_version=99))
-    with pytest.raises(
-        StoreError, match=f"schema 99, and this program knows schemas 1 to {migrations.SCHEMA_VERSION}"
-    ):
+    async with closing(make_engine(database)) as engine:
         await prepare(engine)
-    async with engine.connect() as connection:
-        assert (await connection.execute(sa.select(store.about.c.schema_version))).scalar() == 99
-    await engine.dispose()
+        async with engine.begin() as connection:
+            await connection.execute(store.about.update().values(schema_version=99))
+        with pytest.raises(
+            StoreError, match=f"schema 99, and this program knows schemas 1 to {migrations.SCHEMA_VERSION}"
+        ):
+            await prepare(engine)
+        async with engine.connect() as connection:
+            assert (await connection.execute(sa.select(store.about.c.schema_version))).scalar() == 99
 
 
 async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: str) -> None:
-    engine = make_engine(database)
-    async with engine.begin() as connection:
-        await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
-    with pytest.raises(StoreError, match="something else: the tables cats"):
-        await prepare(engine)
-    async with engine.connect() as connection:
-        names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
-        assert names == ["cats"]
-    await engine.dispose()
+    async with closing(make_engine(database)) as engine:
+        async with engine.begin() as connection:
+            await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
+        with pytest.raises(StoreError, match="something else: the tables cats"):
+            await prepare(engine)
+        async with engine.connect() as connection:
+            names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
+            assert names == ["cats"]
 
 
 async def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(database: str) -> None:
-    engine = make_engine(database)
-    await _make_first_schema(engine)
-    async with engine.begin() as connection:
-        await connection.execute(sa.text("UPDATE matches SET record = 'no JSON' WHERE record IS NOT NULL"))
-    with pytest.raises(ValueError, match="Expecting value"):
-        await prepare(engine)
-    async with engine.connect() as connection:
-        names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
-        assert sorted(names) == ["about", "events", "matches"]
-        columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("matches"))
-        assert "rated" not in {column["name"] for column in columns}
-    await engine.dispose()
+    async with closing(make_engine(database)) as engine:
+        await _make_first_schema(engine)
+        async with engine.begin() as connection:
+            await connection.execute(
+                sa.text("UPDATE matches SET record = 'no JSON' WHERE record IS NOT NULL")
+            )
+        with pytest.raises(ValueError, match="Expecting value"):
+            await prepare(engine)
+        async with engine.connect() as connection:
+            names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
+            assert sorted(names) == ["about", "events", "matches"]
+            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("matches"))
+            assert "rated" not in {column["name"] for column in columns}
 
 
 async def test_exclusive_transactions_follow_each_other(database: str) -> None:
     engines = [make_engine(database) for _ in range(3)]
-    await prepare(engines[0])
+    async with closing(*engines):
+        await prepare(engines[0])
 
-    async def count(engine: AsyncEngine) -> None:
-        for _ in range(5):
-            async with store.exclusive(engine) as connection:
-                seen = (await connection.execute(sa.select(store.about.c.schema_version))).scalar_one()
-                await connection.execute(store.about.update().values(schema_version=seen + 1))
+        async def count(engine: AsyncEngine) -> None:
+            for _ in range(5):
+                async with store.exclusive(engine) as connection:
+                    seen = (await connection.execute(sa.select(store.about.c.schema_version))).scalar_one()
+                    await connection.execute(store.about.update().values(schema_version=seen + 1))
 
-    async with anyio.create_task_group() as tasks:
-        for engine in engines:
-            tasks.start_soon(count, engine)
-    async with engines[0].connect() as connection:
-        found = (await connection.execute(sa.select(store.about.c.schema_version))).scalar()
-        assert found == migrations.SCHEMA_VERSION + 15
-    for engine in engines:
-        await engine.dispose()
+        async with anyio.create_task_group() as tasks:
+            for engine in engines:
+                tasks.start_soon(count, engine)
+        async with engines[0].connect() as connection:
+            found = (await connection.execute(sa.select(store.about.c.schema_version))).scalar()
+            assert found == migrations.SCHEMA_VERSION + 15
+
+
+@pytest.mark.parametrize("turns", range(0, 24, 3))
+async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database: str, turns: int) -> None:
+    async with open_store(database) as engine:
+        for work in (tokens.find(engine, "anna"), refresh(engine), Journal(engine).run()):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_awaited, work)
+                for _ in range(turns):
+                    await checkpoint()
+                tasks.cancel_scope.cancel()
+        assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+async def _awaited(work: Awaitable[object]) -> None:
+    await work
 
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
@@ -219,7 +249,7 @@ def test_without_the_driver_postgresql_asks_for_its_extra() -> None:
     # a process of its own, in which the driver is not there
     program = (
         "import sys; sys.modules['asyncpg'] = None\n"
-        "from server.store import StoreError, make_engine\n"
+        "from server.store import PASSWORD_FILE, StoreError, make_engine\n"
         "try:\n make_engine('postgresql://x/y')\nexcept StoreError as error:\n print(error)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
