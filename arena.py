@@ -11,8 +11,20 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": ("ladder", "match", "serve", "ratings", "token", "backup", "restore", "export", "import"),
-    "bots.cli": ("bot", "play", "replay", "trace", "analyse", "tune"),
+    "server.cli": (
+        "ladder",
+        "match",
+        "serve",
+        "ratings",
+        "token",
+        "check",
+        "log",
+        "backup",
+        "restore",
+        "export",
+        "import",
+    ),
+    "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
     "maps.cli": ("maps",),
 }
 """Which module has which commands, so that a bot's process does not load the server's libraries."""

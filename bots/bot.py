@@ -29,13 +29,17 @@ from bots.match import Ending, Match
 from bots.thinking import Thinking
 from games.core import Game, Player
 
-__all__ = ["Bot", "Clock", "Ending", "Match", "Thinking"]
+__all__ = ["Bot", "Clock", "Ending", "Match", "Resign", "Thinking"]
+
+
+class Resign(Exception):
+    """Raise this in any method to give the match up; its text tells the bot's owner why, in one line."""
 
 
 class Bot(ABC):
     """A player of one match. Write `choose`; the other methods are hooks that may be left alone.
 
-    An exception from any method is printed with its traceback and resigns the match.
+    An exception from any method resigns the match: `Resign` in a line, any other with its traceback.
     """
 
     match: Match
@@ -67,7 +71,7 @@ class Bot(ABC):
         """True when nobody waits for the move any more: a long search should look at this and return."""
         return self._stop is not None and self._stop.is_set()
 
-    def prepare(self) -> None:  # noqa: B027 - a hook, not a duty; so are the next two
+    def prepare(self) -> None:  # noqa: B027 - a hook, not a duty; so are the next ones
         """Load and compile what the match needs. No clock runs before this has returned."""
 
     @abstractmethod
@@ -78,16 +82,20 @@ class Bot(ABC):
         """The opponent has played `move`, which led to `position`; `choose` comes next, on the clock."""
 
     def ended(self, ending: Ending) -> None:  # noqa: B027
-        """The match is over. Nothing else is called after this."""
+        """The match is over. Only `close` is called after this."""
+
+    def close(self) -> None:  # noqa: B027
+        """The last call in any case, also after an exception and without an end: let go of what is open."""
 
 
-def begin(bot: Bot, match: Match) -> None:
-    """Seat a bot at a match, as whoever runs it does before `prepare`."""
+def begin(bot: Bot, match: Match, stop: Event | None = None) -> None:
+    """Seat a bot at a match, as whoever runs it does before `prepare`; `stop` is as for `ask`."""
     bot.match = match
+    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, kept out of an author's sight
 
 
 def ask(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
     """Have a bot choose: clears its thinking, and lets `stop` tell it that nobody waits any more."""
     bot.thinking = None
-    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, kept out of an author's sight
+    bot._stop = stop  # noqa: SLF001 - as in begin
     return bot.choose(position, clock)

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from bots import cli_bot, cli_play, cli_replay, cli_search, cli_tune
+from bots import cli_bot, cli_new, cli_play, cli_replay, cli_search, cli_tune
 from console import Misuse, out
 from games.core import AnyGame, Game, UnknownGame
 from maps.board import print_position
@@ -16,6 +16,7 @@ from maps.setup import make_setup
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the `arena` command."""
+    cli_new.register(app)
     cli_bot.register(app)
     cli_play.register(app, load_game, show)
     cli_replay.register(app, show)

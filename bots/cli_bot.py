@@ -1,14 +1,16 @@
-"""`arena bot`: connects an engine to a server."""
+"""`arena bot`: connects an engine, or any program, to a server."""
 
 from __future__ import annotations
 
 import logging
 import signal
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bots.engines.from_program import program_engine
 from bots.engines.registry import Engine, make_engine
 from bots.options import BadSpec
 from console import Failure, Misuse, err, out
@@ -26,7 +28,17 @@ def register(app: typer.Typer) -> None:
 
 
 def bot(
-    engine: Annotated[str, typer.Argument(help="A built-in engine, file.py, or file.py:Class.")],
+    engine: Annotated[str, typer.Argument(help="A built-in engine, file.py, or file.py:Class.")] = "",
+    program: Annotated[
+        str,
+        typer.Option(
+            "--exec", metavar="COMMAND", help="Any program, by JSON lines (docs/stdio.md), instead."
+        ),
+    ] = "",
+    logs: Annotated[
+        Path | None,
+        typer.Option("--logs", help="With --exec: keep what it writes to standard error here, MATCH.log."),
+    ] = None,
     url: Annotated[
         str, typer.Option("--url", envvar="ARENA_URL", help="Where the server listens.")
     ] = DEFAULT_URL,
@@ -58,8 +70,10 @@ def bot(
     resigns the match.
 
     Example: arena bot my_bot.py --url ws://127.0.0.1:8765 --name mine
+
+    Example: arena bot --exec "perl my_bot.pl" --name camel
     """
-    made = load_engine(engine)
+    made = _engine(engine, program, logs)
     name = name or made.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
         raise Misuse(f"--name {name!r:.80} is no name: 1 to 64 printed characters")
@@ -68,6 +82,24 @@ def bot(
         logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
     _run(made, url, name, token, matches, reconnect, wait, unique=unique)
+
+
+def _engine(spec: str, program: str, logs: Path | None) -> Engine:
+    if bool(spec) == bool(program):
+        raise Misuse("name an engine or a file.py, or give --exec COMMAND; one of the two")
+    if logs is not None:
+        if not program:
+            raise Misuse("--logs is for a program: give --exec too")
+        try:
+            logs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Failure(f"--logs: cannot make the folder {logs}: {error.strerror}") from None
+    if not program:
+        return load_engine(spec)
+    try:
+        return program_engine(program, logs)
+    except BadSpec as error:
+        raise Misuse(str(error)) from None
 
 
 def load_engine(spec: str) -> Engine:

@@ -322,7 +322,8 @@ class Client:
                     self._machine.chose(chosen.match, chosen.ply, chosen.move, chosen.thinking, chosen.at)
                 )
             case Broke(match, why, trace):
-                self._complain(trace.rstrip())
+                if trace:
+                    self._complain(trace.rstrip())
                 self._act(self._machine.failed(match, why))
             case Gone(match):
                 self._leaving.pop(match, None)

@@ -97,7 +97,10 @@ class Local:
         """Tell the bot of the end."""
         result = self._result()
         winner = Player(result.winner) if result.winner else None
-        self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
+        try:
+            self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
+        finally:
+            self._bot.close()
 
     def record(self) -> Record:
         """The match as a record."""

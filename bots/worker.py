@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from bots.actions import Choose
-from bots.bot import Bot, ask, begin
+from bots.bot import Bot, Resign, ask, begin
 from bots.match import Ending, Match
 from bots.thinking import Thinking
 
@@ -43,7 +43,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Broke:
-    """The bot raised: `why` is one line, `trace` what its author reads."""
+    """The bot raised: `why` is one line, `trace` what its author reads, empty where it chose to resign."""
 
     match: str
     why: str
@@ -69,6 +69,7 @@ class Worker:
         self._report = report
         self._orders: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
+        self._doing = "__init__"
         self._thread = threading.Thread(target=self._run, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
@@ -92,28 +93,37 @@ class Worker:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        doing = "__init__"
         try:
             bot = self._make()
-            begin(bot, self._match)
-            doing = "prepare"
-            bot.prepare()
-            self._report(Prepared(self._match.id))
-            while isinstance(order := self._orders.get(), tuple):
-                choose, stop = order
-                if choose.reply_to is not None:
-                    doing = "opponent_moved"
-                    bot.opponent_moved(choose.reply_to, choose.position)
-                doing = "choose"
-                move = ask(bot, choose.position, choose.clock, stop)
-                self._report(Chosen(self._match.id, choose.ply, move, bot.thinking, time.monotonic()))
-            if order is not None:
-                doing = "ended"
-                bot.ended(order)
+            try:
+                self._play(bot)
+            finally:
+                doing, self._doing = self._doing, "close"
+                bot.close()
+                self._doing = doing  # an exception that is on its way comes from there
+        except Resign as why:
+            self._report(Broke(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - whatever an author's code raises, sys.exit too, is told
-            why = f"{doing} raised {type(error).__name__}: {error}".splitlines()[0]
-            self._report(Broke(self._match.id, why, _own_part(error)))
+            told = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
+            self._report(Broke(self._match.id, told, _own_part(error)))
         self._report(Gone(self._match.id))
+
+    def _play(self, bot: Bot) -> None:
+        begin(bot, self._match, self._stop)
+        self._doing = "prepare"
+        bot.prepare()
+        self._report(Prepared(self._match.id))
+        while isinstance(order := self._orders.get(), tuple):
+            choose, stop = order
+            if choose.reply_to is not None:
+                self._doing = "opponent_moved"
+                bot.opponent_moved(choose.reply_to, choose.position)
+            self._doing = "choose"
+            move = ask(bot, choose.position, choose.clock, stop)
+            self._report(Chosen(self._match.id, choose.ply, move, bot.thinking, time.monotonic()))
+        if order is not None:
+            self._doing = "ended"
+            bot.ended(order)
 
 
 def _own_part(error: BaseException) -> str:

@@ -27,6 +27,8 @@ class RecordedMove(Struct, frozen=True, omit_defaults=True):
     thinking: Thinking | None = None
     credited_ms: float = 0.0
     """Taken off for the network (lag credit); `ms` is what the clock was charged."""
+    opening: bool = False
+    """Whether the referee played it before the players began (`ms` is then 0)."""
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from games.core import AnyGame
+from protocol.messages import Data
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 
@@ -33,6 +34,8 @@ class MatchSpec:
     """How long a player may take to get ready, before any clock starts."""
     threads: int
     """How many threads a bot may use, as the match start tells it."""
+    opening: tuple[Data, ...] = ()
+    """The first moves, which are played already when the players begin."""
 
 
 class MatchHost(Protocol):
@@ -55,4 +58,8 @@ class MatchHost(Protocol):
         A player who is not there loses as `no_show`; a fault of the host ends the match as
         `server_fault`, which is void. A host refuses nothing here: every failure is in the result.
         """
+        ...
+
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        """Put the record of a match that was never begun into the store."""
         ...

@@ -145,16 +145,16 @@ def serve(
             tls=tls,
             limits=limits,
             trusted_proxies=networks,
+            going_on=OPEN_EVENT,
+            on_record=lambda each: _tell(each, record),
         ) as running:
-            running.on_record = lambda each: _tell(each, record)
-            resumed = await running.resume(OPEN_EVENT)
             running.arranger.at_once = at_once
             if not challenges_only:
                 running.arranger.offer = offer
             running.lobby.stir()
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
-            if resumed:
-                err.print(f"going on with {resumed} matches; their bots have {grace} s to return")
+            if running.resumed:
+                err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
             await _until_told_to_stop(running, drain)
 
     try:

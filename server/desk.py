@@ -42,6 +42,7 @@ from server.limits import HostLimits
 from server.lobby import Lobby
 from server.member import Member, secret_hash
 from server.meters import Meters
+from server.tokens import is_name
 
 log = logging.getLogger("arena.desk")
 
@@ -133,6 +134,8 @@ class Desk:
         return Visitor(member.name, line, member)
 
     async def _admit_spectator(self, hello: Hello, line: Line, address: str) -> Visitor:
+        if not is_name(hello.name):
+            raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
         if hello.role == "admin" or hello.token:
             role = await self._lobby.accounts.check(hello.name, hello.token, address)
             if role != hello.role:

@@ -12,19 +12,31 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from time import monotonic_ns
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
+from websockets.protocol import Event
 
 from protocol.messages import SUBPROTOCOL
 from server.answers import Answer
+from server.flow import Flow
+from server.guesses import source
 from server.limits import HostLimits
 
 log = logging.getLogger("arena.door")
 
-Pages = Callable[[Request], Awaitable[Answer | None]]
-"""Answers a plain GET; None where there is no such page."""
+CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
+CONTROLS_PER_SECOND = 10.0
+"""Control frames that a client may send on the average; each ping is answered."""
+CONTROL_BURST = 100
+MOST_FRAGMENTS = 1024
+"""Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
+
+Pages = Callable[[Request, str], Awaitable[Answer | None]]
+"""Answers a plain GET from an address; None where there is no such page."""
 
 
 class Door:
@@ -36,7 +48,7 @@ class Door:
         self._pages = pages
         self.closed = False
         self.open: Counter[str] = Counter()
-        """Connections by address."""
+        """Connections by address; by its /64 network where that is an IPv6 address."""
 
     def connection_class(self) -> type[ServerConnection]:
         """The class of this door's connections, to be given to `websockets.serve`."""
@@ -50,10 +62,26 @@ class Door:
             def connection_made(self, transport: transports.BaseTransport) -> None:
                 super().connection_made(transport)
                 address = _host_of(transport.get_extra_info("peername"))
+                self._fragments = 0
+                self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, monotonic_ns())
                 if not door.let_in(address, proxied=door.trusts(address)):
                     self.transport.abort()
                     return
                 self.client_address = address
+
+            def process_event(self, event: Event) -> None:
+                if isinstance(event, Frame) and not self._bearable(event):
+                    log.warning("a flood of frames", extra={"address": self.client_address})
+                    self.transport.abort()
+                    return
+                super().process_event(event)
+
+            def _bearable(self, frame: Frame) -> bool:
+                """Whether a frame is within what no limit on messages sees: control frames, and fragments."""
+                if frame.opcode in CONTROLS:
+                    return self._controls.take(monotonic_ns())
+                self._fragments = 0 if frame.fin else self._fragments + 1
+                return self._fragments <= MOST_FRAGMENTS
 
             def connection_lost(self, exc: Exception | None) -> None:
                 if self.client_address is not None:
@@ -65,7 +93,7 @@ class Door:
     def trusts(self, address: str) -> bool:
         """Whether an address is one of the host's own proxies."""
         try:
-            parsed = ip_address(address.partition("%")[0])
+            parsed = ip_address(address)
         except ValueError:
             return False
         return any(parsed in network for network in self._proxies)
@@ -75,17 +103,19 @@ class Door:
         if self.closed or self.open.total() >= self._limits.connections:
             log.warning("full: %d connections", self.open.total(), extra={"address": address})
             return False
-        if not proxied and self.open[address] >= self._limits.connections_per_address:
+        key = source(address)
+        if not proxied and self.open[key] >= self._limits.connections_per_address:
             log.warning("too many connections from one address", extra={"address": address})
             return False
-        self.open[address] += 1
+        self.open[key] += 1
         return True
 
     def leave(self, address: str) -> None:
         """A counted connection has ended."""
-        self.open[address] -= 1
-        if self.open[address] <= 0:
-            del self.open[address]
+        key = source(address)
+        self.open[key] -= 1
+        if self.open[key] <= 0:
+            del self.open[key]
 
     async def admit(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer plain requests, refuse other versions of the protocol, and let the rest shake hands."""
@@ -110,7 +140,10 @@ class Door:
         return None
 
     async def _answer(self, connection: ServerConnection, request: Request) -> Response:
-        found = await self._pages(request)
+        address = getattr(connection, "client_address", None) or "unknown"
+        if self.trusts(address):
+            address = _forwarded_for(request) or address
+        found = await self._pages(request, address)
         if found is None:
             text = f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}\n"
             return connection.respond(HTTPStatus.NOT_FOUND, text)
@@ -126,8 +159,11 @@ class Door:
 
 
 def _host_of(peer: Any) -> str:
-    """The address of a socket's peer; a Unix socket's is its own kind."""
-    return str(peer[0]) if isinstance(peer, tuple) and peer else "local"
+    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
+    if not (isinstance(peer, tuple) and peer):
+        return "local"
+    address = str(peer[0]).partition("%")[0]
+    return address.removeprefix("::ffff:") if "." in address else address
 
 
 def _forwarded_for(request: Request) -> str | None:

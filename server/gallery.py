@@ -33,6 +33,8 @@ class Gallery:
     def __init__(self, view: Callable[[], View]) -> None:
         self._view = view
         self._watchers: dict[Watcher, bool] = {}  # whether it has missed something
+        self.closed = False
+        """Whether the match is over: who enters now would never be told."""
 
     def __len__(self) -> int:
         return len(self._watchers)
@@ -64,6 +66,7 @@ class Gallery:
 
     def close(self, last: ServerMessage) -> None:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
+        self.closed = True
         frame = encode(last)
         for watcher, missed in self._watchers.items():
             if missed:

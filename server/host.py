@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLContext
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -26,6 +27,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from games.core import Player
+from protocol.codec import encode
 from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
@@ -35,12 +37,13 @@ from server.arena_api import MatchSpec
 from server.arranger import Arranger
 from server.desk import Desk
 from server.door import Door
-from server.gallery import Gallery
+from server.gallery import MAX_BACKLOG, Gallery
 from server.journal import Journal
 from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
+from server.match_log import MatchLogs
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
@@ -60,6 +63,8 @@ PONG_SECONDS = 20
 """How long it may take to answer."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
+LISTED_CHALLENGES = 1000
+"""Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
@@ -110,8 +115,11 @@ class Host:
         self.rooms: dict[str, Room] = {}
         self.on_record: Told | None = None
         """Told of each match that the server arranged itself, when it is over."""
+        self.resumed = 0
+        """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
+        logs = MatchLogs(engine, self.lobby.accounts)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), logs, program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 
@@ -128,6 +136,11 @@ class Host:
         await self.lobby.wait_free((spec.maxie, spec.minnie))
         return await self._run(self._open(spec))
 
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
+        self.journal.open_match(self._terms(spec), spec.event, record.started)
+        await self.journal.durable(self.journal.close_match(record))
+
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
         pasts = await unfinished(self.engine, event)
@@ -135,7 +148,7 @@ class Host:
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in pasts:
             room = self._admit(past.terms, past.event, rated=past.rated, past=past)
-            self._tasks.start_soon(self._arranged, room)
+            self._begin(room)
         return len(pasts)
 
     async def drain(self, seconds: float) -> int:
@@ -151,13 +164,13 @@ class Host:
     def gallery(self, match: str) -> Gallery | None:
         """The gallery of a match in progress."""
         room = self.rooms.get(match)
-        return room.gallery if room else None
+        return room.gallery if room and not room.gallery.closed else None
 
     def listing(self) -> Listing:
         """What goes on now."""
         matches = [room.listed() for room in self.rooms.values()]
         bots = [member.present() for member in self.lobby.connected()]
-        return Listing(matches, bots, self.arranger.listed())
+        return Listing(matches, bots, self.arranger.listed()[:LISTED_CHALLENGES])
 
     async def tell_browsers(self) -> None:
         """Send a new listing to whoever browses whenever something changes, until cancelled."""
@@ -165,17 +178,23 @@ class Host:
             await self.lobby.wait_change()
             await anyio.sleep(LISTING_SECONDS)
             if self.desk.browsing:
-                listing = self.listing()
+                # Encoded once for all. Who has not yet read the one before is told with the next change.
+                listing = encode(self.listing())
                 for visitor in list(self.desk.browsing):
-                    visitor.line.tell(listing)
+                    if visitor.line.backlog <= MAX_BACKLOG:
+                        visitor.line.tell_frame(listing)
 
     # rooms
 
     def _start(self, spec: MatchSpec, rated: bool) -> None:  # noqa: FBT001  the arranger's callback
-        self._tasks.start_soon(self._arranged, self._open(spec, rated=rated))
+        self._begin(self._open(spec, rated=rated))
+
+    def _begin(self, room: Room) -> None:
+        # Counted here and not in the task, which runs later: the limit must hold for the next one too.
+        self.arranger.playing += 1
+        self._tasks.start_soon(self._arranged, room)
 
     async def _arranged(self, room: Room) -> None:
-        self.arranger.playing += 1
         try:
             record = await self._run(room)
         finally:
@@ -189,7 +208,10 @@ class Host:
 
     def _open(self, spec: MatchSpec, *, rated: bool = False) -> Room:
         """Make the room of a match; from now on its players are taken."""
-        terms = Terms(
+        return self._admit(self._terms(spec), spec.event, rated=rated)
+
+    def _terms(self, spec: MatchSpec) -> Terms:
+        return Terms(
             match=spec.match,
             game=spec.game,
             players=Players(spec.maxie, spec.minnie),
@@ -198,8 +220,8 @@ class Host:
             ready_ms=spec.ready_ms,
             grace_ms=self.grace_ms,
             threads=spec.threads,
+            opening=spec.opening,
         )
-        return self._admit(terms, spec.event, rated=rated)
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
@@ -243,12 +265,16 @@ async def open_host(
     tls: SSLContext | None = None,
     limits: HostLimits = PRIVATE,
     trusted_proxies: Collection[str] = (),
+    going_on: str | None = None,
+    on_record: Told | None = None,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
     anyone           names without a token may connect, for a private network
     grace_ms         how long a dropped bot may take to come back to its matches
     trusted_proxies  networks whose X-Forwarded-For is believed
+    going_on         the event whose matches go on that were in progress when the server went away
+    on_record        told of each match that the server arranged or went on with, when it is over
 
     Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -261,10 +287,11 @@ async def open_host(
             engine = store.make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
         else:
             engine = store.make_engine(database)
-        stack.push_async_callback(engine.dispose)
+        stack.push_async_callback(_dispose, engine)
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
+        running.on_record = on_record
         # Whoever cancels this host must not cancel its journal before what it was given is written.
         writing = anyio.CancelScope(shield=True)
         stack.callback(writing.cancel)
@@ -275,11 +302,15 @@ async def open_host(
 
         for job in (write, running.watch.run, running.book.run, running.arranger.run, running.tell_browsers):
             tasks.start_soon(job)
+        if going_on is not None:
+            # Before anybody can come in: a bot that returns must find its session and its matches.
+            running.resumed = await running.resume(going_on)
         door = Door(limits, trusted_proxies, running.pages)
 
         async def answer(connection: ServerConnection) -> None:
             await Session(connection, running.desk, limits).run()
 
+        only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
         try:
             listener = await stack.enter_async_context(
                 serve(
@@ -299,6 +330,7 @@ async def open_host(
                     close_timeout=2,
                     server_header=PROGRAM,
                     ssl=tls,
+                    **only_with_tls,
                 )
             )
         except OSError as error:
@@ -319,6 +351,12 @@ async def open_host(
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
+
+
+async def _dispose(engine: AsyncEngine) -> None:
+    """Close the store's connections, also when this host is cancelled: each of them has a thread."""
+    with anyio.CancelScope(shield=True):
+        await engine.dispose()
 
 
 @asynccontextmanager

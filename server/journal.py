@@ -92,7 +92,8 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
-        async with self._engine.connect() as connection:
+        connection = await self._engine.connect()
+        try:
             while True:
                 await self._work.wait()
                 self._work = anyio.Event()
@@ -112,6 +113,10 @@ class Journal:
                     batch.done.set()
                     self._tell(perf_counter() - began)
                 await checkpoint()
+        finally:
+            # It has a thread of its own, which would be left behind by a close that is cancelled.
+            with anyio.CancelScope(shield=True):
+                await connection.close()
 
     async def drain(self) -> None:
         """Wait until all that was appended so far is committed."""
@@ -151,6 +156,7 @@ class _Terms(Struct, frozen=True):
     ready_ms: int
     grace_ms: int
     threads: int = 1
+    opening: tuple[Data, ...] = ()
 
 
 def _plain(terms: Terms) -> _Terms:
@@ -161,6 +167,7 @@ def _plain(terms: Terms) -> _Terms:
         ready_ms=terms.ready_ms,
         grace_ms=terms.grace_ms,
         threads=terms.threads,
+        opening=terms.opening,
     )
 
 
@@ -176,6 +183,7 @@ def terms_of(row: sa.Row[Any]) -> Terms:
         ready_ms=kept.ready_ms,
         grace_ms=kept.grace_ms,
         threads=kept.threads,
+        opening=kept.opening,
     )
 
 

@@ -8,24 +8,33 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+from uuid import UUID
 
 import anyio
 from anyio.abc import TaskStatus
 
 from games.core import AnyGame
-from protocol.record import Record, to_line
+from games.riskless import Riskless
+from protocol.record import Record
 from server.botprocess import Patience
 from server.fleet import BotRefused, open_fleet
+from server.formats import make_format
 from server.host import CannotListen, Host, open_host
 from server.ladder_file import BotPlan, LadderPlan
-from server.pairing import Pair, Pairing, round_robin
-from server.runner import Bots, Runner, Terms
-from server.store import StoreError
+from server.ladder_store import CannotResume, Kept, claimed, digest, finish, set_bots
+from server.openings import NoOpenings, Openings
+from server.pairing import Pairing
+from server.record_file import RecordFile
+from server.runner import Bots, Runner, Terms, named
+from server.schedule import Schedule
+from server.store import StoreError, now
 from server.visitors import DialIn, TooFew, gather
 
 READY_MS = 30_000
@@ -54,24 +63,36 @@ class Ladder:
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
-    record: Path
-    """Where finished matches go: appended, a line each."""
-    pairs: tuple[Pair, ...] = ()
+    record: Path | None = None
+    """Where finished matches go: appended, a line each. None: a file named after the beginning of the event."""
+    kind: str = "ladder"
+    openings: Openings = field(default_factory=NoOpenings)
+    named: bool = True
+    """Whether the event has a name of its own; else the last one without a name goes on."""
+    schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
+    resumed: int = 0
+    """How many of those had been played when it began."""
     stopped: bool = False
     """Whether it was stopped before its end."""
 
     def __post_init__(self) -> None:
         if self.plan.bots:
-            self._schedule()
+            self.begin(uuid.uuid4())
 
     def enrol(self, names: Sequence[str]) -> None:
         """Let the bots of these names play: where the plan has none, before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
-        self._schedule()
 
-    def _schedule(self) -> None:
-        self.pairs = round_robin(self.bots, self.plan.rounds, len(self.starts), self.plan.seed)
+    def begin(self, event: UUID, done: Mapping[str, Record] | None = None) -> list[Record]:
+        """Make the schedule, less what is done (by match id): the records of what was void and tried again."""
+        plan = self.plan
+        format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
+        self.schedule = Schedule(event, format)
+        self.played, again = self.schedule.resume(done or {})
+        self.played = [(pairing, named(pairing, record)) for pairing, record in self.played]
+        self.resumed = len(self.played)
+        return again
 
     @property
     def bots(self) -> list[str]:
@@ -82,14 +103,37 @@ class Ladder:
         return [record for _, record in self.played]
 
     @property
-    def concurrency(self) -> int:
-        """How many matches are played at once."""
-        return min(self.plan.concurrency or cores(), self.matches)
+    def weight(self) -> int:
+        """The most threads that one of the bots declares."""
+        return max((bot.threads for bot in self.plan.bots), default=1)
 
     @property
-    def matches(self) -> int:
-        """How many are to be played in all."""
-        return 2 * len(self.pairs)
+    def concurrency(self) -> int:
+        """How many matches are played at once, as far as no bot takes more than one thread."""
+        wanted = self.plan.concurrency or cores()
+        return wanted if self.matches is None else max(1, min(wanted, self.matches))
+
+    @property
+    def matches(self) -> int | None:
+        """How many are to be played in all, as far as is known; None where there is no end."""
+        return self.schedule.matches if self.schedule is not None else 0
+
+    def identity(self) -> dict[str, Any]:
+        """What must be the same when the event goes on: by the words in which a person speaks of it."""
+        plan = self.plan
+        listed = plan.openings if isinstance(plan.openings, int) else digest(plan.openings.read_text())
+        return {
+            "game": plan.game,
+            "maps": [Path(name).name for name in plan.maps] if plan.game == Riskless.name else [],
+            "setups": [digest(start.setup()) for start in self.starts],
+            "bots": {bot.name: bot.what for bot in plan.bots},
+            "format": plan.format,
+            "rounds": plan.rounds,
+            "time control": str(plan.time_control),
+            "margin": plan.margin_ms,
+            "openings": listed,
+            "seed": plan.seed,
+        }
 
 
 def cores() -> int:
@@ -98,25 +142,6 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
-
-
-class RecordFile:
-    """Finished matches, one line each, in the file as soon as they are told: appended, never rewritten."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        # Unbuffered: a line is one write, so that a killed ladder leaves whole lines.
-        self._file = path.open("ab", buffering=0)
-
-    def write(self, record: Record) -> None:
-        self._file.write(to_line(record).encode() + b"\n")
-
-    def close(self) -> None:
-        """Close the file; one with nothing in it goes again."""
-        empty = self._file.tell() == 0
-        self._file.close()
-        if empty:
-            self._path.unlink(missing_ok=True)
 
 
 async def run_ladder(
@@ -131,36 +156,21 @@ async def run_ladder(
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
 
-    A second signal changes nothing: what is left to do is bounded to seconds.
-    With `dial_in` no bot is started, and those play that dial in. Raises fleet.BotRefused,
-    visitors.TooFew, host.CannotListen, store.StoreError, and OSError for the record file.
+    In a database of one's own it goes on where it was, however it was stopped. A second signal changes
+    nothing: what is left to do is bounded to seconds. With `dial_in` no bot is started, and those play
+    that dial in. Raises fleet.BotRefused, visitors.TooFew, host.CannotListen, store.StoreError,
+    ladder_store.CannotResume, and OSError for the record file.
     """
-    file = RecordFile(ladder.record)
-
-    def played(pairing: Pairing, finished: Record) -> None:
-        file.write(finished)
-        ladder.played.append((pairing, finished))
-        watcher.played(ladder, finished)
-
-    async def run(host: Host, bots: Bots) -> None:
-        await Runner(host, bots, _terms(ladder, ready_ms), ladder.concurrency, played).run(
-            ladder.pairs, enough
-        )
-
-    refused: BotRefused | TooFew | None = None
-    unfit: Exception | None = None
-    try:
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
-            try:
-                async with _open(dial_in, database) as host:
-                    refused = await _play(ladder, host, watcher, patience, dial_in, run)
-            except (CannotListen, StoreError) as error:
-                unfit = error  # raised outside the group, which would wrap it
-            tasks.cancel_scope.cancel()
-    finally:
-        file.close()
-    problem = refused or unfit
+    problem: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
+        try:
+            async with _open(dial_in, database) as host, _event(ladder, host, database) as kept:
+                play = _Play(ladder, watcher, enough, ready_ms)
+                await play.run(host, kept, patience, dial_in)
+        except (BotRefused, TooFew, CannotListen, CannotResume, StoreError, OSError) as error:
+            problem = error  # raised outside the group, which would wrap it
+        tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem
 
@@ -173,48 +183,135 @@ def _open(dial_in: DialIn | None, database: str | None) -> AbstractAsyncContextM
     )
 
 
-def _terms(ladder: Ladder, ready_ms: int) -> Terms:
-    return Terms(
-        event=ladder.plan.event,
-        starts=ladder.starts,
-        time_control=ladder.plan.time_control,
-        margin_ms=ladder.plan.margin_ms,
-        ready_ms=ready_ms,
-        threads=max(1, cores() // ladder.concurrency),
-    )
+@asynccontextmanager
+async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[Kept]:
+    """The event, new or gone on with; in a store that is thrown away it is always new."""
+    auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    if database is None:
+        event = ladder.plan.event if ladder.named else auto
+        ladder.plan = replace(ladder.plan, event=event)
+        yield Kept(event, uuid.uuid4(), {}, now(), None, {})
+        return
+    name = ladder.plan.event if ladder.named else None
+    async with claimed(host.engine, ladder.kind, name, auto, ladder.identity()) as kept:
+        ladder.plan = replace(ladder.plan, event=kept.event)
+        yield kept
 
 
-async def _play(
-    ladder: Ladder,
-    host: Host,
-    watcher: Watcher,
-    patience: Patience | None,
-    dial_in: DialIn | None,
-    run: Callable[[Host, Bots], Awaitable[None]],
-) -> BotRefused | TooFew | None:
-    """Get the bots together and `run`. What is wrong with them is returned: a task group would wrap it."""
-    plan = ladder.plan
-    if dial_in is not None:
-        watcher.notice(f"waiting for {dial_in.bots} bots or more at {host.url}")
-        try:
-            visitors = await gather(host, plan.game, dial_in)
-        except TooFew as few:
-            return few
+class _Play:
+    """One run of a ladder."""
+
+    def __init__(self, ladder: Ladder, watcher: Watcher, enough: Callable[[], bool], ready_ms: int) -> None:
+        self._ladder = ladder
+        self._watcher = watcher
+        self._enough = enough
+        self._ready_ms = ready_ms
+
+    async def run(self, host: Host, kept: Kept, patience: Patience | None, dial_in: DialIn | None) -> None:
+        """Get the bots together, and play. Raises what `run_ladder` raises."""
+        ladder = self._ladder
+        if ladder.record is None:
+            stamp = datetime.fromisoformat(kept.started).astimezone()
+            ladder.record = Path(f"{ladder.kind}-{stamp:%Y%m%d-%H%M%S}.jsonl")
+        with RecordFile(ladder.record) as self._file:
+            if dial_in is not None:
+                await self._with_visitors(host, kept, dial_in)
+            else:
+                await self._with_fleet(host, kept, patience)
+            await finish(host.engine, kept.event)
+
+    async def _with_visitors(self, host: Host, kept: Kept, dial_in: DialIn) -> None:
+        ladder, before = self._ladder, list(kept.plan.get("bots", ()))
+        awaited = f"{', '.join(before)}" if before else f"{dial_in.bots} bots or more"
+        self._watcher.notice(f"waiting for {awaited} at {host.url}")
+        visitors = await gather(host, ladder.plan.game, dial_in, before)
         ladder.enrol(visitors.names)
+        if kept.plan and not before:
+            await set_bots(host.engine, kept.event, visitors.names)
+        self._resume(kept)
         async with visitors.watched():
-            await run(host, visitors)
-        return None
-    # So many that `concurrency` matches find bots to play them.
-    twins = -(-2 * ladder.concurrency // len(plan.bots))
-    async with open_fleet(
-        host, plan.bots, twins=twins, folder=plan.folder, patience=patience, notice=watcher.notice
-    ) as fleet:
-        try:
-            await fleet.settle()
-            await run(host, fleet)
-        except BotRefused as refused:
-            return refused
-    return None
+            await self._matches(host, visitors, kept)
+
+    async def _with_fleet(self, host: Host, kept: Kept, patience: Patience | None) -> None:
+        ladder = self._ladder
+        self._resume(kept)
+        if self._over(kept):
+            return
+        # So many that `concurrency` matches find bots to play them.
+        twins = -(-2 * ladder.concurrency // len(ladder.bots))
+        refused = None
+        async with open_fleet(
+            host,
+            ladder.plan.bots,
+            twins=twins,
+            folder=ladder.plan.folder,
+            patience=patience,
+            notice=self._watcher.notice,
+        ) as fleet:
+            try:
+                await fleet.settle()
+                await self._matches(host, fleet, kept)
+            except BotRefused as error:
+                refused = error  # raised outside the fleet's task group, which would wrap it
+        if refused is not None:
+            raise refused
+
+    def _resume(self, kept: Kept) -> None:
+        ladder = self._ladder
+        again = ladder.begin(kept.uid, kept.done)
+        # A kill may have come between the store and the file.
+        self._file.complete([*again, *ladder.records])
+        if ladder.resumed:
+            of = f" of {ladder.matches}" if ladder.matches is not None else ""
+            self._watcher.notice(
+                f"event {kept.event} goes on: {ladder.resumed}{of} matches were played before"
+            )
+
+    def _over(self, kept: Kept) -> bool:
+        """Whether nothing is left to be played."""
+        left = len(self._ladder.schedule or ())
+        return not left or self._enough() or kept.seconds >= self._ladder.plan.seconds
+
+    async def _matches(self, host: Host, bots: Bots, kept: Kept) -> None:
+        ladder = self._ladder
+        if ladder.schedule is None:
+            raise ValueError("a ladder without bots has no schedule")
+        began = anyio.current_time()
+        runner = Runner(
+            host,
+            bots,
+            self._terms(),
+            ladder.concurrency,
+            self._played,
+            again=self._again,
+            seconds_left=lambda: ladder.plan.seconds - kept.seconds - (anyio.current_time() - began),
+        )
+        await runner.run(ladder.schedule, self._enough)
+
+    def _terms(self) -> Terms:
+        ladder = self._ladder
+        by_hand = ladder.plan.concurrency > 0
+        return Terms(
+            event=ladder.plan.event,
+            starts=ladder.starts,
+            time_control=ladder.plan.time_control,
+            margin_ms=ladder.plan.margin_ms,
+            ready_ms=self._ready_ms,
+            # Where bots say how many they use, nobody is invited to use more than that.
+            threads=max(1, cores() // ladder.concurrency) if ladder.weight == 1 or by_hand else 1,
+            openings=ladder.openings,
+            weights={} if by_hand else {bot.name: bot.threads for bot in ladder.plan.bots},
+        )
+
+    def _played(self, pairing: Pairing, finished: Record) -> None:
+        self._file.write(finished)
+        self._ladder.played.append((pairing, finished))
+        self._watcher.played(self._ladder, finished)
+
+    def _again(self, pairing: Pairing, void: Record) -> None:
+        self._file.write(void)
+        why = void.result.detail
+        self._watcher.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")
 
 
 async def _stop_on_signal(

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from protocol.timecontrol import BadTimeControl, TimeControl
+from server.formats import FORMATS
 
 NAME_LENGTH = 56
 """Characters of a bot's name: what the protocol allows, less room for the number of a second process."""
 
 EVENT_LENGTH = 100
+
+MOST_THREADS = 1024
+
+MOST_OPENING_PLIES = 100
 
 DEFAULT_TIME = "0.05/move"
 """With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
@@ -34,6 +40,13 @@ class BotPlan:
     """What `arena bot` takes: NAME, NAME:option=value, or a file."""
     command: tuple[str, ...] = ()
     """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
+    threads: int = 1
+    """How many it searches with; fewer matches are then played at once."""
+
+    @property
+    def what(self) -> str:
+        """What plays, in words; empty for one that dials in."""
+        return self.engine if self.engine is not None else " ".join(self.command)
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,14 @@ class LadderPlan:
     maps: tuple[str, ...] = ("m2",)
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
     margin_ms: int = 100
-    rounds: int = 2
+    format: str = "round-robin"
+    """One of server.formats.FORMATS."""
+    rounds: int | None = 2
+    """None: without end, until `seconds` are over."""
+    seconds: float = math.inf
+    """No match begins after so many."""
+    openings: int | Path = 0
+    """Random plies before the bots begin, or a file with a list."""
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
     seed: int = 1
@@ -62,7 +82,7 @@ def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
         while name in taken:
             number += 1
             name = f"{plan.name}-{number}"
-        taken[name] = BotPlan(name, plan.engine, plan.command)
+        taken[name] = replace(plan, name=name)
     return tuple(taken.values())
 
 
@@ -72,7 +92,14 @@ def engine_bot(engine: str) -> BotPlan:
     base = Path(path).stem if path.endswith(".py") else path
     name = f"{base}{colon}{options}"
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
-    return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine)
+    return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine, threads=_threads_of(options))
+
+
+def _threads_of(options: str) -> int:
+    """What an engine's options say of its threads; whether they are right is for the engine to say."""
+    told = dict(option.partition("=")[::2] for option in options.split(","))
+    number = told.get("threads", "")
+    return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 1
 
 
 def read_ladder(path: Path) -> LadderPlan:
@@ -91,12 +118,13 @@ def read_ladder(path: Path) -> LadderPlan:
 
 def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     keys = _Keys(data, "")
-    event = keys.text("event", LadderPlan.event, 'a name, as in "spring"')
-    if len(event) > EVENT_LENGTH or not event.isprintable():
-        raise BadLadder(f"event: must be 1 to {EVENT_LENGTH} printed characters")
+    seconds = duration(keys.text("for", "", DURATIONS), "for") if "for" in data else math.inf
+    rounds = keys.number(
+        "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs for each two bots on each map"
+    )
     plan = LadderPlan(
         bots=_bots(keys.items("bots", [], "one or more [[bots]] tables")),
-        event=event,
+        event=event_name(keys.text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
         game=keys.text("game", LadderPlan.game, "riskless or tictactoe"),
         maps=_maps(
             keys.items("maps", list(LadderPlan.maps), 'a list of maps, as in ["m2", "my_map.toml"]'), folder
@@ -105,7 +133,10 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
             keys.text("time_control", DEFAULT_TIME, '"10+0.1" or "0.1/move", in seconds')
         ),
         margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
-        rounds=keys.number("rounds", LadderPlan.rounds, 1, 1_000_000, "pairs for each two bots on each map"),
+        format=_format(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}")),
+        rounds=rounds if "rounds" in data or "for" not in data else None,
+        seconds=seconds,
+        openings=_openings(keys, folder),
         concurrency=keys.number(
             "concurrency", LadderPlan.concurrency, 0, 1024, "matches at once; 0: by the cores"
         ),
@@ -114,6 +145,49 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     )
     keys.finish()
     return plan
+
+
+DURATIONS = "30s, 10m, 2h, or ever"
+
+
+def duration(text: str, where: str) -> float:
+    """How many seconds `10m` is; `ever` is without end. Raises BadLadder."""
+    if text == "ever":
+        return math.inf
+    units = {"s": 1, "m": 60, "h": 3600}
+    try:
+        seconds = float(text[:-1]) * units[text[-1:]]
+    except (ValueError, KeyError):
+        raise BadLadder(f"{where}: must be as in {DURATIONS}, not {text!r:.40}") from None
+    if not 0 < seconds < math.inf:
+        raise BadLadder(f"{where}: must be more than nothing, as in {DURATIONS}")
+    return seconds
+
+
+def event_name(text: str, where: str) -> str:
+    """The text, if it can be an event's name. Raises BadLadder."""
+    if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
+        raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printed characters")
+    return text
+
+
+def openings(text: str, folder: Path | None = None) -> int | Path:
+    """What `--openings` says: a number of plies, or else the file of a list. Raises BadLadder."""
+    if not text.isdecimal():
+        return (folder or Path()) / text
+    if int(text) > MOST_OPENING_PLIES:
+        raise BadLadder(f"openings: at most {MOST_OPENING_PLIES} plies, not {text}")
+    return int(text)
+
+
+def _openings(keys: _Keys, folder: Path) -> int | Path:
+    return openings(str(keys.either("openings", 0, "a number of plies, or the name of a file")), folder)
+
+
+def _format(name: str) -> str:
+    if name not in FORMATS:
+        raise BadLadder(f"format: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
+    return name
 
 
 def _bots(tables: list[object]) -> tuple[BotPlan, ...]:
@@ -140,6 +214,7 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
     name = keys.text("name", "", "a name of its own")
     engine = keys.text("engine", "", "as `arena bot` takes it: NAME, NAME:option=value, or a file")
     command = keys.items("command", [], 'a program and its arguments, as in ["python", "my_bot.py"]')
+    threads = keys.number("threads", 0, 1, MOST_THREADS, "threads that it searches with")
     keys.finish()
     if bool(engine) == bool(command):
         raise BadLadder(f"{where}: a bot has an engine or a command, one of the two")
@@ -149,7 +224,7 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
         raise BadLadder(f"{where}: name: must be 1 to {NAME_LENGTH} printed characters without #")
     words = tuple(str(word) for word in command)
     plan = engine_bot(engine) if engine else BotPlan(Path(words[0]).name[:NAME_LENGTH], None, words)
-    return BotPlan(name, plan.engine, plan.command) if name else plan
+    return replace(plan, name=name or plan.name, threads=threads or plan.threads)
 
 
 def _maps(names: list[object], folder: Path) -> tuple[str, ...]:
@@ -197,6 +272,14 @@ class _Keys:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self._wrong(key, f"a whole number from {low} to {high} ({unit})")
+        return value
+
+    def either(self, key: str, default: int | str, right: str) -> int | str:
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | str) or str(value).strip() in {"", "-"}:
+            raise self._wrong(key, right)
         return value
 
     def items(self, key: str, default: list[object], right: str) -> list[object]:

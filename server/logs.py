@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
+from msgspec import structs
+
+from protocol.messages import Hello, Message, Welcome
 
 FIELDS = ("match", "bot", "address")
 """What a line says it is about, where it is about something: given with `extra=`."""
@@ -47,6 +50,17 @@ def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
     if wire:
         logging.getLogger("arena.wire").setLevel(logging.DEBUG)
+
+
+def without_secrets(message: Message) -> Message:
+    """A message as it may be shown: logs are kept, and read by others."""
+    match message:
+        case Hello():
+            token, session = ("…" if secret else "" for secret in (message.token, message.session))
+            return structs.replace(message, token=token, session=session)
+        case Welcome():
+            return structs.replace(message, session="…")
+    return message
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -8,8 +8,7 @@ skipping those whose bots are busy, and a slow bot delays only itself.
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -42,38 +41,6 @@ class Pairing:
     minnie: str
 
 
-class Backlog:
-    """The matches that are still to be played, by who plays them: what can start is found without a search.
-
-    Two bots play their matches in the order of the schedule.
-    """
-
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._queues: dict[frozenset[str], deque[Pairing]] = {}
-        self._length = 0
-        for pair in pairs:
-            queue = self._queues.setdefault(frozenset((pair.first, pair.second)), deque())
-            queue.extend(pair.matches())
-            self._length += 2
-
-    def __len__(self) -> int:
-        return self._length
-
-    def heads(self) -> list[Pairing]:
-        """The next match of each two bots, in the order of the schedule. O(n² log n) for n bots."""
-        heads = [queue[0] for queue in self._queues.values()]
-        return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
-
-    def take(self, head: Pairing) -> None:
-        """Remove one of the heads."""
-        bots = frozenset((head.maxie, head.minnie))
-        queue = self._queues[bots]
-        queue.popleft()
-        self._length -= 1
-        if not queue:
-            del self._queues[bots]
-
-
 def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> tuple[Pair, ...]:
     """Everybody against everybody: `rounds` pairs on each of `starts` starts for each two bots.
 
@@ -83,26 +50,38 @@ def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> tup
 
     Raises ValueError for fewer than two bots, for two of one name, and for no rounds or starts.
     """
-    if len(bots) < 2 or len(set(bots)) != len(bots):
-        raise ValueError("a round-robin needs at least two bots of different names")
-    if rounds < 1 or starts < 1:
+    check(bots, starts)
+    if rounds < 1:
         raise ValueError("a round-robin needs at least one round and one start")
+    size = len(bots) * (len(bots) - 1) // 2 * starts
     return tuple(
-        Pair(number, round, start, first, second)
-        for number, (round, start, first, second) in enumerate(_everybody(bots, rounds, starts, seed))
+        pair for round in range(rounds) for pair in everybody(bots, round, starts, seed, round * size)
     )
 
 
-def _everybody(
-    bots: Sequence[str], rounds: int, starts: int, seed: int
-) -> Iterator[tuple[int, int, str, str]]:
-    for round in range(rounds):
-        for start in range(starts):
-            for first, second in _circle(_shuffled(bots, f"{seed}/{round}/{start}")):
-                yield round, start, first, second
+def check(bots: Sequence[str], starts: int) -> None:
+    """Raises ValueError for bots and starts of which no event can be made."""
+    if len(bots) < 2 or len(set(bots)) != len(bots):
+        raise ValueError("a round-robin needs at least two bots of different names")
+    if starts < 1:
+        raise ValueError("a round-robin needs at least one round and one start")
 
 
-def _shuffled(bots: Sequence[str], salt: str) -> list[str]:
+def everybody(bots: Sequence[str], round: int, starts: int, seed: int, first_number: int) -> list[Pair]:
+    """One round of a round-robin, its pairs numbered from `first_number`."""
+    met = [
+        (start, first, second)
+        for start in range(starts)
+        for first, second in _circle(shuffled(bots, f"{seed}/{round}/{start}"))
+    ]
+    return [
+        Pair(number, round, start, first, second)
+        for number, (start, first, second) in enumerate(met, first_number)
+    ]
+
+
+def shuffled(bots: Sequence[str], salt: str) -> list[str]:
+    """The bots in an order that only the salt and their names decide."""
     # A digest and not `random`: its order is the same in every version of Python, and this stays pure.
     return sorted(bots, key=lambda bot: hashlib.sha256(f"{salt}/{bot}".encode()).digest())
 

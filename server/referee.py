@@ -62,6 +62,8 @@ class Terms:
     ready_ms: int
     grace_ms: int
     threads: int = 1
+    opening: tuple[Data, ...] = ()
+    """Moves that are played already when the players begin; nobody's clock runs for them."""
 
 
 @dataclass
@@ -87,6 +89,18 @@ class Referee:
         self._lag = dict.fromkeys(Player, LagBudget())
         self._turn_since: int | None = None
         self._turn_lag = 0
+        self._play_opening()
+
+    def _play_opening(self) -> None:
+        """Raises games.core.GameError for an opening that cannot be played: a fault of the host's."""
+        game = self.terms.game
+        for ply, data in enumerate(self.terms.opening):
+            mover = game.player(self.position)
+            self.position = game.play(self.position, game.move_from_data(data))
+            self.moves.append(RecordedMove(data, 0.0, opening=True))
+            self._movers.append(mover)
+            left = self._clock.left(mover) // MS
+            self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
 
     @property
     def over(self) -> bool:

@@ -1,15 +1,15 @@
 """Plays the matches of a schedule on a host with a fleet of bots, some of them at once.
 
 There is no barrier: whenever a match can start, the first in the schedule whose two bots are free does.
-A match of a bot that is lost is not played but lost (no_show). Every wait ends: a bot that does not come
+A match that a fault of the server made void is played again, a few times. A match of a bot that is lost is not played but lost (no_show). Every wait ends: a bot that does not come
 up is lost after its bounded restarts, and a match has a wall deadline beyond all of its clocks.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -18,14 +18,16 @@ import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from games.core import AnyGame
+from games.core import AnyGame, Player
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchHost, MatchSpec
 from server.fleet import BotRefused
-from server.pairing import Backlog, Pair, Pairing
+from server.openings import NoOpenings, Openings
+from server.pairing import Pairing
+from server.schedule import Schedule
 from server.standings import losers
 
 LONG_MATCH = 1000
@@ -43,6 +45,9 @@ class Terms:
     margin_ms: int
     ready_ms: int
     threads: int
+    openings: Openings = field(default_factory=NoOpenings)
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
     slack_seconds: float = 60
     """Beyond what a match may last by its clocks, before the host is believed to have failed."""
 
@@ -79,57 +84,80 @@ class Runner:
         terms: Terms,
         concurrency: int,
         played: Callable[[Pairing, Record], None],
+        *,
+        again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
+        seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
+        """concurrency   what matches in play may weigh together; one may always be in play
+        played        told of each match at its end, once
+        again         told of each void match that is to be played again
+        seconds_left  no match begins when there are none left
+        """
         self._host = host
         self._fleet = fleet
         self._terms = terms
         self._concurrency = concurrency
         self._played = played
+        self._again = again
+        self._seconds_left = seconds_left
         self._running = 0
+        self._load = 0
 
-    async def run(self, pairs: Iterable[Pair], enough: Callable[[], bool] = lambda: False) -> None:
-        """Play all matches of `pairs`, or until `enough`; each is told to `played` once, when it ends.
+    async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
+        """Play all matches of the schedule, or until `enough`.
 
         Cancelled, it drops the matches in play. Raises fleet.BotRefused.
         """
-        backlog = Backlog(pairs)
         refused = None
         async with anyio.create_task_group() as tasks:
-            while (backlog or self._running) and not enough():
+            while not enough():
+                left = self._seconds_left()
+                if not self._running and (left <= 0 or not schedule):
+                    break
                 try:
                     self._fleet.check()
                 except BotRefused as error:
                     refused = error  # raised outside the group, which would wrap it
                     break
-                if self._start(backlog, tasks):
+                if left > 0 and await self._start(schedule, tasks):
                     await checkpoint()
                 else:
-                    await self._fleet.changed()
+                    with anyio.move_on_after(left if left > 0 else math.inf):
+                        await self._fleet.changed()
             tasks.cancel_scope.cancel()
         if refused is not None:
             raise refused
 
-    def _start(self, backlog: Backlog, tasks: anyio.abc.TaskGroup) -> bool:
+    async def _start(self, schedule: Schedule, tasks: anyio.abc.TaskGroup) -> bool:
         """Start what can start, at most one match of each two bots: whether there was any."""
         busy: set[str] = set()
-        before = len(backlog)
-        for pairing in backlog.heads():
+        started = False
+        for pairing in schedule.heads():
             # Who is there wins against who is lost; who has yet to come must come first.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._fleet.lost(bot)]
-            if len(bots) == 2 and self._running >= self._concurrency:
+            weight = max(self._terms.weights.get(bot, 1) for bot in (pairing.maxie, pairing.minnie))
+            if len(bots) == 2 and self._running and self._load + weight > self._concurrency:
                 continue
             names = None if not busy.isdisjoint(bots) else self._take(bots, busy)
             if names is None:
                 continue
-            backlog.take(pairing)
+            match = schedule.id_of(pairing)
+            schedule.take(pairing)
+            started = True
             if len(bots) == 2:
                 self._running += 1
-                tasks.start_soon(self._play, pairing, names[0], names[1])
+                self._load += weight
+                spec = self._spec(match, pairing, names[0], names[1], weight)
+                tasks.start_soon(self._play, schedule, pairing, spec, weight)
             else:
                 for name in names:
                     self._fleet.release(name)
-                self._played(pairing, self._forfeit(pairing))
-        return len(backlog) < before
+                record = self._forfeit(match, pairing)
+                await self._host.keep(
+                    self._spec(match, pairing, pairing.maxie, pairing.minnie, weight), record
+                )
+                self._settle(schedule, pairing, record)
+        return started
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """A process of each bot, or None, and who has none joins the busy."""
@@ -144,10 +172,10 @@ class Runner:
             names.append(name)
         return names
 
-    async def _play(self, pairing: Pairing, maxie: str, minnie: str) -> None:
+    def _spec(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> MatchSpec:
         terms = self._terms
-        spec = MatchSpec(
-            match=uuid.uuid4().hex,
+        return MatchSpec(
+            match=match,
             event=terms.event,
             game=terms.starts[pairing.pair.start],
             maxie=maxie,
@@ -155,39 +183,47 @@ class Runner:
             time_control=terms.time_control,
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.threads,
+            threads=max(weight, terms.threads),
+            opening=terms.openings.of(pairing.pair.round, pairing.pair.start),
         )
-        limit = longest_seconds(spec) + terms.slack_seconds
+
+    async def _play(self, schedule: Schedule, pairing: Pairing, spec: MatchSpec, weight: int) -> None:
+        limit = longest_seconds(spec) + self._terms.slack_seconds
         record = self._unplayed(
-            pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
+            spec.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
         )
         with anyio.move_on_after(limit):
             record = await self._host.play(spec)
-        # Twins play under names of their own; the record tells of the bot.
-        record = msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))
         self._running -= 1
-        self._played(pairing, record)
-        moves = len(record.moves)
-        self._fleet.give_back(
-            pairing.maxie, maxie, answered=_answered(record, pairing.maxie, (moves + 1) // 2)
-        )
-        self._fleet.give_back(pairing.minnie, minnie, answered=_answered(record, pairing.minnie, moves // 2))
+        self._load -= weight
+        self._settle(schedule, pairing, record)
+        for seat, bot, name in (
+            (Player.MAXIE, pairing.maxie, spec.maxie),
+            (Player.MINNIE, pairing.minnie, spec.minnie),
+        ):
+            self._fleet.give_back(bot, name, answered=_answered(record, seat, bot))
 
-    def _forfeit(self, pairing: Pairing) -> Record:
+    def _settle(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:
+        record = named(pairing, record)
+        if schedule.ended(pairing, record):
+            self._played(pairing, record)
+        else:
+            self._again(pairing, record)
+
+    def _forfeit(self, match: str, pairing: Pairing) -> Record:
         """The record of a match that cannot be played, because a bot is lost."""
         lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._fleet.lost(bot)]
         winner: Seat | None = None
         if len(lost) == 1:
             winner = "minnie" if lost[0] == pairing.maxie else "maxie"
-        return self._unplayed(
-            pairing, Result(winner, EndReason.NO_SHOW, f"{' and '.join(lost)} did not come")
-        )
+        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(lost)} did not come")
+        return self._unplayed(match, pairing, result)
 
-    def _unplayed(self, pairing: Pairing, result: Result) -> Record:
+    def _unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
         game = self._terms.starts[pairing.pair.start]
         return Record(
             format=FORMAT,
-            match=uuid.uuid4().hex,
+            match=match,
             event=self._terms.event,
             game=game.name,
             setup=game.setup(),
@@ -197,6 +233,11 @@ class Runner:
             moves=[],
             result=result,
         )
+
+
+def named(pairing: Pairing, record: Record) -> Record:
+    """The record with the bots' names: twins play under names of their own."""
+    return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))
 
 
 def longest_seconds(spec: MatchSpec) -> float:
@@ -211,8 +252,11 @@ def longest_seconds(spec: MatchSpec) -> float:
     return (spec.ready_ms + clocks) / 1000
 
 
-def _answered(record: Record, bot: str, moves: int) -> bool | None:
-    if moves:
+def _answered(record: Record, seat: Player, bot: str) -> bool | None:
+    """Whether the bot in this seat made a move of its own; None where it had no chance to."""
+    first = sum(each.opening for each in record.moves)
+    own = range(0 if seat is Player.MAXIE else 1, len(record.moves), 2)
+    if any(ply >= first for ply in own):
         return True
     late = record.result.reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} and bot in losers(record)
     return False if late else None

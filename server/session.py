@@ -17,12 +17,13 @@ from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, Error, Hello, ServerMessage
+from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.accounts import Refused
 from server.desk import Desk, Visitor
 from server.flow import Flow
 from server.lag import Pings
 from server.limits import HostLimits
+from server.logs import without_secrets
 
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
@@ -31,6 +32,9 @@ OUTBOX = 256
 """Messages that may wait for a client that does not read; one more, and it is cut off."""
 CLOSE_SECONDS = 2
 """How long the last words to a client may take."""
+
+SHOWN_BYTES = 24
+"""Of a frame that is no message: so many are told."""
 
 FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
 """Close codes that this side sends for what the peer did wrong."""
@@ -68,6 +72,8 @@ class Session:
 
     def tell(self, message: ServerMessage) -> None:
         """Put a message in the outbox; a full one closes this session, and hurts nobody else."""
+        if isinstance(message, Start | Turn):
+            self._flow.allow()  # the answer: a bot in many fast matches is no flood
         self._put(message)
 
     def tell_frame(self, frame: bytes) -> None:
@@ -120,7 +126,8 @@ class Session:
             async for item in self._outgoing:
                 frame = item if isinstance(item, bytes) else encode(item)
                 if trace.isEnabledFor(logging.DEBUG):
-                    trace.debug("> %s %s", self._name, frame.hex() if isinstance(item, bytes) else item)
+                    shown = item.hex() if isinstance(item, bytes) else without_secrets(item)
+                    trace.debug("> %s %s", self._name, shown)
                 await self._connection.send(frame)
         except ConnectionClosed:
             pass  # the reader is told the same, and says what follows
@@ -198,9 +205,21 @@ class Session:
         except DecodeError as error:
             self._desk.note_rejection(error.code)
             if trace.isEnabledFor(logging.DEBUG):
-                shown = frame.hex() if isinstance(frame, bytes) else repr(frame)
+                # What comes before somebody is in may hold a token.
+                shown = (
+                    "" if self._visitor is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
+                )
                 trace.debug("< %s %s: %s", self._name, shown[:200], error)
+            if error.code is Code.BAD_MESSAGE:
+                raise DecodeError(error.code, f"{error.detail}; {_shown(frame)}") from None
             raise
         if trace.isEnabledFor(logging.DEBUG):
-            trace.debug("< %s %s", self._name, message)
+            trace.debug("< %s %s", self._name, without_secrets(message))
         return message, at
+
+
+def _shown(frame: bytes | str) -> str:
+    """How a frame that is no message begins, for its author."""
+    if isinstance(frame, str):
+        return f"it begins {frame[:SHOWN_BYTES]!r}"
+    return f"its {len(frame)} bytes begin {frame[:SHOWN_BYTES].hex(' ')}"

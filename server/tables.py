@@ -134,7 +134,8 @@ class Display:
         # Bots that dial in are counted only when they are there.
         self._bar.update(self._task, completed=len(ladder.played), total=ladder.matches)
         if self._live is None:
-            self._print(f"{len(ladder.played)}/{ladder.matches} {in_words(record)}")
+            of = f"/{ladder.matches}" if ladder.matches is not None else ""
+            self._print(f"{len(ladder.played)}{of} {in_words(record)}")
             return
         now = time.monotonic()
         if now - self._drawn >= REDRAW_SECONDS or len(ladder.played) == ladder.matches:

@@ -6,7 +6,7 @@ started again, so a bot that stays away, or answers nothing, is lost once its ti
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -125,8 +125,17 @@ class Visitors:
                 await self._host.lobby.wait_change()
 
 
-async def gather(host: Host, game: str, terms: DialIn) -> Visitors:
-    """Wait for bots that play the game. Raises TooFew."""
+async def gather(host: Host, game: str, terms: DialIn, names: Sequence[str] = ()) -> Visitors:
+    """Wait for bots that play the game; with `names`, for just these. Raises TooFew."""
+    if names:
+        with anyio.move_on_after(terms.wait):
+            while missing := set(names) - _here(host, game):
+                await host.lobby.wait_change()
+        if missing:
+            raise TooFew(
+                f"of the event's bots {', '.join(sorted(missing))} did not come within {terms.wait:g} s"
+            )
+        return Visitors(host, game, terms, {name: Visitor() for name in names})
     with anyio.move_on_after(terms.wait):
         while len(_here(host, game)) < terms.bots:
             await host.lobby.wait_change()

@@ -18,9 +18,11 @@ class CompiledBackend:
     """`alphabeta` on one thread, `jamboree` on as many as it is told or the match allows."""
 
     def __init__(self, spec: Spec, match: Match) -> None:
-        settings = Settings()
+        exact = spec.word("exact") == "yes"
+        settings = Settings(exact=exact)
         if spec.name == "jamboree":
             settings = Settings(
+                exact=exact,
                 threads=spec.whole("threads") or match.threads,
                 course=spec.word("form") == "course",
                 prune=spec.share("prune"),
@@ -28,6 +30,11 @@ class CompiledBackend:
         weights = weights_for(match.game, spec.word("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()
+
+    @property
+    def threads(self) -> int:
+        """How many threads search at once."""
+        return self._searcher.settings.threads
 
     def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
         """As `bots.search.deepening.deepen`."""

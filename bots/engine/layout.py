@@ -119,9 +119,7 @@ class Option(IntEnum):
     HISTORY = 39
     ESTIMATE_ORDER = 40  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 41
-    REDUCE = 42
-    FUTILITY = 43
-    EXTEND = 44
+    REDUCE = 42  # from which place in the order on moves are searched less deep; 0: never
     SPLIT_DEPTH = 45
     COURSE = 46  # Jamboree as the course has it
     PRUNE = 47  # of a thousand moves, how many in sequence

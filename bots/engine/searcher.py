@@ -15,6 +15,7 @@ from typing import Generic, cast
 import numpy as np
 
 from bots.engine.alphabeta import DONE, make_search
+from bots.engine.cache import one_at_a_time
 from bots.engine.catalogue import compile_game
 from bots.engine.kernel import Weights, Words
 from bots.engine.layout import (
@@ -47,6 +48,10 @@ class Settings:
     prune        the course's form: of a node's moves, which part is searched in sequence
     split_depth  the least depth of a node whose moves are shared out
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
+    reduce       from which place in the order on moves are searched less deep; 0: none; never if exact
+
+    The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
+    of a node whose moves are ordered by the whole estimate.
     """
 
     threads: int = 1
@@ -64,8 +69,6 @@ class Settings:
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
-    futility: bool = True
-    extend: bool = True
 
 
 NO_LIMIT = 1 << 60
@@ -120,8 +123,6 @@ class Searcher(Generic[P, M]):
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
         shared[Option.REDUCE] = 0 if s.exact else s.reduce
-        shared[Option.FUTILITY] = s.futility and not s.exact
-        shared[Option.EXTEND] = s.extend and not s.exact
         shared[Option.SPLIT_WORDS] = self._sizes.split
 
     def close(self) -> None:
@@ -141,8 +142,9 @@ class Searcher(Generic[P, M]):
 
     def warm_up(self) -> None:
         """Compile, or load what was compiled before: afterwards the first search starts at once."""
-        for _ in self.deepen(self.game.start(), max_depth=2):
-            pass
+        with one_at_a_time():
+            for _ in self.deepen(self.game.start(), max_depth=2):
+                pass
 
     def deepen(
         self,

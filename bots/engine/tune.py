@@ -1,7 +1,7 @@
 """Learning an evaluator's weights from matches that it plays against itself (003, learning).
 
-Every position of a match is a sample: its features, and how the match ended for Maxie: 1, 0, or her share of the armies where
-nobody won. The
+Every position of a match is a sample: its features, and how the match ended for Maxie: 1, 0, or her
+share of the armies where nobody won; the longer it still took, the nearer to a half. The
 weights are those that predict the ends best: a logistic regression without a constant, since mirrored
 positions have opposite features. Its scale is free, so it is chosen such that the evaluator's values
 are as large as the plain estimate's: they are hundredths of an army then. Each generation plays with
@@ -30,6 +30,8 @@ HELD_OUT = 5
 RIDGE = 1e-3
 """Holds weights near 0 that the matches say nothing of, in units of a feature's spread."""
 TABLE_MB = 2
+HALF_LIFE = 40
+"""Plies after which an end counts half: who can win soon is better off than who can win some day."""
 LONGEST = 250
 """Plies of a match; by then it is clear where it goes."""
 
@@ -87,9 +89,9 @@ def self_play(
                 seats = dict.fromkeys(Player, searcher)
                 played = play(game, start, seats, Budget(nodes=nodes), LONGEST)
                 end = _end(played)
-                for position in played.positions:
+                for left, position in enumerate(reversed(played.positions)):
                     rows.append(count(position))
-                    ends.append(end)
+                    ends.append(0.5 + (end - 0.5) * 0.5 ** (left / HALF_LIFE))
                     numbers.append(number)
                 number += 1
                 progress()

@@ -31,6 +31,11 @@ WARM_UP = 0.05
 class Backend(Protocol):
     """Searches the positions of one match, deeper and deeper."""
 
+    @property
+    def threads(self) -> int:
+        """How many threads search at once."""
+        ...
+
     def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
         """What `bots.search.deepening.deepen` yields, and as often: once at once, then each depth."""
         ...
@@ -47,6 +52,10 @@ class PythonBackend:
         self._game = match.game
         self._pool: Pool | None = None
         self._search = self._make(spec, match)
+
+    @property
+    def threads(self) -> int:
+        return 1 if self._pool is None else self._pool.threads
 
     def _make(self, spec: Spec, match: Match) -> Search[Any, Any]:
         evaluator = evaluator_for(match.game, spec.word("evaluator"))

@@ -148,6 +148,13 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
     fails("line 1: SyntaxError", 2, "bot", wrong)
 
 
+def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
+    fails("one of the two", 2, "bot")
+    fails("one of the two", 2, "bot", "random", "--exec", "cat")
+    fails("there is no program", 2, "bot", "--exec", "no-such-program-x")
+    fails("--logs is for a program", 2, "bot", "random", "--logs", tmp_path)
+
+
 def test_where_no_server_is_it_says_what_to_start(unused_tcp_port: int) -> None:
     url = f"ws://127.0.0.1:{unused_tcp_port}"
     fails(f"no server at {url} (", 1, "bot", "random", "--url", url)
@@ -174,7 +181,7 @@ async def test_a_refusal_is_a_line() -> None:
     assert process.stderr.decode().startswith("arena: the server refuses: no token is known for 'random'")
 
 
-@pytest.mark.parametrize("command", ["bot", "play", "replay"])
+@pytest.mark.parametrize("command", ["bot", "new", "play", "replay"])
 def test_every_command_has_an_example(command: str) -> None:
     told = arena(command, "--help")
     assert told.code == 0

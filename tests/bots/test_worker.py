@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from bots.actions import Choose
-from bots.bot import Bot, Clock, Ending, Match, Thinking
+from bots.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from bots.worker import Broke, Chosen, Gone, Prepared, Report, Worker
 from games.core import Player
 from games.tictactoe import TicTacToe
@@ -130,3 +130,59 @@ def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
     broke = told.next()
     assert isinstance(broke, Broke)
     assert broke.why == "prepare raised SystemExit: 3"
+
+
+def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
+    closed = []
+
+    class Tired(Bot):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            raise Resign("enough\nof it")
+
+        def close(self) -> None:
+            closed.append(True)
+
+    told = Told()
+    worker = Worker(Tired, MATCH, told.put)
+    told.next()
+    worker.choose(order())
+    assert told.next() == Broke("m", "enough", "")
+    assert told.next() == Gone("m")
+    assert closed == [True]
+
+
+def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> None:
+    closed = []
+
+    class Slow(Bot):
+        def prepare(self) -> None:
+            while not self.stopped:
+                pass
+
+        def choose(self, position: Any, clock: Clock) -> Any:
+            raise AssertionError
+
+        def close(self) -> None:
+            closed.append(True)
+
+    told = Told()
+    Worker(Slow, MATCH, told.put).finish(None)
+    assert [told.next(), told.next()] == [Prepared("m"), Gone("m")]
+    assert closed == [True]
+
+
+def test_a_close_that_fails_is_told_as_such() -> None:
+    class Stuck(Bot):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            raise AssertionError
+
+        def close(self) -> None:
+            raise OSError("no")
+
+    told = Told()
+    worker = Worker(Stuck, MATCH, told.put)
+    told.next()
+    worker.finish(None)
+    broke = told.next()
+    assert isinstance(broke, Broke)
+    assert broke.why == "close raised OSError: no"

@@ -200,6 +200,7 @@ async def test_garbage() -> None:
     (error,) = outcome.of("error")
     assert (error["code"], error["fatal"]) == (Code.BAD_MESSAGE, True)
     assert "not msgpack" in error["detail"]
+    assert " bytes begin " in error["detail"]
     assert outcome.told[-1]["code"] == 1007
 
 
@@ -285,12 +286,6 @@ async def test_disconnects_and_comes_back_too_late() -> None:
 
 
 async def test_never_reads() -> None:
-    outcome = await misbehave("never_reads", "20", control=PLENTY)
+    outcome = await misbehave("never_reads", control=PLENTY)
     assert outcome.told[-1]["type"] == "cut", "the server has to cut it off"
-    assert_lost(outcome, EndReason.DISCONNECT)
-
-
-async def test_reads_when_it_is_nearly_too_late() -> None:
-    outcome = await misbehave("never_reads", "1", control=PLENTY)
-    assert (outcome.told[-1]["code"], outcome.told[-1]["reason"]) == (1008, Code.TOO_SLOW)
     assert_lost(outcome, EndReason.DISCONNECT)

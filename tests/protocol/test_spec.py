@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgpack
 import msgspec
@@ -17,17 +18,30 @@ from protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     SUBPROTOCOL,
+    Accept,
     Accepted,
+    Browse,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    ClientMessage,
+    Decline,
     End,
     Error,
     Hello,
+    Listing,
     Message,
     Move,
     Ready,
     Resign,
     Start,
     Turn,
+    Unwatch,
+    Update,
+    View,
+    Watch,
     Welcome,
+    Withdraw,
 )
 from protocol.tables import SPECIFICATION
 
@@ -44,8 +58,20 @@ TYPES: dict[str, type[Message]] = {
     "accepted": Accepted,
     "end": End,
     "error": Error,
+    "challenge": Challenge,
+    "accept": Accept,
+    "decline": Decline,
+    "withdraw": Withdraw,
+    "watch": Watch,
+    "unwatch": Unwatch,
+    "browse": Browse,
+    "challenged": Challenged,
+    "challenge_over": ChallengeOver,
+    "listing": Listing,
+    "view": View,
+    "update": Update,
 }
-FROM_CLIENTS = ("hello", "ready", "move", "resign")
+FROM_CLIENTS = tuple(name for name, kind in TYPES.items() if kind in get_args(ClientMessage))
 TEXT = SPECIFICATION.read_text(encoding="utf-8")
 
 
@@ -63,6 +89,10 @@ def section(heading: str) -> str:
     found = re.search(rf"^### {heading}\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
     assert found, f"no section {heading}"
     return found[1]
+
+
+def test_every_message_has_its_section() -> None:
+    assert set(TYPES.values()) == set(get_args(Message))
 
 
 def test_every_message_has_an_example() -> None:

@@ -5,11 +5,14 @@ import anyio
 import pytest
 
 from protocol import record as records
+from protocol.codes import EndReason
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.fleet import BotRefused
 from server.ladder import Ladder, cores, run_ladder
 from server.ladder_file import BotPlan, LadderPlan
+from server.ladder_store import CannotResume
+from server.standings import table
 from server.store import StoreError
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
@@ -23,6 +26,7 @@ class Watch:
         self.on_file: list[int] = []
 
     def played(self, ladder: Ladder, record: Record) -> None:
+        assert ladder.record is not None
         on_file = list(records.read(ladder.record))
         assert on_file[-1] == record == ladder.records[-1]
         self.on_file.append(len(on_file))
@@ -59,17 +63,94 @@ async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> N
     assert {record.event for record in played.records} == {"test"}
 
 
-async def test_records_are_added_to_a_file_and_a_database(tmp_path: Path) -> None:
+async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "record.jsonl"
+    for _ in range(2):
+        with anyio.fail_after(30):
+            await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), patience=QUICK)
+    assert len(list(records.read(file))) == 4
+
+
+def in_store(database: Path) -> dict[str, str | None]:
+    """Every match of a store with its record."""
+    with sqlite3.connect(database) as store:
+        rows = list(store.execute("select match, record from matches"))
+    store.close()
+    return dict(rows)
+
+
+async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     file, database = tmp_path / "record.jsonl", tmp_path / "arena.db"
+    tables = []
     for _ in range(2):
         played = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(30):
             await run_ladder(played, Watch(), database=f"sqlite:///{database}", patience=QUICK)
-    assert len(list(records.read(file))) == 4
-    with sqlite3.connect(database) as store:
-        kept = {match for (match,) in store.execute("select match from matches where record is not null")}
+        tables.append(table(played.bots, played.records))
+    assert tables[0] == tables[1]
+    written = [record.match for record in records.read(file)]
+    assert len(written) == len(set(written)) == 2
+    assert set(in_store(database)) == set(written)
+
+
+async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    bots = [bot("a"), bot("b"), bot("c")]
+
+    class Stopped(Exception):
+        pass
+
+    class Stopper(Watch):
+        def played(self, ladder: Ladder, record: Record) -> None:
+            if len(ladder.played) == 5:
+                raise Stopped
+
+    with pytest.raises(BaseExceptionGroup), anyio.fail_after(30):
+        await run_ladder(
+            ladder(tmp_path / "1.jsonl", *bots, rounds=3), Stopper(), database=url, patience=QUICK
+        )
+    # A match that was in play when it was killed.
+    with sqlite3.connect(tmp_path / "arena.db") as store:
+        store.execute(
+            "insert into matches (match, event, game, maxie, minnie, terms, started, rated)"
+            " values ('x', 'test', 'tictactoe', 'a', 'b', '{}', '2026-01-01T00:00:00Z', 0)"
+        )
     store.close()
-    assert kept == {record.match for record in records.read(file)}
+    watch = Watch()
+    again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
+    with anyio.fail_after(30):
+        await run_ladder(again, watch, database=url, patience=QUICK)
+    assert again.resumed == 5
+    assert watch.notices == ["event test goes on: 5 of 18 matches were played before"]
+    unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
+    with anyio.fail_after(30):
+        await run_ladder(unbroken, Watch(), patience=QUICK)
+    assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
+    assert table(again.bots, again.records) == table(unbroken.bots, unbroken.records)
+    kept = in_store(tmp_path / "arena.db")
+    assert len(kept) == 18
+    assert None not in kept.values()
+    # The new file has those of before too.
+    assert {record.match for record in records.read(tmp_path / "2.jsonl")} == set(kept)
+
+
+async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url, patience=QUICK)
+    with pytest.raises(CannotResume) as refused:
+        await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
+    assert str(refused.value) == (
+        "event test was begun with another plan: rounds was 1, now 2; give it another name"
+    )
+
+
+async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    played = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
+    with anyio.fail_after(30):
+        await run_ladder(played, Watch(), database=url, patience=QUICK)
+    assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
+    assert set(in_store(tmp_path / "arena.db")) == {record.match for record in played.records}
 
 
 async def test_enough_stops_it(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
 from collections import Counter
 from itertools import combinations
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.pairing import Backlog, round_robin
+from server.pairing import round_robin
 
 NAMES = st.lists(st.text("abcdef-2", min_size=1, max_size=4), min_size=2, max_size=9, unique=True)
 
@@ -70,20 +69,3 @@ def test_a_bot_never_rests_long(n: int, seed: int) -> None:
 def test_what_is_no_round_robin(bots: list[str], rounds: int, starts: int) -> None:
     with pytest.raises(ValueError, match="round-robin needs"):
         round_robin(bots, rounds, starts, 0)
-
-
-@given(st.integers(2, 5), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_the_backlog_gives_every_match_once_and_in_order(bots: int, rounds: int, dice: Random) -> None:
-    pairs = round_robin([f"b{i}" for i in range(bots)], rounds, 1, 0)
-    backlog = Backlog(pairs)
-    left = [pairing for pair in pairs for pairing in pair.matches()]
-    while backlog:
-        assert len(backlog) == len(left)
-        heads = backlog.heads()
-        first_of_each = {"".join(sorted((each.maxie, each.minnie))): each for each in reversed(left)}
-        assert heads == sorted(first_of_each.values(), key=left.index)
-        chosen = dice.choice(heads)
-        backlog.take(chosen)
-        left.remove(chosen)
-    assert not left
-    assert not backlog.heads()

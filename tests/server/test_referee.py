@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -25,38 +25,14 @@ from server.events import (
     Opened,
     Resigned,
     Returned,
+    ServerBack,
     ServerFailed,
     Tell,
     TurnLeft,
 )
 from server.referee import MAX_FAULTS, Referee
 from tests.server.matches import terms
-
-MAXIE, MINNIE = Player
-
-
-def started(**how: Any) -> Referee:
-    """A referee whose players are ready and whose first turn has left at time 0."""
-    referee = Referee(terms(**how))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0)):
-        referee.handle(event, 0)
-    return referee
-
-
-def told(effects: list[Any], player: Player, kind: type) -> list[Any]:
-    return [
-        each.message
-        for each in effects
-        if isinstance(each, Tell) and each.player is player and isinstance(each.message, kind)
-    ]
-
-
-def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
-    effects: list[Any] = []
-    for cell in cells:
-        effects = referee.handle(Moved(referee.mover, referee.ply, cell), at)
-        referee.handle(TurnLeft(referee.ply), at)
-    return effects
+from tests.server.refereed import MAXIE, MINNIE, play, started, told
 
 
 def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
@@ -67,6 +43,24 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
     assert referee.handle(GotReady(MAXIE), 2) == []
     effects = referee.handle(GotReady(MINNIE), 3)
     assert effects == [Tell(MAXIE, Turn("m" * 32, 0, [], referee._clock.seen(), 100))]
+
+
+@pytest.mark.parametrize("cells", [(4,), (4, 0), (4, 0, 8)])
+def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -> None:
+    referee = Referee(replace(terms(), opening=cells))
+    for event in (Opened(), GotReady(MINNIE)):
+        referee.handle(event, 0)
+    [turn] = referee.handle(GotReady(MAXIE), 0)
+    mover = MINNIE if len(cells) % 2 else MAXIE
+    assert turn == Tell(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
+    assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
+    referee.handle(TurnLeft(len(cells)), 0)
+    [rejected] = told(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
+    assert rejected.code is Code.STALE_PLY
+    [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
+    assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
+    assert not referee.moves[-1].opening
 
 
 @pytest.mark.parametrize(
@@ -254,14 +248,15 @@ some_player = st.sampled_from(list(Player))
 any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(Opened),
     st.builds(GotReady, some_player),
-    st.builds(TurnLeft, st.integers(0, 9)),
+    st.builds(TurnLeft, st.integers(0, 9), st.integers(0, 600 * MS)),
     st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
     st.builds(Left, some_player),
     st.builds(Returned, some_player),
-    st.builds(DeadlineFell),
+    st.builds(DeadlineFell, st.integers(0, 200 * MS)),
 )
 rare_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(Gone, some_player),
+    st.builds(ServerBack),
     st.builds(Resigned, some_player),
     st.builds(BrokeProtocol, some_player, st.just("x")),
 )

@@ -2,6 +2,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 import anyio
 import pytest
@@ -11,10 +12,12 @@ from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.arena_api import MatchHost, MatchSpec
 from server.fleet import BotRefused, open_fleet
+from server.formats import Rounds
 from server.host import Host
 from server.ladder_file import BotPlan
 from server.pairing import Pairing, round_robin
 from server.runner import Runner, Terms, longest_seconds
+from server.schedule import Schedule
 from server.standings import losers
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of, spec
@@ -51,6 +54,9 @@ class Watched:
         finally:
             self.playing.remove(spec)
 
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        await self.host.keep(spec, record)
+
 
 class Stuck(Watched):
     """A host whose matches never end."""
@@ -84,7 +90,9 @@ async def run(
             with anyio.fail_after(40):
                 await fleet.settle()
                 runner = Runner(host, fleet, terms, concurrency, lambda *each: played.append(each))
-                await runner.run(pairs)
+                await runner.run(
+                    Schedule(uuid4(), Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
+                )
         except BotRefused as error:
             refused = error
     if refused:
@@ -184,13 +192,12 @@ async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
 
 async def test_enough_is_enough(host: Host) -> None:
     played: list[Record] = []
-    pairs = round_robin(["a", "b"], 50, 1, 0)
     async with open_fleet(
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
         runner = Runner(host, fleet, TERMS, 1, lambda _, record: played.append(record))
         with anyio.fail_after(20):
-            await runner.run(pairs, lambda: len(played) >= 3)
+            await runner.run(Schedule(uuid4(), Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
     assert len(played) == 3
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import anyio
 import anyio.lowlevel
@@ -156,24 +158,49 @@ async def test_a_match_that_is_over_is_told_as_such(host: Host) -> None:
         assert (await anna.hear(Error)).code is Code.NO_SUCH_MATCH
 
 
+@asynccontextmanager
+async def deaf_bot(host: Host) -> AsyncIterator[Peer]:
+    """A bot with little room for what it is sent, which has stopped reading."""
+    with socket.socket() as small:
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.connect(("127.0.0.1", int(host.url.rpartition(":")[2])))
+        async with dial(host.url, sock=small) as deaf:
+            await deaf.hello("deaf", host.issue_token("deaf"))
+            deaf.connection.transport.pause_reading()
+            yield deaf
+
+
+async def ask_on(peer: Peer) -> None:
+    """Ask for one more answer."""
+    await peer.say(Move("m" * 64, 1_000_000, 1))
+    await anyio.lowlevel.checkpoint()
+
+
 async def test_a_client_that_never_reads_is_cut_off_and_others_go_on(host: Host) -> None:
-    port = int(host.url.rpartition(":")[2])
     async with enter(host, "anna") as anna:
-        with socket.socket() as small:
-            small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            small.connect(("127.0.0.1", port))
-            async with dial(host.url, sock=small) as deaf:
-                await deaf.hello("deaf", host.issue_token("deaf"))
-                deaf.connection.transport.pause_reading()
-                with anyio.fail_after(20), pytest.raises((ConnectionClosed, OSError)):
-                    while True:
-                        await deaf.say(Move("m" * 64, 1_000_000, 1))
-                        await anyio.lowlevel.checkpoint()
+        async with deaf_bot(host) as deaf:
+            with anyio.fail_after(20), pytest.raises((ConnectionClosed, OSError)):
+                while True:
+                    await ask_on(deaf)
         with anyio.fail_after(5):
             while host.lobby.member("deaf").outlet is not None:
                 await anyio.sleep(0.01)
         await anna.say(Hello("anna"))
         assert (await anna.hear(Error)).code is Code.HELLO_TWICE
+
+
+async def test_a_client_that_reads_again_in_time_finds_why_it_was_cut_off(
+    host: Host, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with deaf_bot(host) as deaf:
+        with anyio.fail_after(20):
+            while "too slow" not in caplog.text:
+                await ask_on(deaf)
+        deaf.connection.transport.resume_reading()
+        with anyio.fail_after(5), pytest.raises(ConnectionClosed):
+            while True:
+                await deaf.connection.recv()
+        assert (deaf.connection.close_code, deaf.connection.close_reason) == (1008, Code.TOO_SLOW)
 
 
 async def test_pings_are_answered_while_the_match_goes_on(host: Host) -> None:

@@ -9,6 +9,7 @@ from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.ladder import Ladder
 from server.ladder_file import LadderPlan, engine_bot
+from server.pairing import round_robin
 from server.standings import Row, table
 from server.tables import LEGEND, in_words, show, watching
 from tests.server.matches import game_of
@@ -91,7 +92,7 @@ def ladder() -> Ladder:
 
 def play(played: Ladder, console: Console) -> None:
     with watching(played, console) as display:
-        for pairing in played.pairs[0].matches():
+        for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = record("maxie", EndReason.LINE)
             played.played.append((pairing, finished))
             display.played(played, finished)

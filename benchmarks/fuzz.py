@@ -1,0 +1,227 @@
+"""A fuzzer over the codec and over live sockets: no crash, no leak, and no match beside it disturbed.
+
+    python -m benchmarks.fuzz --frames 1000000
+
+Frames are random bytes, random msgpack, and golden frames that are cut, flipped, spliced and repeated. One
+in `--live-share` of them also goes over a socket to a real host, where two honest bots play beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import resource
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgpack
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.typing import Subprotocol
+
+from benchmarks.players import Player
+from games.catalogue import make_game
+from protocol.codec import DecodeError, decode_client, decode_server, encode
+from protocol.codes import FORFEITS, EndReason
+from protocol.messages import SUBPROTOCOL, Hello
+from protocol.timecontrol import TimeControl
+from server.arena_api import MatchSpec
+from server.host import Host, open_host
+
+GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
+WARM = 0.1
+"""Share of the frames after which memory should grow no more."""
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    frames: int = 0
+    live: int = 0
+    decoded: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    grown_kib: int = 0
+    """By how much the process' peak memory grew after the first tenth of the frames."""
+    beside: int = 0
+    """Matches that honest bots played in the meantime."""
+    faults: list[str] = field(default_factory=list)
+
+
+def frames(seed: int) -> Iterator[bytes]:
+    """Frames without end, the same for the same seed."""
+    dice = random.Random(seed)
+    known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
+    while True:
+        kind = dice.randrange(6)
+        base = bytearray(dice.choice(known))
+        if kind == 0:
+            yield dice.randbytes(dice.randrange(200))
+        elif kind == 1:
+            yield msgpack.packb(_value(dice, 5))
+        elif kind == 2:
+            for _ in range(dice.randint(1, 6)):
+                base[dice.randrange(len(base))] = dice.randrange(256)
+            yield bytes(base)
+        elif kind == 3:
+            cut = dice.randrange(len(base))
+            yield bytes(base[:cut] + dice.choice(known)[dice.randrange(20) :])
+        elif kind == 4:
+            message = msgpack.unpackb(bytes(base))
+            message[dice.choice([*message])] = _value(dice, 3)
+            yield msgpack.packb(message)
+        else:
+            depth = dice.randrange(1, 4000)
+            yield (
+                dice.choice([b"\x91", b"\x81\xa1a", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff\xa1a"])
+                * depth
+            )
+
+
+def _value(dice: random.Random, depth: int) -> Any:
+    kind = dice.randrange(10 if depth else 7)
+    match kind:
+        case 0:
+            return dice.choice([None, True, False])
+        case 1:
+            return dice.choice([0, 1, -1, 2**31, 2**63, -(2**63), 2**64 - 1, dice.randrange(1000)])
+        case 2:
+            return dice.choice([0.0, -0.0, 1e308, float("nan"), float("inf"), dice.random()])
+        case 3 | 4:
+            return "".join(chr(dice.choice([65, 0, 10, 0x202E, 0x1F600])) for _ in range(dice.randrange(80)))
+        case 5:
+            return dice.randbytes(dice.randrange(20))
+        case 6:
+            return msgpack.ExtType(dice.randrange(128), dice.randbytes(dice.randrange(9)))
+        case 7 | 8:
+            return [_value(dice, depth - 1) for _ in range(dice.randrange(4))]
+    return {
+        dice.choice(["type", "match", "ply", "move", "a"]): _value(dice, depth - 1)
+        for _ in range(dice.randrange(4))
+    }
+
+
+def _try_codec(frame: bytes, outcome: Outcome) -> None:
+    for decode in (decode_client, decode_server):
+        try:
+            message = decode(frame)
+        except DecodeError as error:
+            outcome.refused[error.code.value] += 1
+            if len(error.detail) > 1000 or "\n" in error.detail:
+                outcome.faults.append(f"a detail that is no line: {error.detail!r:.200}")
+        else:
+            outcome.decoded += 1
+            if decode(encode(message)) != message:
+                outcome.faults.append(f"does not come back as it was: {message!r:.200}")
+
+
+async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
+    """Send frames as a bot that comes back whenever it is thrown out."""
+    sent = 0
+    name = f"fuzz {uuid.uuid4().hex}"
+    while sent < count:
+        with suppress(OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
+            async with connect(
+                host.url,
+                subprotocols=[Subprotocol(SUBPROTOCOL)],
+                compression=None,
+                proxy=None,
+                close_timeout=1,
+            ) as connection:
+                if random.random() < 0.9:
+                    await connection.send(encode(Hello(name)))
+                while sent < count:
+                    sent += 1
+                    await connection.send(next(source))
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(connection.recv(), 0.002)
+
+
+async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
+    """Try `count` frames on the codec, and one in `live_share` on a host."""
+    outcome = Outcome(count, count // live_share)
+    source, live = frames(seed), frames(seed + 1)
+    ended: list[EndReason] = []
+    async with open_host(anyone=True) as host, anyio.create_task_group() as tasks:
+        for name in ("anna", "bert"):
+            tasks.start_soon(Player(host.url, name).run)
+        await host.wait_connected("anna", 20)
+        await host.wait_connected("bert", 20)
+        over = False
+
+        async def beside() -> None:
+            last = False
+            while not last:
+                last = over
+                record = await host.play(_spec())
+                ended.append(record.result.reason)
+
+        async with anyio.create_task_group() as work:
+            work.start_soon(beside)
+            before = 0
+            async with anyio.create_task_group() as attackers:
+                for _ in range(4):
+                    attackers.start_soon(_attack, host, live, outcome.live // 4)
+                for number in range(count):
+                    _try_codec(next(source), outcome)
+                    if number % 50 == 0:
+                        await asyncio.sleep(0)
+                    if number == int(count * WARM):
+                        before = _peak_kib()
+            outcome.grown_kib = _peak_kib() - before
+            over = True
+        if len(host.lobby.connected()) > 2 + 4:
+            outcome.faults.append(f"{len(host.lobby.connected())} bots are still held")
+        tasks.cancel_scope.cancel()
+    outcome.beside = len(ended)
+    outcome.faults += [
+        f"a match beside ended as {each}" for each in ended if each in FORFEITS | {EndReason.SERVER_FAULT}
+    ]
+    return outcome
+
+
+def _spec() -> MatchSpec:
+    control = TimeControl.parse("60+1")
+    return MatchSpec(
+        uuid.uuid4().hex, "fuzz", make_game("tictactoe", {}), "anna", "bert", control, 100, 30_000, 1
+    )
+
+
+def _peak_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main() -> int:
+    """Run it and print what came of it; 1 for any fault."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser.add_argument("--frames", type=int, default=1_000_000)
+    parser.add_argument("--live-share", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
+    began = time.monotonic()
+    outcome = asyncio.run(fuzz(given.frames, live_share=given.live_share, seed=given.seed))
+    print(
+        f"{outcome.frames} frames through the codec both ways, {outcome.live} over sockets, in {time.monotonic() - began:.0f} s: "
+        f"{outcome.decoded} were messages, peak memory grew by {outcome.grown_kib} KiB after the first tenth, "
+        f"{outcome.beside} matches beside"
+    )
+    print("refused as", ", ".join(f"{code} {count}" for code, count in outcome.refused.most_common()))
+    for each in outcome.faults[:20]:
+        print("FAULT", each)
+    print(f"{len(outcome.faults)} faults")
+    return 1 if outcome.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

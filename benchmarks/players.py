@@ -1,0 +1,104 @@
+"""Light clients for benchmarks and proofs: many in one process, without threads, keeping what they were told."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.typing import Subprotocol
+
+from games.catalogue import make_game
+from games.core import AnyGame
+from protocol.codec import decode_server, encode
+from protocol.messages import (
+    SUBPROTOCOL,
+    Accepted,
+    ClientMessage,
+    End,
+    Error,
+    Hello,
+    Move,
+    Ready,
+    Start,
+    Turn,
+    Welcome,
+)
+
+RETRY_SECONDS = 0.1
+
+
+@dataclass
+class Player:
+    """Plays random legal moves, one match at a time, and comes back with its session when it is thrown out."""
+
+    url: str
+    name: str
+    think: Callable[[], float] = lambda: 0.0
+    """Seconds before each move."""
+    acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
+    """The moves that the server said are kept, by match and ply."""
+    ends: dict[str, list[End]] = field(default_factory=dict)
+    """What was told of the end of each match."""
+    started: set[str] = field(default_factory=set)
+    refused: list[Error] = field(default_factory=list)
+    connections: int = 0
+    _session: str = ""
+    _games: dict[str, AnyGame] = field(default_factory=dict)
+    _sent: dict[str, Move] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Play until cancelled."""
+        while True:
+            try:
+                async with connect(
+                    self.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None
+                ) as connection:
+                    await self._serve(connection)
+            except (OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
+                pass  # the server is away, or has just gone
+            await asyncio.sleep(RETRY_SECONDS * random.uniform(0.5, 1.5))
+
+    async def _serve(self, connection: ClientConnection) -> None:
+        await self._say(connection, Hello(self.name, session=self._session))
+        while True:
+            match decode_server(await connection.recv()):
+                case Welcome(session=session):
+                    self._session = session
+                    self.connections += 1
+                case Start(match=match, game=game, setup=setup):
+                    self.started.add(match)
+                    self._games[match] = make_game(game, setup)
+                    await self._say(connection, Ready(match))
+                case Turn() as turn:
+                    await self._answer(connection, turn)
+                case Accepted(match=match, ply=ply):
+                    self.acknowledged[match, ply] = self._sent[match].move
+                case End() as end:
+                    self.ends.setdefault(end.match, []).append(end)
+                    self._games.pop(end.match, None)
+                    self._sent.pop(end.match, None)
+                case Error() as error:
+                    self.refused.append(error)
+
+    async def _answer(self, connection: ClientConnection, turn: Turn) -> None:
+        sent = self._sent.get(turn.match)
+        if sent is None or sent.ply != turn.ply:
+            pause = self.think()
+            if pause:
+                await asyncio.sleep(pause)
+            game = self._games[turn.match]
+            position = game.start()
+            for move in turn.moves:
+                position = game.play(position, game.move_from_data(move))
+            choice = game.move_to_data(random.choice(game.moves(position)))
+            sent = self._sent[turn.match] = Move(turn.match, turn.ply, choice)
+        await self._say(connection, sent)
+
+    @staticmethod
+    async def _say(connection: ClientConnection, message: ClientMessage) -> None:
+        await connection.send(encode(message))

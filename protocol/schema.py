@@ -1,0 +1,32 @@
+"""Every message as JSON Schema, for clients whose language can make types of that.
+
+    python -m protocol.schema > schema.json
+
+The frames are msgpack; the schema is of the data in them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, get_args
+
+import msgspec
+
+from protocol.messages import ClientMessage, ServerMessage
+
+
+def schema() -> dict[str, Any]:
+    """A schema (draft 2020-12) whose `$defs` hold each message, `from_client` and `from_server`."""
+    kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
+    _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    sides = {
+        side: {"oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in get_args(union)]}
+        for side, union in (("from_client", ClientMessage), ("from_server", ServerMessage))
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**parts, **sides}}
+
+
+if __name__ == "__main__":
+    json.dump(schema(), sys.stdout, indent=1)
+    sys.stdout.write("\n")

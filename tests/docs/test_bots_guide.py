@@ -1,0 +1,65 @@
+"""docs/bots.md: its bots play, its commands exist, and its names are those of the package."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bots.engines.registry import make_engine
+from bots.local import Local
+from bots.match import Match
+from games.core import AnyGame, Player
+from maps.setup import make_setup
+from protocol.timecontrol import TimeControl
+from tests.bots.commands import arena
+
+PAGE = (Path(__file__).parents[2] / "docs" / "bots.md").read_text(encoding="utf-8")
+BOTS = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+COMMANDS = re.findall(r"^arena .*$", PAGE, re.MULTILINE)
+
+
+def play(file: Path, game: AnyGame, seat: Player) -> None:
+    """A whole match of the bot in a file against the first legal move."""
+    control = TimeControl(100, per_move=True)
+    local = Local(make_engine(str(file)).make, Match(game, seat, time_control=control))
+    while game.outcome(local.position) is None:
+        if game.player(local.position) is seat:
+            local.answer()
+        else:
+            local.play(game.moves(local.position)[0])
+    local.close()
+
+
+@pytest.mark.parametrize("seat", Player)
+@pytest.mark.parametrize("name", BOTS)
+def test_a_bot_of_the_guide_plays_tictactoe(name: str, seat: Player, tmp_path: Path) -> None:
+    if name == "fast.py":
+        pytest.importorskip("numba")
+    file = tmp_path / name
+    file.write_text(BOTS[name], encoding="utf-8")
+    play(file, make_setup("tictactoe"), seat)
+
+
+def test_a_bot_of_the_guide_plays_riskless(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(BOTS["mine.py"], encoding="utf-8")
+    play(file, make_setup("riskless", "path4"), Player.MAXIE)
+
+
+def test_there_are_examples() -> None:
+    assert set(BOTS) == {"first.py", "deep.py", "mine.py", "fast.py"}
+    assert len(COMMANDS) >= 3
+
+
+def test_the_three_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but pip's; that one has no example of its own to run without a network."""
+    monkeypatch.chdir(tmp_path)
+    _, *three = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[0].splitlines()
+    assert [line.split()[1] for line in three] == ["new", "match"]
+    for line in three:
+        told = arena(*shlex.split(line)[1:])
+        assert told.code == 0, told
+    assert "my_bot" in told.stdout

@@ -1,0 +1,92 @@
+"""`arena serve` as a process that is killed at random moments, and what bots and the store know afterwards."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from benchmarks.crash import Server, crash
+from protocol.codes import EndReason
+from protocol.record import read
+from tests.e2e.test_dial_in import running
+
+pytestmark = pytest.mark.timeout(180)  # a server's process starts again and again
+
+
+async def test_nothing_is_lost_or_doubled_by_kill_9(tmp_path: Path) -> None:
+    random.seed(5)
+    outcome = await crash(3, 6, folder=tmp_path, options=("--game", "tictactoe"), longest=1.0)
+    assert not outcome.faults
+    assert outcome.acknowledged > 0
+    assert outcome.interrupted > 0
+    assert set(outcome.reasons) <= {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+async def test_bots_of_the_command_line_come_back_by_themselves_and_play_on(tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    server = Server(tmp_path, 1, "--game", "tictactoe", "--record", str(record))
+    with ExitStack() as stack:
+        stack.callback(server.close)
+        server.start()
+        await server.wait_listening()
+        for name in ("random", "greedy"):
+            stack.enter_context(
+                running("bot", name, "--url", server.url, "--reconnect", "100", folder=tmp_path)
+            )
+        await lines(record, 1)
+        await server.stop(signal.SIGKILL)
+        known = len(list(read(record)))
+        server.start()
+        await server.wait_listening()
+        await lines(record, known + 2)
+        assert await server.stop(signal.SIGTERM) == 0
+    played = list(read(record))
+    assert {each.result.reason for each in played} <= {EndReason.LINE, EndReason.BOARD_FULL}
+    assert len({each.match for each in played}) == len(played)
+
+
+async def lines(file: Path, count: int) -> None:
+    """Wait until a file has so many lines."""
+    with anyio.fail_after(60):
+        while not file.exists() or len(file.read_bytes().splitlines()) < count:
+            await anyio.sleep(0.05)
+
+
+async def test_sigterm_begins_no_new_match_and_saves_what_does_not_end(tmp_path: Path) -> None:
+    server = Server(tmp_path, 1, "--game", "tictactoe", "--drain", "0.2")
+    with ExitStack() as stack:
+        stack.callback(server.close)
+        server.start()
+        await server.wait_listening()
+        slow = tmp_path / "slow.py"
+        slow.write_text(
+            "import time\nfrom bots.bot import Bot\n\nclass Slow(Bot):\n"
+            "    def choose(self, position, clock):\n        time.sleep(5)\n        return self.game.moves(position)[0]\n"
+        )
+        for name in ("one", "two"):
+            stack.enter_context(
+                running("bot", str(slow), "--name", name, "--url", server.url, folder=tmp_path)
+            )
+        with anyio.fail_after(60):
+            while b"matches" not in await metrics(server.url) or b"arena_matches 1.0" not in await metrics(
+                server.url
+            ):
+                await anyio.sleep(0.05)
+        assert await server.stop(signal.SIGTERM) == 0
+    assert "1 matches are saved" in server.log.read_text()
+
+
+async def metrics(url: str) -> bytes:
+    program = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
+    address = url.replace("ws:", "http:") + "/metrics"
+    done = await anyio.run_process(
+        [sys.executable, "-c", program, address], stderr=subprocess.DEVNULL, check=False
+    )
+    return done.stdout

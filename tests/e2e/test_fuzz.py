@@ -1,0 +1,22 @@
+"""The fuzzer, bounded: the proof is `python -m benchmarks.fuzz`."""
+
+from __future__ import annotations
+
+import random
+
+from benchmarks.fuzz import frames, fuzz
+from protocol.codes import Code
+
+
+async def test_random_and_mutated_frames_disturb_nobody() -> None:
+    random.seed(3)
+    outcome = await fuzz(2000, live_share=20)
+    assert not outcome.faults
+    assert outcome.beside >= 1
+    assert outcome.decoded > 0
+    assert set(outcome.refused) >= {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE, Code.TOO_LARGE}
+
+
+def test_the_same_seed_gives_the_same_frames() -> None:
+    one, other = frames(7), frames(7)
+    assert [next(one) for _ in range(100)] == [next(other) for _ in range(100)]

@@ -1,0 +1,124 @@
+"""A ladder with a database, killed with -9 and started again: the processes, the store and the file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from protocol import record as records
+from tests.server.fleets import ROOT, all_gone, bot
+
+KILLS = 5
+ROUNDS = 30
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word in the environment of every process that the test starts, and of theirs."""
+    word = f"arena-e2e-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", word)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return word
+
+
+def command(folder: Path, name: str, *more: str) -> list[str]:
+    database = f"sqlite:///{folder / name}.db"
+    arguments = [
+        "ladder",
+        "ladder.toml",
+        "--db",
+        database,
+        "--record",
+        f"{name}.jsonl",
+        "--json",
+        f"{name}.json",
+    ]
+    return [sys.executable, "-P", "-m", "arena", *arguments, *more]
+
+
+def finished(database: Path) -> set[str]:
+    if not database.exists():
+        return set()
+    with closing(sqlite3.connect(database)) as store:
+        try:
+            rows = store.execute("select match from matches where record is not null").fetchall()
+        except sqlite3.OperationalError:  # it is just being made
+            return set()
+    return {match for (match,) in rows}
+
+
+def play(folder: Path, name: str) -> dict[str, Any]:
+    done = subprocess.run(
+        command(folder, name), cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
+    return told
+
+
+@pytest.mark.timeout(300)
+def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
+    bots = "".join(
+        f"[[bots]]\nname = {name!r}\ncommand = {json.dumps(list(bot(name).command))}\n" for name in "ab"
+    )
+    (tmp_path / "ladder.toml").write_text(
+        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
+    )
+    unbroken = play(tmp_path, "unbroken")
+    dice = Random(1)
+    kept: set[str] = set()
+    for _ in range(KILLS):
+        with subprocess.Popen(
+            command(tmp_path, "killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            until = time.monotonic() + 40
+            while len(finished(tmp_path / "killed.db")) == len(kept) and time.monotonic() < until:
+                time.sleep(0.005)
+            time.sleep(dice.uniform(0, 0.05))
+            process.kill()
+        now = finished(tmp_path / "killed.db")
+        assert kept < now, "nothing is lost, and it goes on"
+        kept = now
+        assert all_gone(mark), "bots die with their ladder"
+    told = play(tmp_path, "killed")
+    assert told["table"] == unbroken["table"]
+    everything = finished(tmp_path / "killed.db")
+    assert len(everything) == told["matches"] == 2 * ROUNDS
+    lines = [record.match for record in records.read(tmp_path / "killed.jsonl")]
+    assert len(lines) == len(set(lines))
+    assert set(lines) == everything
+    # Once more: there is nothing left to do. And with another plan it does not go on.
+    assert play(tmp_path, "killed")["table"] == unbroken["table"]
+    other = subprocess.run(
+        command(tmp_path, "killed", "--rounds", "7", "--seed", "2"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert other.returncode == 1
+    assert other.stderr == (
+        f"arena: event kills was begun with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
+        " give it another name\n"
+    )
+    watched = subprocess.run(
+        [sys.executable, "-P", "-m", "arena", "ladder", "--watch", "--db", f"sqlite:///{tmp_path}/killed.db"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert watched.returncode == 0, watched.stderr
+    assert len(watched.stderr.splitlines()) == 2 * ROUNDS
+    assert all(f"| {name} " in watched.stdout for name in "ab")

@@ -1,0 +1,69 @@
+"""Strangers who misuse a public server, as programs: each is cut off, and honest bots play on beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from protocol.codes import Code, EndReason
+from protocol.record import Record
+from server.host import open_host
+from server.limits import HostLimits
+from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
+from tests.peers.honest import honest
+
+LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40)
+pytestmark = pytest.mark.timeout(120)
+
+
+async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], list[Record]]:
+    """What the peer printed, and the matches beside it: at least one of them from after it was done."""
+    beside: list[Record] = []
+    async with (
+        open_host(limits=LIMITS) as host,
+        honest(host.url, "anna", host.issue_token("anna")),
+        honest(host.url, "bert", host.issue_token("bert")),
+    ):
+        host.issue_token("victim")
+        peer = asyncio.create_task(run_peer(host, script, *arguments))
+        while not peer.done():
+            beside.append(await host.play(spec("anna", "bert", PLENTY)))
+        beside.append(await host.play(spec("anna", "bert", PLENTY)))
+        return await peer, beside
+
+
+def assert_unhurt(beside: list[Record]) -> None:
+    assert len(beside) >= 2
+    assert {each.result.reason for each in beside} == {EndReason.LINE}
+
+
+async def test_handshakes_that_never_end_are_cut_off() -> None:
+    told, beside = await misuse("slow_loris", "20", "6")
+    assert told == [{"type": "cut", "cut": 20, "of": 20}]
+    assert_unhurt(beside)
+
+
+async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
+    (*_, closed), beside = await misuse("flooder")
+    assert closed["sent"] < 200_000
+    assert closed["code"] in (1008, 1006)
+    if closed["code"] == 1008:
+        assert closed["reason"].startswith((Code.RATE_LIMITED, Code.TOO_SLOW))
+    assert_unhurt(beside)
+
+
+async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -> None:
+    told, beside = await misuse("many", "200")
+    assert told[0]["left"] <= LIMITS.connections_per_address - 2
+    assert_unhurt(beside)
+
+
+async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
+    told, beside = await misuse("guesser")
+    codes = [message["code"] for message in told if message["type"] == "error"]
+    assert len(codes) == 30
+    assert codes[:10] == [Code.BAD_TOKEN] * 10
+    assert set(codes[10:]) == {Code.RATE_LIMITED}
+    assert_unhurt(beside)

@@ -1,0 +1,106 @@
+"""The bots of examples/ play whole ladders against built-in ones, on a real server, as processes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from protocol.codes import EndReason
+from protocol.record import read
+from tests.bots.commands import ARENA, environment
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = pytest.mark.timeout(150)  # processes of four languages: a busy machine takes long
+
+BOTS = ("bot.py", "bot.js", "bot.c", "bot.pl")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc on this machine")
+    program = tmp_path_factory.mktemp("c") / "bot"
+    subprocess.run(
+        ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, EXAMPLES / "bot.c"], check=True
+    )
+    return program
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """bot.js in a folder of its own, with its two packages."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        pytest.skip("there is no node with npm on this machine")
+    folder = tmp_path_factory.mktemp("js")
+    told = subprocess.run(
+        ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    if told.returncode != 0:
+        pytest.skip(f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
+    return Path(shutil.copy(EXAMPLES / "bot.js", folder))
+
+
+def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
+    """Play each bot against the others and `greedy`; no match may end otherwise than by the rules."""
+    tables = [
+        f"[[bots]]\nname = {msgspec.json.encode(name).decode()}\ncommand = {msgspec.json.encode(words).decode()}\n"
+        for name, words in {**bots, "greedy": [*ARENA, "bot", "greedy"]}.items()
+    ]
+    head = f'game = "{game}"\nrounds = 1\ntime_control = "20+1"\nmargin = 5000\n'
+    (folder / "ladder.toml").write_text(head + "\n".join(tables))
+    told = subprocess.run(
+        [*ARENA, "ladder", "ladder.toml", "--record", "record.jsonl"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert told.returncode == 0, told.stderr
+    records = list(read(folder / "record.jsonl"))
+    count = len(bots) + 1
+    assert len(records) == count * (count - 1)
+    by_the_rules = {EndReason.LINE, EndReason.BOARD_FULL, EndReason.ELIMINATION, EndReason.ARMIES}
+    by_the_rules |= {EndReason.BOTH_ARMIES, EndReason.PLY_LIMIT}
+    assert {record.result.reason for record in records} <= by_the_rules, told.stdout
+
+
+GAMES = pytest.mark.parametrize("game", ["tictactoe", "riskless"])
+
+
+@GAMES
+def test_javascript_and_c(game: str, script: Path, compiled: Path, tmp_path: Path) -> None:
+    ladder(tmp_path, game, {"js": ["node", str(script)], "c": [*ARENA, "bot", "--exec", str(compiled)]})
+
+
+def test_python_and_perl(tmp_path: Path) -> None:
+    if shutil.which("perl") is None:
+        pytest.skip("there is no perl on this machine")
+    perl = f"perl {EXAMPLES / 'bot.pl'}"
+    bots = {
+        "wire": [sys.executable, str(EXAMPLES / "bot.py")],
+        "camel": [*ARENA, "bot", "--exec", perl],
+    }
+    ladder(tmp_path, "riskless", bots)
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_is_short(name: str) -> None:
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 100
+
+
+def test_the_python_example_needs_two_packages_only() -> None:
+    lines = (EXAMPLES / "bot.py").read_text(encoding="utf-8").splitlines()
+    imported = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))}
+    assert imported - set(sys.stdlib_module_names) == {"msgpack", "websockets"}

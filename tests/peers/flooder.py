@@ -1,0 +1,20 @@
+"""Sends messages as fast as it can, and prints how it was cut off."""
+
+from websockets.exceptions import ConnectionClosed
+
+from tests.peers.wire import Wire, arguments, report
+
+wire = Wire(*arguments())
+sent = 0
+try:
+    while sent < 200_000:
+        wire.say(type="ready", match="no such match")
+        sent += 1
+except (ConnectionClosed, OSError):
+    pass
+try:
+    while True:
+        wire.socket.recv(timeout=10)
+except (ConnectionClosed, OSError):
+    pass
+report(type="closed", code=wire.socket.close_code, reason=wire.socket.close_reason, sent=sent)

@@ -1,0 +1,18 @@
+"""Tries one token after another for a name; prints each answer's code."""
+
+import msgpack
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from tests.peers.wire import SUBPROTOCOL, arguments, report
+
+url, _, _ = arguments()
+for number in range(30):
+    with connect(url, subprotocols=[SUBPROTOCOL], compression=None) as socket:
+        socket.send(msgpack.packb({"type": "hello", "name": "victim", "token": f"guess {number}"}))
+        try:
+            while True:
+                message = msgpack.unpackb(socket.recv(timeout=10, decode=False))
+                report(**message)
+        except ConnectionClosed:
+            pass

@@ -1,0 +1,31 @@
+"""Opens connection after connection and keeps them all; prints how many the server left it."""
+
+import socket
+import sys
+import time
+from urllib.parse import urlsplit
+
+from tests.peers.wire import arguments, report
+
+url, _, _ = arguments()
+address = urlsplit(url)
+sockets = []
+for _attempt in range(int(sys.argv[4])):
+    try:
+        sockets.append(socket.create_connection((address.hostname or "", address.port or 0), timeout=5))
+    except OSError:
+        continue
+time.sleep(0.5)
+
+
+def alive(each: socket.socket) -> bool:
+    each.setblocking(False)
+    try:
+        return each.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+report(type="left", left=sum(map(alive, sockets)))

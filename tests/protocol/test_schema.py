@@ -1,0 +1,33 @@
+"""The JSON Schema of the messages: all are there, and every reference leads somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import get_args
+
+from msgspec import structs
+
+from protocol.messages import ClientMessage, Message, ServerMessage
+from protocol.schema import schema
+
+
+def test_every_message_is_there_with_its_fields_and_its_tag() -> None:
+    parts = schema()["$defs"]
+    for kind in get_args(Message):
+        fields = {field.encode_name for field in structs.fields(kind)}
+        assert set(parts[kind.__name__]["properties"]) == fields | {"type"}
+        assert parts[kind.__name__]["properties"]["type"] == {"enum": [kind.__struct_config__.tag]}
+
+
+def test_each_side_is_told_apart() -> None:
+    parts = schema()["$defs"]
+    assert len(parts["from_client"]["oneOf"]) == len(get_args(ClientMessage))
+    assert len(parts["from_server"]["oneOf"]) == len(get_args(ServerMessage))
+
+
+def test_every_reference_leads_somewhere() -> None:
+    whole = schema()
+    found = set(re.findall(r'"#/\$defs/([A-Za-z_]+)"', json.dumps(whole)))
+    assert found
+    assert found <= set(whole["$defs"])

@@ -1,0 +1,42 @@
+"""Matches under a referee, for its tests: no sockets, and time is an argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.core import Player
+from server.events import (
+    GotReady,
+    Moved,
+    Opened,
+    Tell,
+    TurnLeft,
+)
+from server.referee import Referee
+from tests.server.matches import terms
+
+MAXIE, MINNIE = Player
+
+
+def started(**how: Any) -> Referee:
+    """A referee whose players are ready and whose first turn has left at time 0."""
+    referee = Referee(terms(**how))
+    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0)):
+        referee.handle(event, 0)
+    return referee
+
+
+def told(effects: list[Any], player: Player, kind: type) -> list[Any]:
+    return [
+        each.message
+        for each in effects
+        if isinstance(each, Tell) and each.player is player and isinstance(each.message, kind)
+    ]
+
+
+def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
+    effects: list[Any] = []
+    for cell in cells:
+        effects = referee.handle(Moved(referee.mover, referee.ply, cell), at)
+        referee.handle(TurnLeft(referee.ply), at)
+    return effects

@@ -1,0 +1,129 @@
+"""The gallery: everybody sees each move, and a slow watcher skips to the newest position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.codec import decode_server
+from protocol.codes import EndReason
+from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
+from protocol.timecontrol import TimeControl
+from server.gallery import MAX_BACKLOG, Gallery
+
+CLOCKS = Clocks(1, 1)
+
+
+@dataclass(eq=False)
+class Slow:
+    """A watcher that reads when it is told to: a peer that misbehaves as slowly as a test wants."""
+
+    backlog: int = 0
+    frames: list[bytes] = field(default_factory=list)
+
+    def tell_frame(self, frame: bytes) -> None:
+        self.backlog += 1
+        self.frames.append(frame)
+
+    def heard(self) -> list[ServerMessage]:
+        return [decode_server(frame) for frame in self.frames]
+
+    def moves(self) -> list[int]:
+        """The moves of the match, as a client puts them together. A ply that is missing is a failure."""
+        moves: list[int] = []
+        for message in self.heard():
+            if isinstance(message, View):
+                moves = [each.move for each in message.moves]
+            elif isinstance(message, Update):
+                assert message.ply == len(moves), "a ply is missing"
+                moves.append(message.played.move)
+        return moves
+
+
+class Match:
+    """Moves 0, 1, 2 … before a gallery."""
+
+    def __init__(self) -> None:
+        self.moves: list[Played] = []
+        self.gallery = Gallery(self.view)
+
+    def view(self) -> View:
+        control = TimeControl.parse("1+0")
+        return View("m", "e", "tictactoe", {}, Players("a", "b"), control, list(self.moves), CLOCKS, "maxie")
+
+    def move(self) -> None:
+        self.moves.append(Played(len(self.moves), 1.0))
+        self.gallery.show(Update("m", len(self.moves) - 1, self.moves[-1], CLOCKS))
+
+    def end(self) -> None:
+        moves = [each.move for each in self.moves]
+        self.gallery.close(End("m", None, EndReason.PLY_LIMIT, "", moves, CLOCKS))
+
+
+def test_who_enters_sees_all_so_far_then_each_move_then_the_end() -> None:
+    match, watcher = Match(), Slow()
+    match.move()
+    match.gallery.enter(watcher)
+    match.move()
+    match.end()
+    assert [type(message) for message in watcher.heard()] == [View, Update, End]
+    assert watcher.moves() == [0, 1]
+    assert len(match.gallery) == 0
+
+
+def test_who_leaves_sees_no_more() -> None:
+    match, watcher = Match(), Slow()
+    match.gallery.enter(watcher)
+    match.gallery.leave(watcher)
+    match.gallery.leave(watcher)
+    match.move()
+    assert len(watcher.frames) == 1
+
+
+def test_a_frame_is_made_once_for_all() -> None:
+    match, watchers = Match(), [Slow() for _ in range(3)]
+    for watcher in watchers:
+        match.gallery.enter(watcher)
+    match.move()
+    assert len({id(watcher.frames[-1]) for watcher in watchers}) == 1
+
+
+def test_a_slow_watcher_is_left_out_and_skips_to_the_newest() -> None:
+    match, slow, quick = Match(), Slow(), Slow()
+    match.gallery.enter(slow)
+    match.gallery.enter(quick)
+    for _ in range(100):
+        match.move()
+        quick.backlog = 0
+    assert len(slow.frames) == MAX_BACKLOG + 1
+    assert quick.moves() == list(range(100))
+    slow.backlog = 0
+    match.move()
+    assert slow.moves() == list(range(101))
+    assert len(slow.frames) == MAX_BACKLOG + 2
+
+
+def test_even_one_that_never_read_is_told_the_end() -> None:
+    match, slow = Match(), Slow()
+    match.gallery.enter(slow)
+    for _ in range(50):
+        match.move()
+    match.end()
+    assert slow.moves() == list(range(50))
+    assert isinstance(slow.heard()[-1], End)
+
+
+@given(st.lists(st.booleans(), max_size=120))
+def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script: list[bool]) -> None:
+    match, watcher = Match(), Slow()
+    match.gallery.enter(watcher)
+    for moves in script:
+        if moves:
+            match.move()
+        else:
+            watcher.backlog = 0
+        assert watcher.backlog <= MAX_BACKLOG + 1
+    match.end()
+    assert watcher.moves() == list(range(len(match.moves)))

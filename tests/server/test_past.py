@@ -1,0 +1,53 @@
+"""What the store knows of before: the unfinished matches of an event, and their bots' sessions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from games.core import Player
+from server import store
+from server.events import GotReady, Opened
+from server.journal import Journal
+from server.member import secret_hash
+from server.past import kept_sessions, unfinished
+from tests.server.matches import record, terms
+
+
+async def test_unfinished_matches_come_back_with_all_that_happened(database: str) -> None:
+    asked = replace(terms(game="riskless"), match="open")
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
+            journal.open_match(replace(asked, match=match), event, "2026-11-20T12:00:00Z", rated=True)
+            journal.append(match, 0, 5, Opened())
+            journal.append(match, 1, 7, GotReady(Player.MINNIE))
+        journal.close_match(record("over"))
+        await journal.drain()
+        (past,) = await unfinished(engine, "serve")
+        tasks.cancel_scope.cancel()
+    assert replace(past.terms, game=asked.game) == asked
+    assert past.terms.game.setup() == asked.game.setup()
+    assert (past.event, past.started, past.rated) == ("serve", "2026-11-20T12:00:00Z", True)
+    assert past.events == [(5, Opened()), (7, GotReady(Player.MINNIE))]
+
+
+async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database: str) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        for secret in ("first", "second"):
+            journal.keep_session("anna", secret_hash(secret))
+            await journal.drain()
+        known = await kept_sessions(engine, ["anna", "bert"])
+        tasks.cancel_scope.cancel()
+    assert known == {"anna": secret_hash("second")}
+
+
+@pytest.mark.parametrize("names", [[], ["nobody"]])
+async def test_nobody_is_known_of_whom_nothing_was_kept(database: str, names: list[str]) -> None:
+    async with store.open_store(database) as engine:
+        assert await kept_sessions(engine, names) == {}
