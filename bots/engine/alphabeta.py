@@ -396,4 +396,3 @@ def make_search(game: Kernel) -> Any:
                 return mode
 
     return kernel(search, f"search-{game.name}")
-
