@@ -145,13 +145,14 @@ class Room:
         self._let_out(effects)
 
     def _let_out(self, effects: list[Effect]) -> None:
+        shown: Accepted | None = None
         for effect in effects:
             if not isinstance(effect, Tell):
                 continue
             member = self.players[effect.player]
             member.tell(effect.message)
             if isinstance(effect.message, Accepted):
-                self._show(effect.message)
+                shown = effect.message
             elif isinstance(effect.message, Turn):
                 # Need not be durable before anything else happens: it goes with the next batch.
                 at = monotonic_ns()
@@ -161,6 +162,9 @@ class Room:
                 self.referee.handle(left, at)
                 if self.referee.revision != before:
                     self._journal.append(self.terms.match, self._next_seq(), at, left)
+        if shown is not None:
+            # After both players: what is written to hundreds of watchers delays nobody's turn.
+            self._show(shown)
 
     def _show(self, accepted: Accepted) -> None:
         """Show the move to whoever watches; one acknowledged again has been shown."""

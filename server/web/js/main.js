@@ -1,14 +1,13 @@
 // The page's addresses: #/ #/match/ID/PLY #/play/BOT #/table/EVENT #/bot/NAME #/file/PLY
 
 import { set } from "./dom.js";
-import { acceptDrops, FileView } from "./views/file.js";
+import { acceptDrops } from "./parts/dropped.js";
 import { Home } from "./views/home.js";
-import { MatchView } from "./views/match.js";
 
 const VIEWS = {
   "": async () => Home,
-  match: async () => MatchView,
-  file: async () => FileView,
+  match: async () => (await import("./views/match.js")).MatchView,
+  file: async () => (await import("./views/file.js")).FileView,
   play: async () => (await import("./views/play.js")).PlayView,
   table: async () => (await import("./views/table.js")).TableView,
   bot: async () => (await import("./views/bot.js")).BotView,

@@ -1,22 +1,12 @@
-// Record files of the reader's own: dropped on the page, or opened. They never leave the browser.
+// A record file of the reader's own, match by match.
 
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
+import { opened, openFile } from "../parts/dropped.js";
 import { Viewer } from "../parts/viewer.js";
 import { plural } from "../text.js";
 
-const MOST_BYTES = 64 * 1024 * 1024;
 const LISTED = 500;
-
-let opened = null; // { name, lines } of the last file
-
-export async function openFile(file) {
-  if (file.size > MOST_BYTES) throw new Error(`${file.name} is larger than 64 MB`);
-  const lines = (await file.text()).split("\n").filter((line) => line.trim());
-  opened = { name: file.name, lines };
-  if (location.hash === "#/file") window.dispatchEvent(new HashChangeEvent("hashchange"));
-  else location.hash = "#/file";
-}
 
 export class FileView {
   constructor(main, [ply]) {
@@ -85,17 +75,4 @@ export class FileView {
   stop() {
     this.viewer?.stop();
   }
-}
-
-// Let a file be dropped anywhere on the page.
-export function acceptDrops() {
-  window.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-  });
-  window.addEventListener("drop", (event) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file) return;
-    event.preventDefault();
-    openFile(file).catch((error) => console.error(error));
-  });
 }
