@@ -4,12 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: ladder test check format lock bench clean
+.PHONY: ladder test check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
+	$(BIN)/python -m bots.engine
 	$(BIN)/arena ladder
 
 test: $(STAMP)  ## unit, property and end-to-end tests
+	$(BIN)/python -m bots.engine
 	$(BIN)/pytest
 
 check: $(STAMP)  ## lint, types, import contracts
@@ -39,6 +41,9 @@ lock:  ## pin the dependencies again (needs uv)
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
+bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md
+	$(BIN)/python -m benchmarks.server
+
 bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
@@ -46,6 +51,9 @@ bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes
 $(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
+
+screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
+	$(BIN)/python -m tests.web.screenshots docs/pictures
 
 clean:
 	rm -rf $(VENV) dist build

@@ -25,6 +25,7 @@ from protocol.messages import (
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""
 
+_encoder = msgspec.msgpack.Encoder()
 _CLIENT_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ClientMessage))
 _SERVER_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ServerMessage))
 
@@ -40,7 +41,7 @@ class DecodeError(ValueError):
 
 def encode(message: Message) -> bytes:
     """The frame of a message."""
-    return msgpack.packb(msgspec.to_builtins(message), use_bin_type=True)
+    return _encoder.encode(message)
 
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:

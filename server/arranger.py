@@ -13,6 +13,7 @@ from functools import partial
 from time import monotonic, monotonic_ns
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, GameError, Player
 from maps.loader import MapError
@@ -180,20 +181,28 @@ class Arranger:
         while True:
             for gone in self._challenges.expire(monotonic_ns()):
                 self._over(gone, "expired")
-            while self._match_one():
-                pass
+            seen = self._lobby.changes
+            await self._match_all()
+            if self._lobby.changes != seen:
+                continue
             with anyio.move_on_after(self._next_wake()):
                 await self._lobby.wait_change()
 
-    def _match_one(self) -> bool:
-        if self.offer is None or self.draining or self.playing >= self.at_once:
-            return False
-        rating = partial(self.rating, self.offer.game.name)
-        pair = self._meetings.choose([member.name for member in self._waiting(self.offer)], rating)
-        if pair is None:
-            return False
+    async def _match_all(self) -> None:
+        """Give a match to everybody who waits, as far as the limits go."""
+        waiting = self._waiting(self.offer) if self.offer is not None else []
+        while self.offer is not None and not self.draining and self.playing < self.at_once:
+            waiting = [member for member in waiting if member.free]
+            rating = partial(self.rating, self.offer.game.name)
+            pair = self._meetings.choose([member.name for member in waiting], rating)
+            if pair is None:
+                return
+            self._begin(self.offer, pair)
+            # So many may wait at once that those who play would be held up.
+            await checkpoint()
+
+    def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
-        offer = self.offer
         spec = MatchSpec(
             match=uuid.uuid4().hex,
             event=offer.event,
@@ -206,7 +215,6 @@ class Arranger:
             threads=offer.threads,
         )
         self._start(spec, offer.rated)
-        return True
 
     def _waiting(self, offer: Offer) -> list[Member]:
         now = monotonic()

@@ -43,6 +43,7 @@ from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
+from server.match_log import MatchLogs
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
@@ -117,7 +118,8 @@ class Host:
         self.resumed = 0
         """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
+        logs = MatchLogs(engine, self.lobby.accounts)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), logs, program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 
@@ -146,7 +148,7 @@ class Host:
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in pasts:
             room = self._admit(past.terms, past.event, rated=past.rated, past=past)
-            self._tasks.start_soon(self._arranged, room)
+            self._begin(room)
         return len(pasts)
 
     async def drain(self, seconds: float) -> int:
@@ -185,10 +187,14 @@ class Host:
     # rooms
 
     def _start(self, spec: MatchSpec, rated: bool) -> None:  # noqa: FBT001  the arranger's callback
-        self._tasks.start_soon(self._arranged, self._open(spec, rated=rated))
+        self._begin(self._open(spec, rated=rated))
+
+    def _begin(self, room: Room) -> None:
+        # Counted here and not in the task, which runs later: the limit must hold for the next one too.
+        self.arranger.playing += 1
+        self._tasks.start_soon(self._arranged, room)
 
     async def _arranged(self, room: Room) -> None:
-        self.arranger.playing += 1
         try:
             record = await self._run(room)
         finally:
@@ -281,7 +287,7 @@ async def open_host(
             engine = store.make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
         else:
             engine = store.make_engine(database)
-        stack.push_async_callback(engine.dispose)
+        stack.push_async_callback(_dispose, engine)
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
@@ -345,6 +351,12 @@ async def open_host(
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
+
+
+async def _dispose(engine: AsyncEngine) -> None:
+    """Close the store's connections, also when this host is cancelled: each of them has a thread."""
+    with anyio.CancelScope(shield=True):
+        await engine.dispose()
 
 
 @asynccontextmanager

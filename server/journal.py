@@ -92,7 +92,8 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
-        async with self._engine.connect() as connection:
+        connection = await self._engine.connect()
+        try:
             while True:
                 await self._work.wait()
                 self._work = anyio.Event()
@@ -112,6 +113,10 @@ class Journal:
                     batch.done.set()
                     self._tell(perf_counter() - began)
                 await checkpoint()
+        finally:
+            # It has a thread of its own, which would be left behind by a close that is cancelled.
+            with anyio.CancelScope(shield=True):
+                await connection.close()
 
     async def drain(self) -> None:
         """Wait until all that was appended so far is committed."""

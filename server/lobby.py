@@ -22,6 +22,8 @@ class Lobby:
         self._members: dict[str, Member] = {}
         self._entering: set[str] = set()
         self._changed = anyio.Event()
+        self.changes = 0
+        """How often something has changed: who looks, then waits, sees whether it missed one."""
 
     def member(self, name: str) -> Member:
         """The member of that name, connected or not."""
@@ -113,6 +115,7 @@ class Lobby:
 
     def stir(self) -> None:
         """Wake whoever waits for a change."""
+        self.changes += 1
         self._changed.set()
         self._changed = anyio.Event()
 

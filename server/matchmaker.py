@@ -14,6 +14,9 @@ RATING_STEP = 200.0
 """A difference in rating that weighs as much as having met once more."""
 
 UNRATED = 1500.0
+MOST_COMPARED = 50
+"""How many of those that wait are compared with each other, the longest waiting first: all pairs of
+thousands would hold up every match."""
 
 OPEN_EVENT = "serve"
 """The event of whatever an open server arranges itself: what it goes on with after a restart."""
@@ -44,8 +47,9 @@ class Meetings:
         """The next match among these: near in rating, seldom met, each in the seat it has had less.
 
         The cost of a pair is how often they have met, and one for each `RATING_STEP` between them. Ties
-        go to who has waited longest: earlier in `idle`. None when fewer than two are idle. O(n²).
+        go to who has waited longest: earlier in `idle`. None when fewer than two are idle.
         """
+        idle = idle[:MOST_COMPARED]
         pairs = list(combinations(idle, 2))
         if not pairs:
             return None

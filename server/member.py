@@ -58,8 +58,7 @@ class Takes:
         """Why the bot does not play this, as one clause, or None when it does."""
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
-        name = game.setup().get("map")
-        if self.maps and isinstance(name, str) and name not in self.maps:
+        if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
             return f"it plays on {', '.join(sorted(self.maps))} only"
         if self.time_controls and str(control) not in self.time_controls:
             return f"it plays at {', '.join(sorted(self.time_controls))} only"

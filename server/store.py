@@ -8,6 +8,7 @@ reads before it writes does so under `exclusive`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -113,6 +114,9 @@ rating_steps = sa.Table(  # what server.rating_store has counted: two rows a mat
     sa.Index("ix_rating_steps_finished", "finished", "match"),
 )
 
+PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
+"""The environment's name for a file that holds the password of a PostgreSQL URL without one."""
+
 
 class StoreError(Exception):
     """The database cannot be used: one line that says which and why."""
@@ -173,6 +177,13 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
     if mode is not None:
         # libpq's name, which hosts write into the URLs that they hand out; asyncpg calls it ssl
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
+    if url.password is None and PASSWORD_FILE in os.environ:
+        # A password in a command line or in the environment is seen by more than who should.
+        file = Path(os.environ[PASSWORD_FILE])
+        try:
+            url = url.set(password=file.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None
     try:
         # A connection that the database has closed in the meantime is found out before it is used.
         return create_async_engine(url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AsyncExitStack
 
 import anyio
 import pytest
@@ -27,7 +28,7 @@ from protocol.timecontrol import TimeControl
 from server.host import Host
 from server.matchmaker import Offer
 from tests.server.matches import game_of
-from tests.server.peer import dial, enter
+from tests.server.peer import Peer, dial, enter
 
 FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
@@ -61,6 +62,29 @@ async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> No
     met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in records[:6])
     assert len(met) == 3
     assert all(each.result.reason in (EndReason.LINE, EndReason.BOARD_FULL) for each in records[:6])
+
+
+async def test_no_more_matches_are_begun_at_once_than_the_host_wants(host: Host) -> None:
+    async with AsyncExitStack() as stack:
+        peers = [await stack.enter_async_context(enter(host, f"bot {number}")) for number in range(6)]
+        host.arranger.at_once = 2
+        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        begun: list[Peer] = []
+
+        async def wait(peer: Peer) -> None:
+            await peer.hear(Start)
+            begun.append(peer)
+
+        async with anyio.create_task_group() as tasks:
+            for peer in peers:
+                tasks.start_soon(wait, peer)
+            host.lobby.stir()
+            with anyio.fail_after(20):
+                while len(begun) < 4:
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        assert len(host.rooms) == 2
+        host.arranger.offer = None
 
 
 async def test_a_challenge_is_accepted_and_played(host: Host) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import RecordedMove, to_line
 from server import migrations, store
-from server.store import StoreError, make_engine, open_store, prepare
+from server.store import PASSWORD_FILE, StoreError, make_engine, open_store, prepare
 from tests.server.databases import Postgresql
 from tests.server.matches import record
 
@@ -227,3 +227,16 @@ def test_without_the_driver_postgresql_asks_for_its_extra() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
     )
     assert done.stdout == "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'\n"
+
+
+def test_the_password_of_a_url_without_one_comes_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("p@ss/word\n")
+    monkeypatch.setenv(PASSWORD_FILE, str(secret))
+    assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
+    assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
+    secret.unlink()
+    with pytest.raises(StoreError, match="cannot be read"):
+        make_engine("postgresql://arena@db/arena")

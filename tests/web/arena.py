@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from bots.engines.registry import ENGINES
+from bots.options import ENGINES
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.web.arena import PATIENCE, chromium
+
+expect.set_options(timeout=PATIENCE * 700)
 
 
 @pytest.fixture(scope="module")

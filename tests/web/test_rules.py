@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from games.catalogue import make_game
 from games.core import AnyGame
-from games.hexapawn import Hexapawn
 from maps.setup import make_setup
 from tests.web.arena import Arena, arena
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_setup("tictactoe"),
     "hexapawn": make_setup("hexapawn"),
-    "hexapawn 4x5": Hexapawn(4, 5),
+    "hexapawn 4x5": make_game("hexapawn", {"width": 4, "height": 5}),
     **{f"riskless {name}": make_setup("riskless", name) for name in ("m1", "m2", "path4", "usa", "world")},
 }
 
@@ -55,7 +55,9 @@ def test_a_game_goes_the_same_way(served: Arena, page: Page, name: str) -> None:
 
 def random_game(game: AnyGame, chance: random.Random) -> tuple[list[Any], list[dict[str, Any]]]:
     """The moves of a game, and what each of its positions must look like to the page."""
-    position, played, expected = game.start(), [], []
+    position = game.start()
+    played: list[Any] = []
+    expected: list[dict[str, Any]] = []
     while True:
         outcome = game.outcome(position)
         data = game.position_to_data(position)

@@ -29,7 +29,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server on which two bots that think play Riskless."""
     folder = tmp_path_factory.mktemp("slow")
-    with arena(folder, "--map", "m1", "--tc", "0.3/move", bots=("alphabeta", "greedy")) as running:
+    with arena(folder, "--map", "m2", "--tc", "0.7/move", bots=("alphabeta", "random")) as running:
         yield running
 
 
@@ -37,7 +37,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: A
     page.goto(slow.url)
     page.locator(".card.live").first.click()
     expect(page.locator(".player[data-running]")).to_have_count(1)
-    expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|greedy"))
+    expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
     expect(page.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(page.locator(".moves li").nth(3)).to_be_visible()
     expect(page.locator(".player .thinking", has_text="depth").first).to_be_visible()

@@ -1,0 +1,98 @@
+"""Load for the server's benchmark: many bots in one process that do as little as a bot can."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgpack
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.typing import Subprotocol
+
+from protocol.messages import SUBPROTOCOL
+
+MOVE = msgpack.packb({"type": "move", "match": "0" * 32, "ply": 4, "move": 8})
+"""A frame as large as a move's."""
+
+
+@dataclass
+class Load:
+    """What the bots of one run have counted together."""
+
+    moves: int = 0
+    forfeits: list[str] = field(default_factory=list)
+    connected: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True) -> None:
+    """Tic-tac-toe, always the first free cell, `pause` seconds before each move; until cancelled."""
+    try:
+        async with _open(url) as connection:
+            await connection.send(msgpack.packb({"type": "hello", "name": name, "pool": pool}))
+            async for frame in connection:
+                message: dict[str, Any] = msgpack.unpackb(frame)
+                match message["type"]:
+                    case "welcome":
+                        load.connected += 1
+                    case "start":
+                        await connection.send(msgpack.packb({"type": "ready", "match": message["match"]}))
+                    case "turn":
+                        if pause:
+                            await asyncio.sleep(pause)
+                        moves = message["moves"]
+                        cell = next(cell for cell in range(9) if cell not in moves)
+                        answer = {
+                            "type": "move",
+                            "match": message["match"],
+                            "ply": message["ply"],
+                            "move": cell,
+                        }
+                        await connection.send(msgpack.packb(answer))
+                    case "accepted":
+                        load.moves += 1
+                    case "end":
+                        if message["reason"] not in ("line", "board_full"):
+                            load.forfeits.append(message["reason"])
+                    case "error":
+                        load.errors.append(message["code"])
+    except (OSError, ConnectionClosed, InvalidHandshake) as error:
+        load.errors.append(str(error))
+
+
+async def relay_bot(url: str, first: bool, load: Load) -> None:
+    """A frame as large as a move for every frame that comes; until cancelled."""
+    try:
+        async with _open(url) as connection:
+            load.connected += 1
+            await connection.recv()  # the pair is complete
+            if first:
+                await connection.send(MOVE)
+            async for frame in connection:
+                if len(frame) == len(MOVE):
+                    load.moves += 1
+                    await connection.send(MOVE)
+    except (OSError, ConnectionClosed, InvalidHandshake) as error:
+        load.errors.append(str(error))
+
+
+def _open(url: str) -> Any:
+    return connect(
+        url,
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
+        compression=None,
+        proxy=None,
+        open_timeout=60,
+        ping_interval=None,
+    )
+
+
+async def measured(load: Load, warm: float, seconds: float) -> float:
+    """Moves a second, after a time to get going."""
+    await asyncio.sleep(warm)
+    before, began = load.moves, time.perf_counter()
+    await asyncio.sleep(seconds)
+    return (load.moves - before) / (time.perf_counter() - began)
