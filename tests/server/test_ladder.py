@@ -97,20 +97,14 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     bots = [bot("a"), bot("b"), bot("c")]
 
-    class Stopped(Exception):
-        pass
-
-    class Stopper(Watch):
-        def played(self, ladder: Ladder, record: Record) -> None:
-            if len(ladder.played) == 5:
-                raise Stopped
-
-    with pytest.raises(BaseExceptionGroup), anyio.fail_after(30):
+    stopped = ladder(tmp_path / "1.jsonl", *bots, rounds=3)
+    with anyio.fail_after(60):
         await run_ladder(
-            ladder(tmp_path / "1.jsonl", *bots, rounds=3), Stopper(), database=url, patience=QUICK
+            stopped, Watch(), database=url, enough=lambda: len(stopped.played) >= 5, patience=QUICK
         )
     # A match that was in play when it was killed.
     with sqlite3.connect(tmp_path / "arena.db") as store:
+        store.execute("update ladders set finished = null")
         store.execute(
             "insert into matches (match, event, game, maxie, minnie, terms, started, rated)"
             " values ('x', 'test', 'tictactoe', 'a', 'b', '{}', '2026-01-01T00:00:00Z', 0)"
@@ -120,8 +114,8 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(30):
         await run_ladder(again, watch, database=url, patience=QUICK)
-    assert again.resumed == 5
-    assert watch.notices == ["event test goes on: 5 of 18 matches were played before"]
+    assert 5 <= again.resumed < 18
+    assert watch.notices == [f"event test goes on: {again.resumed} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(30):
         await run_ladder(unbroken, Watch(), patience=QUICK)

@@ -1,3 +1,4 @@
+import math
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_the_example() -> None:
 
 def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
     written, bare = read_ladder(EXAMPLE), read(tmp_path, TWO)
-    for key in ("game", "time_control", "margin_ms", "rounds", "concurrency", "seed"):
+    for key in ("game", "time_control", "margin_ms", "format", "rounds", "openings", "concurrency", "seed"):
         assert getattr(written, key) == getattr(bare, key), key
     assert bare == LadderPlan(bots=bare.bots, folder=tmp_path)
 
@@ -55,6 +56,31 @@ def test_every_key(tmp_path: Path) -> None:
         seed=-4,
         folder=tmp_path,
     )
+
+
+def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
+    plan = read(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
+    assert (plan.format, plan.rounds, plan.seconds, plan.openings) == ("swiss", None, 600, 4)
+    assert [each.threads for each in plan.bots] == [1, 2]
+    listed = read(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
+    assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
+    assert engine_bot("jamboree:threads=2,depth=3").threads == 2
+    assert engine_bot("jamboree:threads=many").threads == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
+        ('for = "soon"', "for: must be as in 30s, 10m, 2h, or ever, not 'soon'"),
+        ('for = "0s"', "for: must be more than nothing"),
+        ("openings = 1000", "openings: at most 100 plies, not 1000"),
+        ("openings = true", "openings: must be a number of plies, or the name of a file"),
+    ],
+)
+def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadLadder, match=why):
+        read(tmp_path, f"{text}\n{TWO}")
 
 
 @pytest.mark.parametrize(
