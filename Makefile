@@ -4,12 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: ladder test check format lock bench bench-server clean
+.PHONY: ladder test check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
+	$(BIN)/python -m bots.engine
 	$(BIN)/arena ladder
 
 test: $(STAMP)  ## unit, property and end-to-end tests
+	$(BIN)/python -m bots.engine
 	$(BIN)/pytest
 
 check: $(STAMP)  ## lint, types, import contracts
@@ -49,6 +51,9 @@ bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes
 $(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
+
+screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
+	$(BIN)/python -m tests.web.screenshots docs/pictures
 
 clean:
 	rm -rf $(VENV) dist build

@@ -11,7 +11,19 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": ("ladder", "match", "serve", "ratings", "token", "backup", "restore", "export", "import"),
+    "server.cli": (
+        "ladder",
+        "match",
+        "serve",
+        "ratings",
+        "token",
+        "check",
+        "log",
+        "backup",
+        "restore",
+        "export",
+        "import",
+    ),
     "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
     "maps.cli": ("maps",),
 }

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from bots.cli_play import Show
+from bots.cli_review import judge
 from bots.replay import Replay, read_records, replayed
 from console import Failure, JsonOption, Misuse, out, write_json
 from protocol.record import BadRecord, Record
@@ -33,6 +34,15 @@ def register(app: typer.Typer, show: Show) -> None:
         ply: Annotated[
             int | None, typer.Option("--ply", help="Show only the position before this ply.")
         ] = None,
+        analyse: Annotated[
+            str, typer.Option("--analyse", metavar="ENGINE", help="Judge every move: alphabeta, minimax …")
+        ] = "",
+        depth: Annotated[
+            int, typer.Option("--depth", min=2, max=20, help="With --analyse: plies to search.")
+        ] = 3,
+        svg: Annotated[
+            Path | None, typer.Option("--svg", help="With --analyse: draw the values here; - is the output.")
+        ] = None,
         json: JsonOption = None,
     ) -> None:
         """Step through a finished match, after checking that its moves and its result are true.
@@ -40,10 +50,19 @@ def register(app: typer.Typer, show: Show) -> None:
         At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A
         file of several matches is listed, until --match picks one; --json writes that list.
 
+        With --analyse an engine tells for each move what it gave away, and the better move: ?? where a
+        certain result was thrown away, ? where an army or more was; --json then writes the moves.
+
         Example: arena replay ladder.jsonl --match 3f2a
+
+        Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
         """
         records = _read(record)
-        if json is not None:
+        if svg is not None and not analyse:
+            raise Misuse("--svg draws what --analyse finds: give --analyse ENGINE too")
+        if analyse:
+            judge(_choose(record, records, match), analyse, depth, json, svg)
+        elif json is not None:
             write_json([_row(line, each) for line, each in records], json)
         elif not match and len(records) > 1:
             _list(records)

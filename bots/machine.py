@@ -28,7 +28,10 @@ from games.catalogue import make_game
 from games.core import GameError, Player
 from protocol.codes import Code
 from protocol.messages import (
+    Accept,
     Accepted,
+    Challenged,
+    ChallengeOver,
     End,
     Error,
     Hello,
@@ -47,6 +50,7 @@ class Machine:
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
         self._tables: dict[str, Table] = {}
+        self._asked: list[str] = []  # challenges that wait until there is room for a match
         self.welcomed = False
         """True while the present connection is past its handshake."""
 
@@ -58,6 +62,7 @@ class Machine:
     def opened(self) -> list[Action]:
         """A connection is there, the first or a new one."""
         self.welcomed = False
+        self._asked.clear()  # what is still open is told again
         return [Send(self._hello)]
 
     def lost(self) -> None:
@@ -77,8 +82,22 @@ class Machine:
                 return self._error(message)
             case Turn() | Accepted() | End():
                 return self._played(message, now)
+            case Challenged(challenge=challenge, opponent=opponent):
+                if opponent == self._hello.name and challenge not in self._asked:
+                    self._asked.append(challenge)
+                return self._take_challenge()
+            case ChallengeOver(challenge=challenge):
+                if challenge in self._asked:
+                    self._asked.remove(challenge)
+                return []
             case _:
-                return []  # challenges, listings and views are for who asks for them
+                return []  # listings, views and open challenges are for who asks for them
+
+    def _take_challenge(self) -> list[Action]:
+        """Accept the oldest challenge to this bot, if there is room for a match."""
+        if not self._asked or len(self._tables) >= self._hello.matches:
+            return []
+        return [Send(Accept(self._asked.pop(0)))]
 
     def _played(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         table = self._tables.get(message.match)
@@ -160,7 +179,7 @@ class Machine:
     def _over(self, table: Table, ending: Ending) -> list[Action]:
         del self._tables[table.match.id]
         stop: list[Action] = [Stop(table.match.id)] if table.phase is Phase.CHOOSING else []
-        return [*stop, Finish(table.match, ending)]
+        return [*stop, Finish(table.match, ending), *self._take_challenge()]
 
     def _start(self, start: Start) -> list[Action]:
         table = self._tables.get(start.match)

@@ -46,3 +46,9 @@ def not_found(what: str) -> Answer:
 def bad_request(why: str) -> Answer:
     """The question itself is wrong: one line that says why."""
     return text(why, HTTPStatus.BAD_REQUEST)
+
+
+def unauthorized(why: str) -> Answer:
+    """The name and its token do not go together, or are not given: one line that says why."""
+    headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'}
+    return Answer(HTTPStatus.UNAUTHORIZED, TEXT, f"{why}\n".encode(), headers)

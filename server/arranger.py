@@ -218,12 +218,14 @@ class Arranger:
 
     def _waiting(self, offer: Offer) -> list[Member]:
         now = monotonic()
+        # Whom somebody asks for a match gets to answer before the matchmaker has another one ready.
+        asked = {each.opponent for each in self._challenges.listed(monotonic_ns())}
         waiting = []
         for member in self._lobby.connected():
             if member.benched and not self._bench.sits(member.name, now):
                 member.benched = ""
             takes = member.takes.pool and member.takes.refusal(offer.game, offer.time_control) is None
-            if takes and member.free and not member.benched:
+            if takes and member.free and not member.benched and member.name not in asked:
                 waiting.append(member)
         return waiting
 

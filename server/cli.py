@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+import server.cli_check
 import server.cli_ladder
+import server.cli_log
 import server.cli_ratings
 import server.cli_serve
 import server.cli_store
@@ -18,3 +20,5 @@ def register(app: typer.Typer) -> None:
     server.cli_ratings.register(app)
     server.cli_store.register(app)
     server.cli_token.register(app)
+    server.cli_check.register(app)
+    server.cli_log.register(app)

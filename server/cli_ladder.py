@@ -23,9 +23,11 @@ from console import (
 )
 from server.cli_match import match
 from server.ladder_command import (
+    CsvOption,
     EventOption,
+    HtmlOption,
     OpeningsOption,
-    PinOption,
+    Reports,
     engine_bots,
     is_given,
     play,
@@ -79,7 +81,8 @@ def ladder(
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
     ] = False,
-    pin: PinOption = False,
+    html: HtmlOption = None,
+    csv: CsvOption = None,
     external: Annotated[
         int,
         typer.Option(
@@ -143,7 +146,7 @@ def ladder(
     plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
     if dial_in is not None:
         plan = dataclasses.replace(plan, bots=())
-    tell(play(plan, "ladder", record, db, dial_in=dial_in, pin=pin), [], {}, json)
+    tell(play(plan, "ladder", record, db, dial_in=dial_in), [], {}, Reports(json, html, csv))
 
 
 def _dial_in(

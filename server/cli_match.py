@@ -22,9 +22,11 @@ from console import (
 )
 from server.ladder import Ladder
 from server.ladder_command import (
+    CsvOption,
     EventOption,
+    HtmlOption,
     OpeningsOption,
-    PinOption,
+    Reports,
     engine_bots,
     play,
     tell,
@@ -41,7 +43,7 @@ def match(
     b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same again.")],
     sprt: Annotated[
         str | None,
-        typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05."),
+        typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized."),
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = "m2",
@@ -55,7 +57,8 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = "0",
     event: EventOption = None,
-    pin: PinOption = False,
+    html: HtmlOption = None,
+    csv: CsvOption = None,
 ) -> None:
     """Play pairs between two bots, and say how much stronger A is, with the error.
 
@@ -76,11 +79,11 @@ def match(
     def settled(played: Ladder) -> bool:
         return test is not None and test.verdict(_pairs(played)) is not Verdict.OPEN
 
-    played = play(plan, "match", record, db, settled, pin=pin)
+    played = play(plan, "match", record, db, settled)
     pairs = _pairs(played)
     found = difference(pairs)
     told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}
-    tell(played, _findings(first, second, pairs, found, test), told, json)
+    tell(played, _findings(first, second, pairs, found, test), told, Reports(json, html, csv))
 
 
 def _pairs(played: Ladder) -> Counts:

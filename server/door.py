@@ -35,8 +35,8 @@ CONTROL_BURST = 100
 MOST_FRAGMENTS = 1024
 """Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
 
-Pages = Callable[[Request], Awaitable[Answer | None]]
-"""Answers a plain GET; None where there is no such page."""
+Pages = Callable[[Request, str], Awaitable[Answer | None]]
+"""Answers a plain GET from an address; None where there is no such page."""
 
 
 class Door:
@@ -140,7 +140,10 @@ class Door:
         return None
 
     async def _answer(self, connection: ServerConnection, request: Request) -> Response:
-        found = await self._pages(request)
+        address = getattr(connection, "client_address", None) or "unknown"
+        if self.trusts(address):
+            address = _forwarded_for(request) or address
+        found = await self._pages(request, address)
         if found is None:
             text = f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}\n"
             return connection.respond(HTTPStatus.NOT_FOUND, text)

@@ -43,6 +43,7 @@ from server.library import Library
 from server.limits import PRIVATE, HostLimits
 from server.lobby import Lobby
 from server.loopwatch import LoopWatch
+from server.match_log import MatchLogs
 from server.meters import Meters
 from server.pages import Pages
 from server.past import Past, kept_sessions, unfinished
@@ -117,7 +118,8 @@ class Host:
         self.resumed = 0
         """How many matches of before it went on with."""
         self._tasks = tasks
-        self.pages = Pages(self.meters, Library(engine), StaticFiles(), program=PROGRAM, anyone=anyone)
+        logs = MatchLogs(engine, self.lobby.accounts)
+        self.pages = Pages(self.meters, Library(engine), StaticFiles(), logs, program=PROGRAM, anyone=anyone)
         self.meters.bots.set_function(lambda: len(self.lobby.connected()))
         self.meters.matches.set_function(lambda: len(self.rooms))
 

@@ -69,8 +69,6 @@ class Ladder:
     openings: Openings = field(default_factory=NoOpenings)
     named: bool = True
     """Whether the event has a name of its own; else the last one without a name goes on."""
-    pinned: bool = False
-    """Whether each match gets cores of its own."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0

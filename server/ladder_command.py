@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
+import msgspec
 import typer
 
 from console import Failure, Misuse, err, out, write_json
@@ -18,6 +21,7 @@ from games.riskless import Riskless
 from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.timecontrol import BadTimeControl, TimeControl
+from server.breakdown import breakdown
 from server.fleet import BotRefused
 from server.host import CannotListen
 from server.ladder import Ladder, run_ladder
@@ -33,7 +37,8 @@ from server.ladder_file import (
 )
 from server.ladder_store import CannotResume
 from server.openings import BadOpenings, NoOpenings, Openings, RandomOpenings, read_openings
-from server.standings import is_void, table
+from server.report_page import page
+from server.standings import Row, is_void, table
 from server.store import StoreError
 from server.tables import show, watching
 from server.visitors import DialIn, TooFew
@@ -50,9 +55,10 @@ OpeningsOption = Annotated[
         "--openings", help="Random plies before the bots begin, or a file: a line of moves for each."
     ),
 ]
-PinOption = Annotated[
-    bool, typer.Option("--pin", help="Give each match cores of its own, where the system can.")
+HtmlOption = Annotated[
+    Path | None, typer.Option("--html", help="Write a report here: one page that needs nothing else.")
 ]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the table here, as CSV.")]
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
@@ -101,8 +107,6 @@ def play(
     db: str | None,
     settled: Callable[[Ladder], bool] = lambda _: False,
     dial_in: DialIn | None = None,
-    *,
-    pin: bool = False,
 ) -> Ladder:
     """Play the plan: what was played. Raises Failure or Misuse."""
     # Only Riskless has maps; any other game has one start.
@@ -116,7 +120,6 @@ def play(
             kind,
             _openings(plan, starts),
             named=plan.event != LadderPlan.event,
-            pinned=pin,
         )
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
@@ -149,6 +152,23 @@ def _openings(plan: LadderPlan, starts: Sequence[AnyGame]) -> Openings:
     return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()
 
 
+def write_text(text: str, path: Path) -> None:
+    """Write a report. Raises Failure."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """The table, a line a bot, under the names of its columns."""
+    text = StringIO()
+    writer = csv.DictWriter(text, Row.__struct_fields__, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(msgspec.structs.asdict, rows))
+    return text.getvalue()
+
+
 def summary(played: Ladder) -> dict[str, object]:
     """What `--json` tells of a ladder before its table."""
     return {
@@ -161,15 +181,32 @@ def summary(played: Ladder) -> dict[str, object]:
     }
 
 
-def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], json: Path | None) -> None:
-    """Print the table and what follows from it, and say where the matches are."""
+@dataclasses.dataclass(frozen=True)
+class Reports:
+    """The files that tell of a ladder, as far as they are wanted."""
+
+    json: Path | None = None
+    html: Path | None = None
+    csv: Path | None = None
+
+
+def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], reports: Reports) -> None:
+    """Print the table and what follows from it, write the reports, and say where the matches are."""
     rows = table(played.bots, played.records)
+    json = reports.json
     if str(json) != "-":  # else the output is for a program
         show(rows, out)
         for line in findings:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if json is not None:
-        write_json({**summary(played), "table": rows, **told}, json)
+        write_json(
+            {**summary(played), "table": rows, "breakdown": breakdown(played.bots, played.played), **told},
+            json,
+        )
+    if reports.html is not None:
+        write_text(page(played), reports.html)
+    if reports.csv is not None:
+        write_text(as_csv(rows), reports.csv)
     count = len(played.played)
     void = sum(map(is_void, played.records))
     ending = f"; {void} void, which count for nobody" if void else ""

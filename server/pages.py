@@ -8,6 +8,7 @@
 /api/record/MATCH          one record; ?download gives it as a file
 /api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
 /api/bot/NAME              what is known of a bot
+/api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
 Each answer that needs the store is kept for a second, and only a few are made at once: however often
 people press reload, matches do not notice.
@@ -31,6 +32,7 @@ from maps.loader import load_file, map_names
 from server import answers
 from server.answers import Answer
 from server.library import MOST, Library
+from server.match_log import MatchLogs
 from server.meters import Meters
 from server.static import StaticFiles
 
@@ -60,11 +62,19 @@ class Pages:
     """The plain pages of one server."""
 
     def __init__(
-        self, meters: Meters, library: Library, files: StaticFiles, *, program: str, anyone: bool
+        self,
+        meters: Meters,
+        library: Library,
+        files: StaticFiles,
+        logs: MatchLogs,
+        *,
+        program: str,
+        anyone: bool,
     ) -> None:
         self._meters = meters
         self._library = library
         self._files = files
+        self._logs = logs
         self._about = {
             "program": program,
             "anyone": anyone,
@@ -75,8 +85,8 @@ class Pages:
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self.draining = False
 
-    async def __call__(self, request: Request) -> Answer | None:
-        """The answer to a GET; None where there is no such page."""
+    async def __call__(self, request: Request, address: str) -> Answer | None:
+        """The answer to a GET from an address; None where there is no such page."""
         if len(request.path) > LONGEST:
             return answers.bad_request(f"the path is longer than {LONGEST} characters")
         try:
@@ -88,6 +98,10 @@ class Pages:
             return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
         if path.startswith("/web/"):
             return self._files.file(path.removeprefix("/web/"), accepts)
+        if path.startswith("/api/log/"):
+            match = unquote(path.removeprefix("/api/log/"))
+            # Never kept: it is for whoever shows the token.
+            return await self._timed(path, lambda: self._logs.answer(match, request, address))
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), request.path)
         return self._plain(path)
@@ -131,20 +145,26 @@ class Pages:
         kept = self._kept.get(asked)
         if kept is not None and monotonic() < kept[0]:
             return kept[1]
-        try:
-            with anyio.fail_after(PATIENCE):
-                async with self._turns:
-                    made = await make()
-        except TimeoutError:
-            return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
-        except sa.exc.SQLAlchemyError as error:
-            log.error("the store does not answer %s: %s", asked, error)  # noqa: TRY400  one line, for the host
-            return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+        made = await self._timed(asked, make)
+        if made.status is HTTPStatus.SERVICE_UNAVAILABLE:
+            return made
         self._kept.pop(asked, None)
         while len(self._kept) >= KEPT:
             del self._kept[next(iter(self._kept))]
         self._kept[asked] = (monotonic() + KEPT_SECONDS, made)
         return made
+
+    async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
+        """An answer from the store, which must not take long."""
+        try:
+            with anyio.fail_after(PATIENCE):
+                async with self._turns:
+                    return await make()
+        except TimeoutError:
+            return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+        except sa.exc.SQLAlchemyError as error:
+            log.error("the store does not answer %s: %s", asked, error)  # noqa: TRY400  one line, for the host
+            return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _records(self, given: dict[str, str]) -> Answer:
         limit = given.get("limit", "20")

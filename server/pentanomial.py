@@ -47,6 +47,10 @@ class Difference:
     """Half the width of the 95 % interval."""
     superiority: float
     """The likelihood, 0 to 1, that the first player is the stronger one."""
+    normalised: float
+    """Normalised Elo: the score's distance from ½ in standard deviations of a match, scaled."""
+    normalised_error: float
+    """Half the width of its 95 % interval."""
 
 
 def difference(counts: Sequence[int]) -> Difference | None:
@@ -69,4 +73,12 @@ def difference(counts: Sequence[int]) -> Difference | None:
     else:
         # The interval leaves the scale: take the slope of the Elo curve at the mean.
         half = Z95 * error * SCALE / (mean * (1 - mean))
-    return Difference(elo_of_score(mean), half, NormalDist().cdf((mean - 0.5) / error))
+    # A pair's mean varies with half the variance of a match.
+    unit = 2 * SCALE / math.sqrt(variance * (2 if len(counts) == CLASSES else 1))
+    return Difference(
+        elo_of_score(mean),
+        half,
+        NormalDist().cdf((mean - 0.5) / error),
+        unit * (mean - 0.5),
+        unit * Z95 * error,
+    )

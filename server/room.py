@@ -88,6 +88,9 @@ class Room:
             self._inbox.close()
             self._post.close()
             self.gallery.close(self.end())
+            # Whoever has been told of the end may take its next match before this record is written.
+            for member in self.players.values():
+                member.matches.pop(self.terms.match, None)
         record = self.record()
         try:
             await self._journal.durable(self._journal.close_match(record))

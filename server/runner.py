@@ -87,13 +87,11 @@ class Runner:
         *,
         again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
-        seated: Callable[[str, str, int], Callable[[], None]] = lambda _maxie, _minnie, _weight: _nothing,
     ) -> None:
         """concurrency   what matches in play may weigh together; one may always be in play
         played        told of each match at its end, once
         again         told of each void match that is to be played again
         seconds_left  no match begins when there are none left
-        seated        called with the connected names when a match begins; what it returns, when it ends
         """
         self._host = host
         self._fleet = fleet
@@ -102,7 +100,6 @@ class Runner:
         self._played = played
         self._again = again
         self._seconds_left = seconds_left
-        self._seated = seated
         self._running = 0
         self._load = 0
 
@@ -195,12 +192,8 @@ class Runner:
         record = self._unplayed(
             spec.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
         )
-        leave = self._seated(spec.maxie, spec.minnie, weight)
-        try:
-            with anyio.move_on_after(limit):
-                record = await self._host.play(spec)
-        finally:
-            leave()
+        with anyio.move_on_after(limit):
+            record = await self._host.play(spec)
         self._running -= 1
         self._load -= weight
         self._settle(schedule, pairing, record)
@@ -267,7 +260,3 @@ def _answered(record: Record, seat: Player, bot: str) -> bool | None:
         return True
     late = record.result.reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} and bot in losers(record)
     return False if late else None
-
-
-def _nothing() -> None:
-    """What is to be done at the end of a match where nothing was done at its beginning."""

@@ -33,6 +33,9 @@ OUTBOX = 256
 CLOSE_SECONDS = 2
 """How long the last words to a client may take."""
 
+SHOWN_BYTES = 24
+"""Of a frame that is no message: so many are told."""
+
 FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
 """Close codes that this side sends for what the peer did wrong."""
 
@@ -207,7 +210,16 @@ class Session:
                     "" if self._visitor is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
                 )
                 trace.debug("< %s %s: %s", self._name, shown[:200], error)
+            if error.code is Code.BAD_MESSAGE:
+                raise DecodeError(error.code, f"{error.detail}; {_shown(frame)}") from None
             raise
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("< %s %s", self._name, without_secrets(message))
         return message, at
+
+
+def _shown(frame: bytes | str) -> str:
+    """How a frame that is no message begins, for its author."""
+    if isinstance(frame, str):
+        return f"it begins {frame[:SHOWN_BYTES]!r}"
+    return f"its {len(frame)} bytes begin {frame[:SHOWN_BYTES].hex(' ')}"

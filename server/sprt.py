@@ -3,7 +3,8 @@
 Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores of
 an unknown distribution: the likelihood ratio is taken between the two most likely distributions whose
 means are the scores that elo0 and elo1 stand for (Van den Bergh, "Comments on Normalized Elo",
-proposition 1.1). Elo here is logistic.
+proposition 1.1). Elo is logistic, or normalised: the mean's distance from ½ in standard deviations of a
+match, so that a bound needs about as many matches whatever the share of draws (there, section 4.1).
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from server.elo import expected_score
+from server.elo import SCALE, expected_score
 
 _UNSEEN = 1e-3
 """Counted for a score that did not occur, so that no logarithm is of 0."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
+
+LOGISTIC, NORMALIZED = "logistic", "normalized"
+MODELS = (LOGISTIC, NORMALIZED)
+
+_ROUNDS = 50
+"""Of the iteration for normalised Elo; a handful is enough."""
 
 
 class BadSprt(ValueError):
@@ -41,6 +48,7 @@ class Sprt:
     elo1: float
     alpha: float = 0.05
     beta: float = 0.05
+    model: str = LOGISTIC
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for value in (self.elo0, self.elo1)) or self.elo0 >= self.elo1:
@@ -54,11 +62,15 @@ class Sprt:
     def parse(cls, text: str) -> Sprt:
         """The test that `elo0=0,elo1=10,alpha=0.05,beta=0.05` writes; the last two may be left out."""
         values: dict[str, float] = {}
+        model = LOGISTIC
         for part in text.split(","):
             key, equals, value = part.strip().partition("=")
+            if key == "model" and value in MODELS:
+                model = value
+                continue
             if not equals or key not in _KEYS or key in values:
                 raise BadSprt(
-                    f"{part.strip()!r:.40} is no part of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05"
+                    f"{part.strip()!r:.40} is no part of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized if Elo is"
                 )
             try:
                 values[key] = float(value)
@@ -66,7 +78,7 @@ class Sprt:
                 raise BadSprt(f"{key} must be a number, not {value!r:.40}") from None
         if not {"elo0", "elo1"} <= set(values):
             raise BadSprt(f"{text!r:.60} lacks elo0 or elo1: write elo0=0,elo1=10,alpha=0.05,beta=0.05")
-        return cls(**values)
+        return cls(**values, model=model)
 
     @property
     def lower(self) -> float:
@@ -85,9 +97,16 @@ class Sprt:
         seen = [n or _UNSEEN for n in counts]
         total = sum(seen)
         shares = [n / total for n in seen]
-        under0 = _likeliest(shares, expected_score(self.elo0))
-        under1 = _likeliest(shares, expected_score(self.elo1))
+        under0, under1 = self._under(shares, self.elo0), self._under(shares, self.elo1)
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(seen, under0, under1, strict=True))
+
+    def _under(self, shares: Sequence[float], elo: float) -> list[float]:
+        """The most likely distribution of which `elo` holds."""
+        if self.model == LOGISTIC:
+            return _likeliest(shares, expected_score(elo))
+        # A pair is two matches: its mean varies with half the variance of one.
+        matches = 2 if len(shares) == 5 else 1
+        return _likeliest_normalised(shares, math.sqrt(matches) * elo / (2 * SCALE))
 
     def verdict(self, counts: Sequence[int]) -> Verdict:
         """Whether the counts settle the test. To be asked after each pair, and the test ends with the answer."""
@@ -101,17 +120,40 @@ def _likeliest(shares: Sequence[float], mean: float) -> list[float]:
     """The most likely distribution with this mean, having seen `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
     t is the one zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)), which falls from +∞ to -∞ between
-    the poles of the extreme scores 0 and 1. Bisected to the last bit.
+    the poles of the extreme scores 0 and 1.
     """
     top = len(shares) - 1
-    offsets = [i / top - mean for i in range(len(shares))]
-    low, high = -1 / offsets[-1], -1 / offsets[0]
-    while True:
-        t = (low + high) / 2
-        if not low < t < high:
+    return _balanced(shares, [i / top - mean for i in range(len(shares))])
+
+
+def _likeliest_normalised(shares: Sequence[float], t: float) -> list[float]:
+    """The most likely distribution whose mean is `t` standard deviations above ½, having seen `shares`.
+
+    The condition is not linear in the distribution; so it is made linear at the last one found, from the
+    uniform one on, until nothing changes.
+    """
+    top = len(shares) - 1
+    scores = [i / top for i in range(len(shares))]
+    found = [1 / len(shares)] * len(shares)
+    for _ in range(_ROUNDS):
+        mean = sum(p * a for p, a in zip(found, scores, strict=True))
+        deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(found, scores, strict=True)))
+        bends = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
+        last, found = found, _balanced(shares, bends)
+        if max(abs(p - q) for p, q in zip(found, last, strict=True)) < 1e-9:
             break
-        if sum(p * a / (1 + t * a) for p, a in zip(shares, offsets, strict=True)) > 0:
-            low = t
+    return found
+
+
+def _balanced(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
+    """p_i = share_i / (1 + x offset_i), for the one x with which Σ p_i offset_i is 0. Bisected to the last bit."""
+    low, high = -1 / max(offsets), -1 / min(offsets)
+    while True:
+        x = (low + high) / 2
+        if not low < x < high:
+            break
+        if sum(p * a / (1 + x * a) for p, a in zip(shares, offsets, strict=True)) > 0:
+            low = x
         else:
-            high = t
-    return [p / (1 + t * a) for p, a in zip(shares, offsets, strict=True)]
+            high = x
+    return [p / (1 + x * a) for p, a in zip(shares, offsets, strict=True)]

@@ -68,12 +68,8 @@ def make_search(game: Kernel) -> Any:
     order = Ordering(game, frame_words)
     score_rest, pick, hint_first, reward = order.score_rest, order.pick, order.hint_first, order.reward
     jamboree = Jamboree(game, frame_words, pick)
-    open_split, close_split, take, report = (
-        jamboree.open_split,
-        jamboree.close_split,
-        jamboree.take,
-        jamboree.report,
-    )
+    open_split, close_split = jamboree.open_split, jamboree.close_split
+    take, report = jamboree.take, jamboree.report
     find_work, leave, linger = jamboree.find_work, jamboree.leave, jamboree.linger
 
     @inlined
@@ -401,5 +397,3 @@ def make_search(game: Kernel) -> Any:
 
     return kernel(search, f"search-{game.name}")
 
-
-__all__ = ["DONE", "STOPPED", "UPPER", "make_search"]

@@ -13,13 +13,17 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching
 from numba.extending import register_jitable
+
+if sys.platform != "win32":
+    import fcntl
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,13 +66,30 @@ def folder() -> Path:
 _folder: list[Path] = []
 
 
+def chosen_folder() -> Path:
+    """`folder()`, asked once in a process."""
+    if not _folder:
+        _folder.append(folder())
+    return _folder[0]
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Of several processes that are about to compile the same, one does, and the others then find it.
+
+    Where files cannot be locked, each compiles for itself.
+    """
+    with (chosen_folder() / "lock").open("w") as file:
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def kernel(function: Function, name: str) -> Function:
     """`function` compiled at its first call, or taken from the cache, where it is called `name`.
 
     It runs without the GIL, unchecked: indices must be right, and a division by zero is not noticed.
     """
-    if not _folder:
-        _folder.append(folder())
     # without _nrt no array is reference-counted, which would cost more than the search
     dispatcher: Any = _njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
 
@@ -78,7 +99,7 @@ def kernel(function: Function, name: str) -> Function:
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
             self._filename_base = name
-            self._locator = _Locator(_folder[0])
+            self._locator = _Locator(chosen_folder())
             del py_func
 
     class Cache(_caching.Cache):  # type: ignore[misc]

@@ -15,6 +15,7 @@ from typing import Generic, cast
 import numpy as np
 
 from bots.engine.alphabeta import DONE, make_search
+from bots.engine.cache import one_at_a_time
 from bots.engine.catalogue import compile_game
 from bots.engine.kernel import Weights, Words
 from bots.engine.layout import (
@@ -141,8 +142,9 @@ class Searcher(Generic[P, M]):
 
     def warm_up(self) -> None:
         """Compile, or load what was compiled before: afterwards the first search starts at once."""
-        for _ in self.deepen(self.game.start(), max_depth=2):
-            pass
+        with one_at_a_time():
+            for _ in self.deepen(self.game.start(), max_depth=2):
+                pass
 
     def deepen(
         self,

@@ -1,16 +1,23 @@
 """bots.machine: what the client does about everything a server may say, and in any order."""
 
-import random
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bots.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
 from bots.machine import Machine
 from games.core import Player
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign, ServerMessage
+from protocol.messages import (
+    Accept,
+    Accepted,
+    Challenged,
+    ChallengeOver,
+    Error,
+    Hello,
+    Move,
+    Ready,
+    Resign,
+)
+from protocol.timecontrol import TimeControl
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
 
 HELLO = Hello("me", matches=2)
@@ -269,123 +276,28 @@ def test_matches_of_which_nothing_was_heard_make_room_for_new_ones() -> None:
     assert isinstance(prepare, Prepare)
 
 
-class Server:
-    """A model of a server with one match of tic-tac-toe, on a line that loses what is on its way.
-
-    `deaf`: the connection is broken, but nobody has noticed: what is said to it is lost.
-    """
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.position = TICTACTOE.start()
-        self.moves: list[object] = []
-        self.answers: dict[int, set[object]] = {}
-        self.ready = False
-        self.line: list[ServerMessage] = []
-        self.deaf = False
-
-    def connect(self) -> None:
-        self.deaf = False
-        self.line = [welcome()]
-        self.line.append(self.over() or start())
-        if self.ready and not self.over():
-            self.line.append(turn(self.moves))
-
-    def over(self) -> ServerMessage | None:
-        outcome = TICTACTOE.outcome(self.position)
-        return end(self.moves, reason=EndReason.BOARD_FULL) if outcome else None
-
-    def play(self, move: object) -> None:
-        self.position = TICTACTOE.play(self.position, move)
-        self.moves = [*self.moves, move]
-
-    def take(self, message: object) -> None:
-        if self.deaf:
-            return
-        match message:
-            case Ready() if not self.ready:
-                self.ready = True
-                self.line.append(turn(self.moves))
-            case Move(_, ply, move):
-                self.answers.setdefault(ply, set()).add(move)
-                if ply != len(self.moves):
-                    return
-                self.play(move)
-                self.line.append(Accepted("m", ply, 1.0, 1000))
-                if not self.over():
-                    self.play(self.rng.choice(TICTACTOE.moves(self.position)))
-                self.line.append(self.over() or turn(self.moves))
+def challenge(id: str, opponent: str = "me") -> Challenged:
+    return Challenged(id, "anna", opponent, "tictactoe", "", TimeControl(1000), None, True, 60_000)
 
 
-class Client:
-    """A machine on the other end of the line, and a bot that plays at random."""
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.machine = Machine(Hello("me"))
-        self.doing: list[Prepare | Choose] = []
-        self.finished: list[Finish] = []
-        self.connect()
-
-    def connect(self) -> None:
-        self.machine.lost()
-        self.server.connect()
-        self.act(self.machine.opened())
-
-    def act(self, actions: list[Action]) -> None:
-        for action in actions:
-            match action:
-                case Send(message):
-                    self.server.take(message)
-                case Prepare() | Choose():
-                    self.doing.append(action)
-                case Finish():
-                    self.finished.append(action)
-                case Stop():
-                    self.doing.clear()
-                case _:
-                    raise AssertionError(action)
-
-    def work(self) -> None:
-        """The bot does the first thing that it was asked."""
-        order = self.doing.pop(0)
-        if isinstance(order, Prepare):
-            self.act(self.machine.prepared(order.match.id))
-            return
-        move = self.server.rng.choice(TICTACTOE.moves(order.position))
-        self.act(self.machine.chose("m", order.ply, move, None, 0.0))
-
-    def step(self, event: str) -> None:
-        line = self.server.line
-        match event:
-            case "drop":
-                self.connect()
-            case "deaf":
-                self.server.deaf = True
-            case "repeat" if line:
-                line.insert(0, line[0])
-            case "deliver" if line:
-                self.act(self.machine.received(line.pop(0), 0.0))
-            case "work" if self.doing:
-                self.work()
+def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
+    machine = Machine(Hello("me", matches=1))
+    machine.opened()
+    machine.received(welcome(), 0.0)
+    assert machine.received(challenge("c1"), 0.0) == [Send(Accept("c1"))]
+    machine.received(start(), 0.0)
+    machine.prepared("m")
+    assert machine.received(challenge("c2"), 0.0) == []
+    assert machine.received(challenge("c3"), 0.0) == []
+    assert machine.received(ChallengeOver("c2", "expired"), 0.0) == []
+    finish, accept = machine.received(end([]), 0.0)
+    assert isinstance(finish, Finish)
+    assert accept == Send(Accept("c3"))
 
 
-EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
-def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
-    server = Server(random.Random(seed))
-    client = Client(server)
-    for event in events:
-        if not client.finished:
-            client.step(event)
-    if server.deaf:
-        client.step("drop")
-    for _ in range(200):
-        if not client.finished:
-            client.step("work" if client.doing else "deliver")
-    assert len(client.finished) == 1
-    assert client.finished[0].ending.position == server.position
-    assert all(len(answers) == 1 for answers in server.answers.values())
+def test_an_open_challenge_and_one_to_somebody_else_are_left_alone() -> None:
+    machine = Machine(HELLO)
+    machine.opened()
+    machine.received(welcome(), 0.0)
+    assert machine.received(challenge("c1", ""), 0.0) == []
+    assert machine.received(challenge("c2", "bert"), 0.0) == []

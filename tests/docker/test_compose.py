@@ -138,3 +138,39 @@ def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: 
     assert len(played) >= 2
     for record in played:
         assert_replays(record)
+
+
+def matches_of(compose: Compose, folder: Path) -> set[str]:
+    """The matches that are in the record, each there once."""
+    ids = [record.match for record in records(compose, folder)]
+    assert len(ids) == len(set(ids))
+    return set(ids)
+
+
+def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, tmp_path: Path) -> None:
+    terms = {"BOTS": "3", "TC": "5+1", "MAP": "path4", "ROUNDS": "10", "OPENINGS": "2"}
+    services = ("server", "random", "greedy", "last")
+    compose("up", "--build", "--detach", *services, **terms)
+    limit = time.monotonic() + 120
+    while "5/60 " not in compose("logs", "server"):
+        assert time.monotonic() < limit, compose("logs")
+        time.sleep(0.2)
+    compose("kill")
+    before = matches_of(compose, tmp_path)
+    output = compose("up", *services, **terms)
+    assert "goes on: " in output, output
+    after = matches_of(compose, tmp_path)
+    assert before < after
+    assert len(after) == 60
+    compose("cp", "server:/record/report.html", str(tmp_path))
+    assert "<h2>Ratings</h2>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    names = compose("ps", "--all", "--format", "{{.Name}}").split()
+    for name in names:
+        if "-random-" in name or "-greedy-" in name:
+            shown = subprocess.run(
+                ["docker", "inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", name],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert shown.stdout.split() == [str(10**9), str(2**30)]

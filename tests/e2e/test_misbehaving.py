@@ -200,6 +200,7 @@ async def test_garbage() -> None:
     (error,) = outcome.of("error")
     assert (error["code"], error["fatal"]) == (Code.BAD_MESSAGE, True)
     assert "not msgpack" in error["detail"]
+    assert " bytes begin " in error["detail"]
     assert outcome.told[-1]["code"] == 1007
 
 

@@ -26,7 +26,7 @@ def door(*proxies: str, **limits: int) -> Door:
     return Door(HostLimits(**limits), proxies, no_pages)
 
 
-async def no_pages(_request: Request) -> Answer | None:
+async def no_pages(_request: Request, _address: str) -> Answer | None:
     return None
 
 

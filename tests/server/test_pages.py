@@ -1,81 +1,182 @@
-"""The plain pages over a real socket: health, readiness, metrics, what the page asks for, and nothing else."""
+"""What the server answers to plain GETs: the page's files, and what the page asks for."""
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import http.client
 import json
+import re
+from typing import Any
+from urllib.parse import quote
 
 import anyio
 import pytest
 
+from protocol.record import from_line
 from server.host import Host
-from tests.server.matches import spec
+from server.static import StaticFiles, takes_gzip
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
 
 
-async def get(host: Host, path: str) -> tuple[int, str, str]:
-    """The status, the headers and the body of a GET."""
-    async with await anyio.connect_tcp("127.0.0.1", int(host.url.rpartition(":")[2])) as stream:
-        await stream.send(f"GET {path} HTTP/1.1\r\nHost: arena\r\nConnection: close\r\n\r\n".encode())
-        heard = b""
-        with anyio.fail_after(10):
-            while chunk := await _more(stream):
-                heard += chunk
-    head, _, body = heard.partition(b"\r\n\r\n")
-    return int(head.split()[1]), head.decode(), body.decode(errors="replace")
+async def get(host: Host, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of one answer."""
+
+    def fetch() -> tuple[int, dict[str, str], bytes]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(fetch)
 
 
-async def _more(stream: anyio.abc.ByteReceiveStream) -> bytes:
-    try:
-        return await stream.receive()
-    except anyio.EndOfStream:
-        return b""
+async def ask(host: Host, path: str) -> Any:
+    status, _, body = await get(host, f"/api/{path}")
+    assert status == 200, body
+    return json.loads(body)
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/healthz?verbose=1", "/readyz"])
-async def test_a_server_that_runs_says_so(host: Host, path: str) -> None:
-    assert (await get(host, path))[0] == 200
+async def play(host: Host, count: int) -> list[str]:
+    """The ids of so many finished matches."""
+    ids = []
+    for _ in range(count):
+        async with (
+            enter(host, "anna") as anna,
+            enter(host, "bert") as bert,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(anna.play, game_of())
+            tasks.start_soon(bert.play, game_of())
+            ids.append((await host.play(spec("anna", "bert"))).match)
+    return ids
 
 
-async def test_a_server_that_drains_is_alive_but_not_ready(host: Host) -> None:
-    await host.drain(0)
-    assert (await get(host, "/healthz"))[0] == 200
-    assert (await get(host, "/readyz"))[0] == 503
-
-
-async def test_the_metrics_are_a_page_that_prometheus_reads(host: Host) -> None:
-    await host.play(spec("anna", "bert", ready=10))
-    status, head, body = await get(host, "/metrics")
+async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> None:
+    status, headers, body = await get(host, "/")
     assert status == 200
-    assert "version=0.0.4" in head
-    assert 'arena_matches_finished_total{reason="no_show"} 1.0' in body
+    assert headers["Cache-Control"] == "no-cache"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    again, _, nothing = await get(host, "/", If_None_Match=headers["ETag"])
+    assert (again, nothing) == (304, b"")
+    files = re.findall(r'(?:src|href)="(/[^"]+)"', body.decode())
+    assert len(files) > 10
+    for file in files:
+        status, headers, whole = await get(host, file)
+        assert status == 200, file
+        assert "immutable" in headers["Cache-Control"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        _, headers, packed = await get(host, file, Accept_Encoding="br, gzip")
+        if "Content-Encoding" in headers:
+            assert gzip.decompress(packed) == whole
+
+
+async def test_every_module_that_a_file_imports_is_there() -> None:
+    files = StaticFiles()
+    page = files.page("", "").body.decode()
+    preloaded = re.findall(r'modulepreload" href="/web/([^"]+)"', page)
+    assert f"{files.digest}/js/main.js" in preloaded
+    for name in preloaded:
+        assert files.file(name, "") is not None
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/healthz/", "/../etc/passwd", "/web/../host.py", "/web/%2e%2e/host.py", "/metrics/x", "/api/nothing"],
+    [
+        "/web/x/js/main.js",
+        "/web/../pages.py",
+        "/web/%2e%2e/pages.py",
+        "/nothing",
+        "/api/",
+        "/api/nothing",
+        "/api/map/..%2fm2",
+        "/api/map/nowhere",
+        "/api/record/none",
+        "/api/record/%27%20or%201=1",
+        "/api/bot/nobody",
+        "/api/table?event=none",
+        "/api/about/more",
+    ],
 )
-async def test_there_is_no_other_page(host: Host, path: str) -> None:
-    assert (await get(host, path))[0] == 404
-
-
-async def test_the_page_comes_with_a_strict_policy(host: Host) -> None:
-    status, head, body = await get(host, "/")
-    assert status == 200
-    assert "content-security-policy: default-src 'none'" in head.lower()
-    assert "unsafe" not in head
-    assert "<title>" in body
-
-
-async def test_a_finished_match_is_listed_and_can_be_had(host: Host) -> None:
-    played = await host.play(spec("anna", "bert", ready=10))
-    listed = json.loads((await get(host, "/api/records"))[2])
-    assert played.match in json.dumps(listed)
-    record = json.loads((await get(host, f"/api/record/{played.match}"))[2])
-    assert record["format"] == "arena-record/1"
-    assert (await get(host, "/api/record/nothing"))[0] == 404
-
-
-@pytest.mark.parametrize("path", ["/api/records?limit=x", "/api/records?limit=-1", f"/api/bot/{'x' * 3000}"])
-async def test_a_parameter_that_cannot_be_is_refused_in_one_line(host: Host, path: str) -> None:
+async def test_what_is_not_there_is_told_in_one_line(host: Host, path: str) -> None:
     status, _, body = await get(host, path)
+    assert status == 404
+    assert body.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0",
+        "limit=51",
+        "limit=-1",
+        "limit=1e9",
+        "limit=" + "9" * 100,
+        "limit=%C2%B2",
+        "game=chess",
+        "before=yesterday",
+        "before=2026-01-01|a'b",
+        "bot=%ff",
+        "bot=" + "x" * 200,
+        "&".join(f"a{n}=1" for n in range(20)),
+        "bot=" + "x" * 3000,
+    ],
+)
+async def test_a_question_that_cannot_be_meant_is_refused_in_one_line(host: Host, query: str) -> None:
+    status, _, body = await get(host, f"/api/records?{query}")
     assert status == 400
-    assert body.count("\n") == 1
+    assert body.count(b"\n") == 1
+
+
+async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -> None:
+    ids = await play(host, 3)
+    first = await ask(host, "records?limit=2")
+    rest = await ask(host, f"records?limit=2&before={quote(first['next'])}")
+    shown = [*first["matches"], *rest["matches"]]
+    assert [each["match"] for each in shown] == ids[::-1]
+    assert rest["next"] is None
+    assert shown[0]["players"] == {"maxie": "anna", "minnie": "bert"}
+    status, headers, body = await get(host, f"/api/record/{ids[0]}?download")
+    assert status == 200
+    assert headers["Content-Disposition"].startswith("attachment")
+    record = from_line(body.strip())
+    assert (record.match, len(record.moves)) == (ids[0], shown[-1]["plies"])
+    assert not (await ask(host, "records?bot=carl"))["matches"]
+    assert len((await ask(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
+
+
+async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
+    await play(host, 2)
+    table = await ask(host, "table?event=test")
+    assert table["counted"] == 2
+    winner = table["rows"][0]
+    assert winner["wins"] + winner["draws"] + winner["losses"] == 2
+    crosses = {each["bot"]: each for each in table["crosses"]}
+    assert crosses["anna"]["wins"] == crosses["bert"]["losses"]
+    rated = await ask(host, "table")
+    assert rated["events"] == [{"event": "test", "matches": 2}]
+    assert rated["standings"] == []
+    bot = await ask(host, "bot/anna")
+    assert len(bot["matches"]) == 2
+
+
+async def test_the_map_and_what_the_server_is(host: Host) -> None:
+    about = await ask(host, "about")
+    assert "world" in about["maps"]
+    assert about["anyone"] is False
+    world = await ask(host, "map/world")
+    assert world["wraps"] is True
+    assert len(world["continents"]) == 6
+
+
+def test_gzip_is_given_to_whom_takes_it() -> None:
+    assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
+    assert takes_gzip("GZIP")
+    assert not takes_gzip("")
+    assert not takes_gzip("gzip;q=0")
+    assert not takes_gzip("br")

@@ -94,3 +94,10 @@ def test_a_test_is_written_as_match_runners_write_it() -> None:
 def test_what_is_no_test(text: str, why: str) -> None:
     with pytest.raises(BadSprt, match=why):
         Sprt.parse(text)
+
+
+def test_normalised_elo_is_asked_for_by_its_name() -> None:
+    assert Sprt.parse("elo0=0,elo1=5,model=normalized") == Sprt(0, 5, model="normalized")
+    assert Sprt.parse("elo0=0,elo1=5").model == "logistic"
+    with pytest.raises(BadSprt, match="model=bayesian"):
+        Sprt.parse("elo0=0,elo1=5,model=bayesian")

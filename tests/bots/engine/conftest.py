@@ -1,7 +1,15 @@
-"""The compiled kernels are kept for the whole run, as a user's are; without numba there is nothing to test."""
+"""Without numba there is nothing to test here; a kernel takes ten seconds of a quiet core to compile."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("numba", reason="the compiled engine needs the extra `engine`")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(300))

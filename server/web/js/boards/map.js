@@ -35,7 +35,7 @@ export class MapBoard {
     set(this.element, { viewBox: `0 0 ${layout.width.toFixed(0)} ${layout.height.toFixed(0)}` });
     // On a small screen the picture may scroll, but does not shrink past reading.
     this.element.style.minWidth = `${(0.62 * layout.width).toFixed(0)}px`;
-    this.element.style.maxWidth = `${(2.1 * layout.width).toFixed(0)}px`;
+    this.element.style.maxWidth = `${(1.8 * layout.width).toFixed(0)}px`;
     const names = placeNames(setup.territories, layout);
     this.spots = layout.at.map((place, v) => this.spot(place, v));
     this.move = svg("path", { class: "move" });

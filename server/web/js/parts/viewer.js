@@ -36,13 +36,13 @@ export class Viewer {
   layOut() {
     const { match } = this;
     const step = (label, text, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: to }, text);
-    this.runButton = step("Play the moves", "⏵", () => this.run());
-    this.newest = step(this.live ? "Newest move" : "Last move", "⏭", () => this.go(null));
+    this.runButton = step("Play the moves", "▶", () => this.run());
+    this.newest = step(this.live ? "Newest move" : "Last move", "»", () => this.go(null));
     const controls = h("div", { class: "controls" },
-      step("Start", "⏮", () => this.go(0)),
-      step("One back", "◀", () => this.go(this.at - 1)),
+      step("Start", "«", () => this.go(0)),
+      step("One back", "‹", () => this.go(this.at - 1)),
       this.runButton,
-      step("One on", "▶", () => this.go(this.at + 1)),
+      step("One on", "›", () => this.go(this.at + 1)),
       this.newest, this.slider);
     const name = [GAME_NAMES[match.gameName], match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
     return h("div", { class: "viewer" },
@@ -120,7 +120,7 @@ export class Viewer {
   run() {
     if (this.running) return this.halt();
     if (this.at >= this.match.moves.length) this.go(0);
-    say(this.runButton, "⏸");
+    say(this.runButton, "❚❚");
     this.running = setInterval(() => {
       this.go(this.at + 1);
       if (this.at >= this.match.moves.length) this.halt();
@@ -131,7 +131,7 @@ export class Viewer {
   halt() {
     clearInterval(this.running);
     this.running = null;
-    say(this.runButton, "⏵");
+    say(this.runButton, "▶");
   }
 
   stop() {

@@ -1,0 +1,98 @@
+"""What the runner costs: matches a second and CPU time a move, with bots that answer at once.
+
+    python -m benchmarks.ladder                      tic-tac-toe, 200 matches, in a store that is thrown away
+    python -m benchmarks.ladder --db --rounds 500    in a store that lasts
+    python -m benchmarks.ladder --tc 0.05+0.005 --rounds 5000      10,000 matches: how many are lost on time
+
+The CPU time is that of this process alone: the runner, the server, the referees and the store; the bots
+are processes of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from benchmarks.kills import BOT
+from maps.setup import make_setup
+from protocol.codes import FORFEITS
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from server.ladder import Ladder, run_ladder
+from server.ladder_file import LadderPlan, engine_bot
+from server.openings import RandomOpenings
+from server.standings import is_void
+
+
+@dataclass
+class Times:
+    """When matches ended, and what this process had computed by then: both in seconds."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def played(self, ladder: Ladder, record: Record) -> None:  # noqa: ARG002  a ladder's watcher
+        """A match is over."""
+        self.wall.append(time.perf_counter())
+        self.cpu.append(time.process_time())
+
+    def notice(self, text: str) -> None:
+        """Something went wrong with a bot."""
+        print(text, file=sys.stderr)
+
+
+def main() -> int:
+    """Play and tell: 0."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--game", default="tictactoe")
+    parser.add_argument("--map", default="path4")
+    parser.add_argument("--tc", default="10+0.1")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--concurrency", type=int, default=0)
+    parser.add_argument("--db", action="store_true", help="keep the matches in a database that lasts")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="arena-benchmark-") as made:
+        folder = Path(made)
+        for place in (0, 1):
+            (folder / f"bot{place}.py").write_text(BOT.format(place=place))
+        starts = [make_setup(arguments.game, arguments.map)]
+        plan = LadderPlan(
+            tuple(engine_bot(str(folder / f"bot{place}.py")) for place in (0, 1)),
+            event="benchmark",
+            game=arguments.game,
+            time_control=TimeControl.parse(arguments.tc),
+            rounds=arguments.rounds,
+            concurrency=arguments.concurrency,
+        )
+        ladder = Ladder(plan, starts, folder / "record.jsonl", openings=RandomOpenings(starts, 3, 1))
+        times = Times()
+        database = f"sqlite:///{folder / 'arena.db'}" if arguments.db else None
+
+        async def play() -> None:
+            await run_ladder(ladder, times, database=database)
+
+        anyio.run(play, backend_options={"use_uvloop": sys.platform != "win32"})
+    # From the end of the first match on: bots take seconds to start.
+    moves = sum(sum(not each.opening for each in record.moves) for record in ladder.records[1:])
+    seconds, cpu = times.wall[-1] - times.wall[0], times.cpu[-1] - times.cpu[0]
+    ends = Counter(record.result.reason.value for record in ladder.records)
+    lost = sum(number for reason, number in ends.items() if reason in {each.value for each in FORFEITS})
+    print(f"{(len(times.wall) - 1) / seconds:.1f} matches a second, {ladder.concurrency} at once")
+    print(f"{1000 * cpu / moves:.2f} ms of CPU a move of the runner and server, in {moves} moves")
+    print(
+        f"{lost} forfeits and {sum(map(is_void, ladder.records))} void in {len(ladder.records)}: {dict(ends)}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

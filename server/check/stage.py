@@ -1,0 +1,173 @@
+"""The scripted server: listens, starts the bot when there is a command for it, and hands its connections out."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+import anyio
+import anyio.abc
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+from protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
+from server.check.peer import Fault, Frames, Peer
+from server.check.subject import Subject
+
+WAITING = 100
+"""Connections that are kept until a check asks for them."""
+
+
+class Stage:
+    """One bot under test. `peer` is its connection, made when it is asked for."""
+
+    def __init__(
+        self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
+    ) -> None:
+        self.patience = patience
+        self.frames = Frames()
+        self.hello: Hello | None = None
+        """The last hello."""
+        self.session = ""
+        """The secret of the last welcome."""
+        self.arrivals = 0
+        """Connections so far."""
+        self.subject: Subject | None = None
+        self.open_for_bots = True
+        """False: whoever connects is cut off."""
+        self.url = ""
+        self._command = command
+        self._tasks = tasks
+        self._host = host
+        self._port = port
+        self._server: Server | None = None
+        self._peer: Peer | None = None
+        self._refused = ""
+        self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](WAITING)
+
+    async def listen(self) -> None:
+        """Listen, after the first time on the same port. Raises OSError."""
+        self._server = await serve(
+            self._arrive,
+            self._host,
+            self._port,
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            process_request=self._admit,
+            compression=None,
+            max_size=MAX_CLIENT_FRAME,
+            ping_interval=None,
+            close_timeout=2,
+        )
+        self._port = next(iter(self._server.sockets)).getsockname()[1]
+        self.url = f"ws://{self._host}:{self._port}"
+
+    async def vanish(self) -> None:
+        """Be gone as a server that was killed: no port, no connection, no word."""
+        self.frames.note("the server is killed")
+        if self._server is not None:
+            for connection in self._server.connections:
+                connection.transport.abort()
+            self._server.close(close_connections=False)
+            await self._server.wait_closed()
+            self._server = None
+        self._peer = None
+
+    async def peer(self) -> Peer:
+        """The bot's connection, past the welcome. Raises Fault."""
+        if self._peer is not None and self._peer.connection.close_code is None:
+            return self._peer
+        if self.subject is not None and self.subject.ended is not None:
+            raise Fault(f"the bot ended unasked (exit code {self.subject.ended})")
+        if self.subject is None and self._command is not None:
+            self.subject = await Subject.start(self._command, self.url, self._tasks)
+        connection = await self._next_connection()
+        self._peer = Peer(connection, self.frames, self.patience)
+        self.session = secrets.token_hex(8)
+        self.hello = await self._peer.welcome(self.session)
+        return self._peer
+
+    @property
+    def known(self) -> Peer | None:
+        """The last connection, which may be closed; None when there is none."""
+        return self._peer
+
+    async def back(self) -> Peer:
+        """The bot's connection after the last one was lost: it must come with its session. Raises Fault."""
+        session, self._peer = self.session, None
+        try:
+            peer = await self.peer()
+        except Fault as fault:
+            raise Fault(f"after a lost connection: {fault}") from None
+        if self.hello is None or self.hello.session != session:
+            raise Fault("it came back without the session of its last welcome, so its matches are lost")
+        return peer
+
+    async def clear(self) -> None:
+        """Forget the bot's process and its connections."""
+        if self.subject is not None:
+            await self.subject.stop()
+            self.subject = None
+        if self._peer is not None:
+            self._peer.connection.transport.abort()
+            self._peer = None
+        while self._queue.statistics().current_buffer_used:
+            self._queue.receive_nowait().transport.abort()
+        self._refused = ""
+
+    async def close(self) -> None:
+        """End everything."""
+        with anyio.CancelScope(shield=True):
+            await self.clear()
+            await self.vanish()
+        self._put.close()
+        self._queue.close()
+
+    async def _next_connection(self) -> ServerConnection:
+        with anyio.move_on_after(self.patience):
+            while True:
+                with anyio.move_on_after(0.05):
+                    return await self._queue.receive()
+                if self._refused:
+                    raise Fault(self._refused)
+                if self.subject is not None and self.subject.ended is not None:
+                    raise Fault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
+        raise Fault(f"no connection came within {self.patience:g} s")
+
+    async def _arrive(self, connection: ServerConnection) -> None:
+        self.arrivals += 1
+        if not self.open_for_bots:
+            connection.transport.abort()
+            return
+        try:
+            self._put.send_nowait(connection)
+        except anyio.WouldBlock:
+            connection.transport.abort()
+        await connection.wait_closed()
+
+    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+        values = request.headers.get_all("Sec-WebSocket-Protocol")
+        offered = [part.strip() for value in values for part in value.split(",")]
+        if SUBPROTOCOL in offered:
+            return None
+        self._refused = (
+            f"the handshake offers the subprotocol {', '.join(offered) or 'none'}, not {SUBPROTOCOL}"
+        )
+        return connection.respond(HTTPStatus.BAD_REQUEST, f"subprotocol {SUBPROTOCOL} is needed\n")
+
+
+@asynccontextmanager
+async def open_stage(
+    command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[Stage]:
+    """A stage that listens; command None: the bot dials in by itself. Raises OSError."""
+    async with anyio.create_task_group() as tasks:
+        stage = Stage(command, patience, tasks, host, port)
+        await stage.listen()
+        try:
+            yield stage
+        finally:
+            await stage.close()
+            tasks.cancel_scope.cancel()

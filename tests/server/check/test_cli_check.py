@@ -1,0 +1,68 @@
+"""`arena check`, as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bots.commands import arena, fails
+
+FAULTY = f"{sys.executable} -m tests.faulty."
+EXAMPLES = Path(__file__).parents[3] / "examples"
+GENEROUS = ("--margin", "15000", "--patience", "15")
+
+
+def test_a_fault_is_told_with_its_frames() -> None:
+    told = arena("check", "--command", FAULTY + "illegal", "--only", "tictactoe as maxie", *GENEROUS)
+    assert told.code == 1
+    assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in told.stdout
+    assert '  < {"type":"move","match":' in told.stdout
+    assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
+
+
+def test_json_has_every_finding() -> None:
+    told = arena(
+        "check", "--command", FAULTY + "wrong_ply", "--only", "tictactoe as minnie", "--json", "-", *GENEROUS
+    )
+    assert told.code == 1
+    handshake, match = json.loads(told.stdout)
+    assert (handshake["check"], handshake["verdict"], handshake["why"]) == ("handshake", "passed", "")
+    assert "names ply 2" in match["why"]
+    assert match["frames"]
+
+
+def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text("import bots.bot\n1 / 0\n")
+    told = arena("check", file, *GENEROUS)
+    assert told.code == 1
+    assert "ZeroDivisionError" in told.stdout
+    assert "skipped" not in told.stdout.partition("handshake")[0]
+
+
+def test_only_what_is_asked_runs_and_passes() -> None:
+    command = f"{sys.executable} {EXAMPLES / 'bot.py'}"
+    told = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
+    assert told.code == 0, told
+    assert [line.split("|")[1].strip() for line in told.stdout.splitlines()[2:]] == [
+        "handshake",
+        "two at once",
+        "dropped",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "arguments"),
+    [
+        ("say which bot", ()),
+        ("say which bot", ("random", "--dial-in")),
+        ("--tc", ("random", "--tc", "soon")),
+        ("is no command line", ("--command", "'")),
+        ("write the program", ("--command", " ")),
+    ],
+)
+def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
+    fails(told, 2, "check", *arguments)

@@ -1,0 +1,92 @@
+"""server.check: every faulty bot is caught, each for its own reason; honest ones pass."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from protocol.timecontrol import TimeControl
+from server.check.run import Finding, examine
+from tests.bots.commands import ARENA
+
+TINY = TimeControl(100, per_move=True)
+FAULTY = Path(__file__).parents[2] / "faulty"
+
+CAUGHT = [
+    ("no_subprotocol", "handshake", "offers the subprotocol none"),
+    ("silent", "handshake", "no hello came within"),
+    ("textual", "handshake", "this is a text frame"),
+    ("impatient", "handshake", "ready came before the welcome"),
+    ("first_word", "handshake", "the first message is ready"),
+    ("nameless", "handshake", "is no name"),
+    ("binary", "handshake", "a frame is no message"),
+    ("watcher", "handshake", "only a bot plays"),
+    ("unready", "tictactoe as maxie", "no ready came within"),
+    ("illegal", "tictactoe as maxie", "illegal move"),
+    ("wrong_ply", "tictactoe as maxie", "names ply 1, and the turn was of ply 0"),
+    ("wrong_match", "tictactoe as maxie", "names match 'my match'"),
+    ("float_move", "tictactoe as maxie", "whole number"),
+    ("text_ply", "tictactoe as maxie", "a frame is no message: move"),
+    ("two_moves", "tictactoe as maxie", "played ply 0 again, with 0 after 4"),
+    ("one_seat", "tictactoe as minnie", "it resigned at ply 1"),
+    ("one_match", "repeated", "ended unasked (exit code 7)|the connection was closed"),
+    ("changes_mind", "repeated", "played ply 0 again, with 2 after 1"),
+    ("answers_the_past", "out of date", "played ply 0 again, with 8 after 4"),
+    ("brittle_types", "unknown types", "the connection was closed"),
+    ("brittle_fields", "unknown fields", "the connection was closed"),
+    ("brittle_errors", "unknown errors", "the connection was closed"),
+    ("own_board", "catch up", "illegal move"),
+    ("stuck", "ended in thought", "no ready came within"),
+    ("mixed_up", "two at once", "the move names match"),
+    ("slow", "tiny clock", "of 100 ms and a margin of 50 ms"),
+    ("deaf", "alive", "a ping was not answered while it thought"),
+    ("forgets_session", "dropped", "without the session"),
+    ("deserter", "dropped", "after a lost connection: the bot ended"),
+    ("not_ready_again", "dropped", "answered with move, not with ready|no ready came"),
+    ("gives_up", "restarted", "exit code"),
+    ("rusher", "shut down", "after goodbye"),
+]
+
+
+async def checked(
+    command: Sequence[str], *only: str, patience: float = 15, margin_ms: int = 15_000
+) -> list[Finding]:
+    return await examine(command, tiny=TINY, margin_ms=margin_ms, patience=patience, only=only)
+
+
+@pytest.mark.parametrize(("name", "check", "why"), CAUGHT, ids=[name for name, _, _ in CAUGHT])
+async def test_a_faulty_bot_is_caught_for_its_own_reason(name: str, check: str, why: str) -> None:
+    # Those that keep silent are waited for; the clock is tiny where that is the question.
+    patience = 3 if "no " in why.partition("|")[2] or why.startswith("no ") else 15
+    margin = 50 if check == "tiny clock" else 15_000
+    command = [sys.executable, "-m", f"tests.faulty.{name}"]
+    findings = await checked(command, check, patience=patience, margin_ms=margin)
+    failed = [finding for finding in findings if finding.verdict == "failed"]
+    assert [finding.check for finding in failed] == [check], findings
+    assert any(each in failed[0].why for each in why.split("|")), failed
+    assert failed[0].frames or check == "handshake"
+
+
+def test_every_faulty_bot_is_tried() -> None:
+    assert {path.stem for path in FAULTY.glob("*.py")} - {"__init__", "honest"} == {
+        name for name, _, _ in CAUGHT
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (sys.executable, "-m", "tests.faulty.honest"),
+        (*ARENA, "bot", "random"),
+        (*ARENA, "bot", "alphabeta:depth=2"),
+    ],
+    ids=["honest", "random", "alphabeta"],
+)
+async def test_an_honest_bot_passes(command: Sequence[str]) -> None:
+    findings = await checked(command)
+    assert [finding for finding in findings if finding.verdict == "failed"] == []
+    passed = {finding.check for finding in findings if finding.verdict == "passed"}
+    assert {"tictactoe as minnie", "dropped", "restarted", "shut down"} <= passed

@@ -1,0 +1,1 @@
+"""The page in a real browser, against real servers and real bots."""

@@ -1,0 +1,127 @@
+"""A server and its bots as processes, and a browser to look at them with."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from bots.options import ENGINES
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PATIENCE = 60
+"""Seconds that only a hang takes."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless browser; the test is skipped where there is none."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Arena:
+    """`arena serve` in a folder of its own, and bots that are connected to it."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._folder = folder
+        self._options = options
+        self._bots: list[subprocess.Popen[bytes]] = []
+        self._server: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def serve(self) -> None:
+        """Start the server; after the first time, on the port that it had."""
+        log = self._folder / f"serve-{time.monotonic_ns()}.log"
+        database = f"sqlite:///{self._folder / 'arena.db'}"
+        command = ["serve", "--anyone", "--port", str(self.port), "--db", database, "--drain", "0"]
+        with log.open("wb") as err:
+            self._server = subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena", *command, *self._options],
+                cwd=self._folder,
+                stdout=subprocess.DEVNULL,
+                stderr=err,
+            )
+        found = wait(lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()))
+        self.port = int(found[1])
+
+    def bot(self, engine: str, name: str = "", matches: int = 1) -> None:
+        """Connect a bot."""
+        named = ["--name", name] if name else []
+        command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
+        self._bots.append(
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena", *command, "--reconnect", "100"],
+                cwd=self._folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+
+    def kill_server(self) -> None:
+        """End the server as a crash does."""
+        assert self._server is not None
+        self._server.kill()
+        self._server.wait()
+
+    def stop(self) -> None:
+        for each in [*self._bots, *([self._server] if self._server else [])]:
+            each.kill()
+            each.wait()
+
+    def ask(self, path: str) -> Any:
+        """What a plain GET of the server's own data answers."""
+        with urllib.request.urlopen(f"{self.url}api/{path}", timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+
+@contextmanager
+def arena(folder: Path, *options: str, bots: tuple[str, ...] = ()) -> Iterator[Arena]:
+    """A server with bots of these engines."""
+    assert set(bots) <= set(ENGINES)
+    running = Arena(folder, *options)
+    try:
+        running.serve()
+        for each in bots:
+            running.bot(each)
+        yield running
+    finally:
+        running.stop()
+
+
+def wait(found: Any, seconds: float = PATIENCE) -> Any:
+    """What `found()` gives, once it gives something."""
+    until = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < until, "it does not come"
+        time.sleep(0.05)
+    return value

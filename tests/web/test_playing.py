@@ -1,0 +1,82 @@
+"""A person plays by clicks, against a bot, on the same wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.arena import Arena, arena, wait
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server whose bot waits for challenges."""
+    with arena(tmp_path_factory.mktemp("idle"), "--challenges-only", bots=("random",)) as running:
+        yield running
+
+
+def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
+    page.goto(arena.url)
+    page.get_by_role("link", name="Play against random").click()
+    page.get_by_label("Game").select_option(game)
+    if game == "riskless":
+        page.get_by_label("Map").select_option(map)
+    page.get_by_role("button", name="Start the match").click()
+
+
+def play_out(page: Page) -> None:
+    """Click whatever is legal until the match is over."""
+    over = page.get_by_role("button", name="Rematch")
+    choice = page.locator("[data-target], [data-source]:not([data-selected])")
+    while True:
+        expect(over.or_(choice.first).first).to_be_visible()
+        if over.is_visible():
+            return
+        target = page.locator("[data-target]")
+        try:
+            (target if target.count() else page.locator("[data-source]")).first.click(timeout=2000)
+        except Exception:
+            if not over.is_visible():
+                raise
+
+
+def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page) -> None:
+    page.goto(idle.url)
+    page.get_by_role("link", name="Play against random").click()
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
+    page.locator("[data-source]").first.click()
+    expect(page.locator("[data-target]")).to_have_count(2)
+    page.locator("[data-target]").first.click()
+    expect(page.locator(".moves li").nth(1)).to_be_visible()
+    page.get_by_role("button", name="Resign").click()
+    expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
+
+
+def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena, page: Page) -> None:
+    begin(page, idle, "tictactoe")
+    play_out(page)
+    record = wait(lambda: [e for e in idle.ask("records?game=tictactoe")["matches"] if e["plies"] >= 5])[0]
+    assert record["result"]["reason"] in {"line", "board_full"}
+    page.get_by_role("button", name="Rematch").click()
+    expect(page.locator(".player[data-owner=maxie] .name")).to_have_text("random")
+    play_out(page)
+    expect(page.locator(".status").first).to_contain_text(": ")
+
+
+def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
+    begin(page, idle, "hexapawn")
+    page.locator("[data-source]").first.press("Enter")
+    page.locator("[data-target]").first.press("Enter")
+    expect(page.locator(".moves li").first).to_be_visible()
+    page.get_by_role("button", name="Resign").click()
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
+def test_a_name_that_is_taken_is_told(idle: Arena, page: Page) -> None:
+    page.goto(f"{idle.url}#/play/random")
+    page.get_by_label("Your name", exact=True).fill("random")
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator(".status")).to_contain_text("connected already")

@@ -1,0 +1,68 @@
+"""Tables and bots' pages, and every view looked at by axe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.arena import Arena, arena, wait
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which some matches are rated."""
+    folder = tmp_path_factory.mktemp("played")
+    with arena(folder, "--map", "path4", "--tc", "1/move", bots=("random", "greedy")) as running:
+        wait(lambda: len(running.ask("records")["matches"]) >= 3)
+        yield running
+
+
+def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:
+    page.goto(f"{played.url}#/table")
+    standing = page.locator("table.standing").first
+    expect(standing.locator("tbody tr")).to_have_count(2)
+    expect(standing.locator(".rating-bar").first).to_have_attribute(
+        "aria-label", re.compile(r"^\d+ plus or minus \d+$")
+    )
+    expect(page.locator("table.cross tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="serve").click()
+    expect(page.get_by_role("heading", name="Ladder serve")).to_be_visible()
+    expect(page.locator("table.standing tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="greedy").first.click()
+    expect(page.get_by_role("heading", name="By map and seat")).to_be_visible()
+    expect(page.locator(".card").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(played: Arena, browser: Browser, scheme: str) -> None:
+    # axe is put into the page from outside, which the page's own policy rightly forbids
+    context = browser.new_context(bypass_csp=True, color_scheme="dark" if scheme == "dark" else "light")
+    page = context.new_page()
+    match = played.ask("records")["matches"][-1]["match"]
+    views = {
+        "": ".card",
+        f"#/match/{match}/3": ".map",
+        "#/play": "form",
+        "#/table": "table.cross",
+        "#/bot/greedy": ".card",
+        "#/file": "input",
+    }
+    for address, sign in views.items():
+        page.goto(f"{played.url}{address}")
+        page.reload()
+        expect(page.locator(sign).first).to_be_visible()
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((done) => done.violations)")
+        bad = [
+            (each["id"], [node["html"] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+        assert not bad, (address, bad)
+    context.close()

@@ -1,0 +1,78 @@
+"""The rules in JavaScript, against those in Python: the same moves, positions and ends over whole games."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from games.catalogue import make_game
+from games.core import AnyGame
+from maps.setup import make_setup
+from tests.web.arena import Arena, arena
+
+GAMES: dict[str, AnyGame] = {
+    "tictactoe": make_setup("tictactoe"),
+    "hexapawn": make_setup("hexapawn"),
+    "hexapawn 4x5": make_game("hexapawn", {"width": 4, "height": 5}),
+    **{f"riskless {name}": make_setup("riskless", name) for name in ("m1", "m2", "path4", "usa", "world")},
+}
+
+STEP_THROUGH = """async ([name, setup, moves, digest]) => {
+  const { rules } = await import(`/web/${digest}/js/games/index.js`);
+  const game = rules(name, setup);
+  let position = game.start();
+  const seen = [];
+  for (const move of [...moves, null]) {
+    const { player, ply } = position;
+    const board = position.armies ?? position.cells ?? position.squares;
+    seen.push({ player, ply, board, moves: game.moves(position), outcome: game.outcome(position) });
+    if (move !== null) position = game.play(position, move);
+  }
+  return seen;
+}"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("rules")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_goes_the_same_way(served: Arena, page: Page, name: str) -> None:
+    page.goto(served.url)
+    digest = page.locator("script[type=module]").get_attribute("src").split("/")[2]  # type: ignore[union-attr]
+    game = GAMES[name]
+    for seed in range(5):
+        moves, expected = random_game(game, random.Random(seed))
+        seen = page.evaluate(STEP_THROUGH, [game.name, game.setup(), moves, digest])
+        assert seen == expected
+
+
+def random_game(game: AnyGame, chance: random.Random) -> tuple[list[Any], list[dict[str, Any]]]:
+    """The moves of a game, and what each of its positions must look like to the page."""
+    position = game.start()
+    played: list[Any] = []
+    expected: list[dict[str, Any]] = []
+    while True:
+        outcome = game.outcome(position)
+        data = game.position_to_data(position)
+        moves = [game.move_to_data(move) for move in game.moves(position)]
+        expected.append(
+            {
+                "player": game.player(position).value,
+                "ply": game.ply(position),
+                "board": data.get("armies") or data.get("cells") or data.get("squares"),
+                "moves": moves,
+                "outcome": outcome
+                and {"winner": outcome.winner and outcome.winner.value, "reason": outcome.reason.value},
+            }
+        )
+        if not moves:
+            return played, expected
+        played.append(chance.choice(moves))
+        position = game.play(position, game.move_from_data(played[-1]))

@@ -1,0 +1,133 @@
+"""Watching: live to the end, over a restart, by replay, from a file, on a phone, and with bad names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.arena import Arena, arena, wait
+
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which two bots play tic-tac-toe without end, one of them with a name that is markup."""
+    folder = tmp_path_factory.mktemp("board")
+    with arena(folder, "--game", "tictactoe", "--tc", "1/move", bots=("random",)) as running:
+        running.bot("random", SCRIPT)
+        wait(lambda: running.ask("records")["matches"])
+        yield running
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which two bots that think play Riskless."""
+    folder = tmp_path_factory.mktemp("slow")
+    with arena(folder, "--map", "m2", "--tc", "0.7/move", bots=("alphabeta", "random")) as running:
+        yield running
+
+
+def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: Arena, page: Page) -> None:
+    page.goto(slow.url)
+    page.locator(".card.live").first.click()
+    expect(page.locator(".player[data-running]")).to_have_count(1)
+    expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
+    expect(page.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
+    expect(page.locator(".moves li").nth(3)).to_be_visible()
+    expect(page.locator(".player .thinking", has_text="depth").first).to_be_visible()
+    expect(page.locator(".status")).to_contain_text("wins")
+    match = page.url.rpartition("/")[2]
+    record = wait(lambda: [each for each in slow.ask("records")["matches"] if each["match"] == match])[0]
+    expect(page.locator(".moves li")).to_have_count(record["plies"])
+
+
+def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
+    with arena(tmp_path, "--map", "m2", "--tc", "0.5/move", bots=("alphabeta", "greedy")) as running:
+        page.goto(running.url)
+        page.locator(".card.live").first.click()
+        expect(page.locator(".moves li").nth(2)).to_be_visible()
+        running.kill_server()
+        expect(page.locator(".status")).to_contain_text("connection is lost")
+        seen = page.locator(".moves li").count()
+        running.serve()
+        expect(page.locator(".moves li").nth(seen + 2)).to_be_visible()
+        expect(page.locator(".status")).to_contain_text("Live")
+
+
+def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> None:
+    match = board.ask("records")["matches"][-1]
+    page.goto(f"{board.url}#/match/{match['match']}/2")
+    filled = page.locator(".cell:not([data-owner=nobody])")
+    expect(filled).to_have_count(2)
+    page.keyboard.press("ArrowRight")
+    expect(filled).to_have_count(3)
+    assert page.url.endswith(f"#/match/{match['match']}/3")
+    page.keyboard.press("Home")
+    expect(filled).to_have_count(0)
+    page.get_by_role("slider").fill("4")
+    expect(filled).to_have_count(4)
+    page.locator(".moves a").first.click()
+    expect(filled).to_have_count(1)
+    page.get_by_role("button", name="Last move").click()
+    expect(filled).to_have_count(match["plies"])
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    record = json.loads(download.value.path().read_text())
+    assert len(record["moves"]) == match["plies"]
+
+
+def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
+    board: Arena, page: Page, tmp_path: Path
+) -> None:
+    match = board.ask("records")["matches"][-1]
+    record = board.ask(f"record/{match['match']}")
+    wrong = {**record, "moves": [*record["moves"][:1], *record["moves"]]}
+    file = tmp_path / "two.jsonl"
+    file.write_text(f"{json.dumps(record)}\n{json.dumps(wrong)}\n")
+    page.goto(f"{board.url}#/file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".cell:not([data-owner=nobody])")).to_have_count(match["plies"])
+    page.get_by_role("combobox").select_option("1")
+    expect(page.get_by_role("alert")).to_have_text(
+        "two.jsonl, line 2: the record's move at ply 1 is not legal"
+    )
+
+
+def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    page.goto(board.url)
+    expect(page.locator(".bots .name", has_text=SCRIPT)).to_be_visible()
+    page.locator(".card", has_text=SCRIPT).last.click()
+    expect(page.locator(".player .name", has_text=SCRIPT)).to_be_visible()
+    page.locator(".player .name", has_text=SCRIPT).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(SCRIPT)
+    expect(page.get_by_role("heading", name="How its losses ended")).to_be_visible()
+    assert not alerts
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True)
+    phone = context.new_page()
+    match = board.ask("records")["matches"][-1]["match"]
+    phone.goto(slow.url)
+    phone.locator(".card").first.tap()
+    expect(phone.locator(".map")).to_be_visible()
+    for address in (f"{board.url}#/match/{match}", f"{board.url}#/table", f"{board.url}#/play", board.url):
+        phone.goto(address)
+        expect(phone.locator("main > *").nth(0)).to_be_visible()
+        phone.wait_for_load_state("networkidle")
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 375, address
+    context.close()
+
+
+def test_an_unknown_match_is_told_in_words(board: Arena, page: Page) -> None:
+    page.goto(f"{board.url}#/match/nonsense")
+    expect(page.get_by_role("alert")).to_contain_text("no finished match is called")
