@@ -1,0 +1,19 @@
+"""Many honest bots that come back whenever they are thrown out: URL COUNT SECONDS-TO-THINK."""
+
+import asyncio
+import random
+import sys
+
+from benchmarks.players import Player
+
+
+async def main() -> None:
+    """Play until killed."""
+    url, count, think = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(count):
+            player = Player(url, f"bot {number}", lambda: random.uniform(0, think))
+            tasks.create_task(player.run())
+
+
+asyncio.run(main())
