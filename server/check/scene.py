@@ -9,7 +9,20 @@ from typing import Any
 
 from games.core import AnyGame, BadData, IllegalMove, Player
 from protocol.codes import EndReason
-from protocol.messages import Accepted, Clocks, Data, End, Move, Players, Ready, Resign, Seat, Start, Turn
+from protocol.messages import (
+    Accepted,
+    ClientMessage,
+    Clocks,
+    Data,
+    End,
+    Move,
+    Players,
+    Ready,
+    Resign,
+    Seat,
+    Start,
+    Turn,
+)
 from protocol.timecontrol import TimeControl
 from server.check.peer import Fault, Peer
 
@@ -30,6 +43,7 @@ class Scene:
         self.position: Any = game.start()
         self._chance = random.Random(1)
         self._turned = 0.0
+        self._early: tuple[ClientMessage, float] | None = None
 
     @property
     def over(self) -> bool:
@@ -61,8 +75,16 @@ class Scene:
         await self.ready()
 
     async def ready(self) -> None:
-        """Wait for `ready`."""
-        message, _ = await self.peer.hear("ready")
+        """Wait for `ready`. A bot that is back may first send the move that it had thought of meanwhile."""
+        while True:
+            message, at = await self.peer.hear("ready")
+            if isinstance(message, Move) and message.match == self.match:
+                if message.ply == len(self.moves) > 0:
+                    self._early = message, at
+                    continue
+                if self._repeats(message):
+                    continue
+            break
         if not isinstance(message, Ready) or message.match != self.match:
             raise Fault(f"the start was answered with {_short(message)}, not with ready for its match")
 
@@ -80,7 +102,10 @@ class Scene:
         """Take the bot's move, in time and legal, and acknowledge it."""
         allowed = (self.control.base_ms + self.margin_ms) / 1000
         while True:
-            message, at = await self.peer.hear("move", allowed + self.peer.patience)
+            if self._early is not None:
+                (message, at), self._early = self._early, None
+            else:
+                message, at = await self.peer.hear("move", allowed + self.peer.patience)
             if not self._repeats(message):
                 break
         if isinstance(message, Resign):
@@ -92,7 +117,7 @@ class Scene:
         self._expect_new(message)
         if message.ply != len(self.moves):
             raise Fault(f"the move names ply {message.ply}, and the turn was of ply {len(self.moves)}")
-        took = at - self._turned
+        took = max(0.0, at - self._turned)
         if took > allowed:
             where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise Fault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")

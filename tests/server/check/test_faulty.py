@@ -12,6 +12,8 @@ from protocol.timecontrol import TimeControl
 from server.check.run import Finding, examine
 from tests.bots.commands import ARENA
 
+pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes again and again
+
 TINY = TimeControl(100, per_move=True)
 FAULTY = Path(__file__).parents[2] / "faulty"
 
@@ -81,9 +83,9 @@ def test_every_faulty_bot_is_tried() -> None:
     [
         (sys.executable, "-m", "tests.faulty.honest"),
         (*ARENA, "bot", "random"),
-        (*ARENA, "bot", "alphabeta:depth=2"),
+        (*ARENA, "bot", "minimax:depth=2"),
     ],
-    ids=["honest", "random", "alphabeta"],
+    ids=["honest", "random", "minimax"],
 )
 async def test_an_honest_bot_passes(command: Sequence[str]) -> None:
     findings = await checked(command)
