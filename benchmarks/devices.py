@@ -24,7 +24,7 @@ OFF: dict[str, Any] = {
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
     ("+ the game's promise", {"promise": True}),
-    ("+ one-ply evaluation from depth 3", {"estimate_order": 3}),
+    ("+ one-ply evaluation from depth 4", {"estimate_order": 4}),
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
     ("+ killers", {"killers": True}),

@@ -64,8 +64,8 @@ class Settings:
     hints: bool = True
     promise: bool = True
     killers: bool = True
-    history: bool = True
-    estimate_order: int = 3
+    history: bool = False
+    estimate_order: int = 4
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
