@@ -44,7 +44,7 @@ def test_words_pass_through_json(words: type[Code | EndReason]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Code, EndReason])
-def test_a_word_of_a_later_version_is_kept_as_it_is(kind: type[Code | EndReason]) -> None:
+def test_a_word_of_a_later_version_is_kept_as_it_is(kind: Any) -> None:
     later = kind("boredom")
     assert later == "boredom"
     assert later.value == "boredom"
