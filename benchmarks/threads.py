@@ -24,12 +24,15 @@ FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def to_depth(searcher: Searcher[Any, Any], position: Any, depth: int, patience: float) -> Report[Any]:
-    """Search with an empty table to a depth."""
+def to_depth(
+    searcher: Searcher[Any, Any], position: Any, depth: int, patience: float
+) -> tuple[float, Report[Any]]:
+    """Search with an empty table to a depth: the seconds of the search, and its last report."""
     searcher.clear()
     end = time.perf_counter() + patience
     reports = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > end)
-    return list(reports)[-1]
+    seconds, found = timed(partial(list, reports))
+    return seconds, found[-1]
 
 
 def run() -> Section:
@@ -47,13 +50,14 @@ def run() -> Section:
         work: dict[str, list[float]] = {name: [] for name, _ in FORMS}
         depths = []
         for position in positions(board, COUNT):
-            depth = max(to_depth(plain, position, 100, SECONDS).depth - 1, 4)
+            _, reached = to_depth(plain, position, 100, SECONDS)
+            depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
             depths.append(depth)
             for (name, _), searcher in zip(FORMS, others, strict=True):
-                before, first = timed(partial(to_depth, plain, position, depth, 60))
+                before, first = to_depth(plain, position, depth, 60)
                 patience = PATIENCE * before + 0.1
-                seconds, report = timed(partial(to_depth, searcher, position, depth, patience))
-                after, _ = timed(partial(to_depth, plain, position, depth, 60))
+                seconds, report = to_depth(searcher, position, depth, patience)
+                after, _ = to_depth(plain, position, depth, 60)
                 if report.finished and report.depth == depth:
                     if (report.value, report.move) != (first.value, first.move):
                         raise AssertionError(f"{map}, {name}: {report} instead of {first}")

@@ -35,6 +35,14 @@ class Budget:
     hard: float
     """By this the move must be made; 0 means at once."""
 
+    def until(self, *, changed: bool) -> float:
+        """When to begin nothing more: at the soft limit, later where the last depth changed the best move.
+
+        Half of what lies between the limits is then added: an opinion that is still changing is worth
+        one more look, and the rest is left for the look to end in.
+        """
+        return (self.soft + self.hard) / 2 if changed else self.soft
+
 
 def reserve(clock: Clock, stall: float = 0.0) -> float:
     """Seconds to keep back from this move; at most half of the clock.

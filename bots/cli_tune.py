@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -71,6 +71,7 @@ def _tune_command(load_game: LoadGame) -> Callable[..., None]:
             weights = load_weights(first or FOLDER / "riskless.toml", NAMES)
         except BadWeights as problem:
             raise Misuse(f"--from: {problem}") from None
+        begun = weights
         fits: list[Fit] = []
         with Progress(console=err, transient=True) as bar:
             for generation in range(generations):
@@ -86,7 +87,7 @@ def _tune_command(load_game: LoadGame) -> Callable[..., None]:
                 fits.append(fit(samples, NAMES, weights))
                 weights = fits[-1].weights
                 out.print(describe(generation + 1, fits[-1]), highlight=False, soft_wrap=True)
-        text = weights_text(fits, names, matches=matches, nodes=nodes, seed=seed)
+        text = weights_text(fits, names, begun, matches=matches, nodes=nodes, seed=seed)
         try:
             to.write_text(text, encoding="utf-8")
         except OSError as error:
@@ -113,12 +114,15 @@ def _riskless(load_game: LoadGame, name: str) -> Riskless:
 
 def describe(generation: int, fit: Fit) -> str:
     """One line on a generation: the games, the losses, the weights."""
-    weights = ", ".join(f"{name} {value}" for name, value in fit.weights.items())
     return (
         f"generation {generation}: {fit.matches} matches, {fit.samples:,} positions; loss in bits "
         f"{fit.before:.3f} -> {fit.after:.3f}, held out {fit.held_out_before:.3f} -> "
-        f"{fit.held_out_after:.3f}; {weights}"
+        f"{fit.held_out_after:.3f}; {_listed(fit.weights)}"
     )
+
+
+def _listed(weights: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in weights.items())
 
 
 def fit_data(fit: Fit) -> dict[str, object]:
@@ -134,7 +138,9 @@ def fit_data(fit: Fit) -> dict[str, object]:
     }
 
 
-def weights_text(fits: list[Fit], maps: list[str], *, matches: int, nodes: int, seed: int) -> str:
+def weights_text(
+    fits: list[Fit], maps: list[str], begun: Mapping[str, int], *, matches: int, nodes: int, seed: int
+) -> str:
     """The weights file: the weights, and above them how they were made."""
     lines = [
         "# Hundredths of an army for each unit of a feature; bots/evaluators/riskless.py says what they count.",
@@ -143,6 +149,7 @@ def weights_text(fits: list[Fit], maps: list[str], *, matches: int, nodes: int, 
             f"#   arena tune {' '.join(f'--map {name}' for name in maps)} --matches {matches} "
             f"--generations {len(fits)} --nodes {nodes} --seed {seed}"
         ),
+        f"# from {_listed(begun)}",
         *(f"# {describe(number, each)}" for number, each in enumerate(fits, 1)),
         "[weights]",
         *(f"{name} = {value}" for name, value in fits[-1].weights.items()),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from bots.bot import Bot, Clock, Ending, Match, Thinking
-from bots.budget import plan
+from bots.budget import Budget, plan
 from bots.engines.deadline import Deadline
 from bots.engines.quiet import quiet, tidy
 from bots.evaluators.catalogue import evaluator_for
@@ -26,6 +26,9 @@ STALLS_KEPT = 8
 """Searches whose worst stall is remembered."""
 WARM_UP = 0.05
 """Seconds of searching before the first turn."""
+
+
+UNLIMITED = Budget(math.inf, math.inf)
 
 
 class Backend(Protocol):
@@ -113,16 +116,22 @@ class SearchingBot(Bot):
         stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.ply(position), self._last_ply, stall)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search(position, deadline, clock.arrived + budget.soft)
+        best = self._search(position, deadline, clock.arrived, budget)
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
-    def _search(self, position: Any, deadline: Deadline, soft: float = math.inf) -> Report[Any]:
+    def _search(
+        self, position: Any, deadline: Deadline, begun: float = 0.0, budget: Budget = UNLIMITED
+    ) -> Report[Any]:
+        best: Report[Any] | None = None
         with quiet():
             for report in self._backend.reports(position, deadline.stop, self._spec.whole("depth")):
+                changed = best is not None and report.move != best.move
                 best = report
-                if time.monotonic() >= soft or self.stopped:
+                if time.monotonic() >= begun + budget.until(changed=changed) or self.stopped:
                     break
+        if best is None:
+            raise ValueError("a search reports at least once")
         deadline.look()
         self._stalls.append(deadline.stall)
         return best

@@ -133,3 +133,10 @@ def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_run
 def test_an_increment_is_spent_too(base: float, increment: float) -> None:
     """However long the match, the clock does not grow for ever."""
     assert simulate(base, increment, 0.1, [0.5] * 400, [0.0] * 400).left < base + 15 * increment
+
+
+def test_a_best_move_that_changed_gets_more_time() -> None:
+    budget = Budget(1.0, 4.0)
+    assert budget.until(changed=False) == 1.0
+    assert budget.until(changed=True) == 2.5
+    assert Budget(0.3, 0.3).until(changed=True) == 0.3
