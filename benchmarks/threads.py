@@ -13,7 +13,7 @@ from bots.search.deepening import Report
 
 MAPS = ("m2", "usa", "world")
 COUNT = 7
-SECONDS = 0.5
+SECONDS = 1.0
 """How long the sequential search is to take, about: the depth is chosen so."""
 PATIENCE = 6
 """A search that takes so many times as long is given up, and counted as if it had ended then."""
@@ -36,7 +36,7 @@ def to_depth(
 
 
 def run() -> Section:
-    """Sequential, then each form, then sequential again: a ratio to the mean of both."""
+    """Sequential, then the forms, then sequential again: ratios to the mean of both."""
     rows = []
     total: dict[str, list[float]] = {name: [] for name, _ in FORMS}
     for map in MAPS:
@@ -53,11 +53,10 @@ def run() -> Section:
             _, reached = to_depth(plain, position, 100, SECONDS)
             depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
             depths.append(depth)
-            for (name, _), searcher in zip(FORMS, others, strict=True):
-                before, first = to_depth(plain, position, depth, 60)
-                patience = PATIENCE * before + 0.1
-                seconds, report = to_depth(searcher, position, depth, patience)
-                after, _ = to_depth(plain, position, depth, 60)
+            before, first = to_depth(plain, position, depth, 60)
+            found = [to_depth(each, position, depth, PATIENCE * before + 0.1) for each in others]
+            after, _ = to_depth(plain, position, depth, 60)
+            for (name, _), (seconds, report) in zip(FORMS, found, strict=True):
                 if report.finished and report.depth == depth:
                     if (report.value, report.move) != (first.value, first.move):
                         raise AssertionError(f"{map}, {name}: {report} instead of {first}")

@@ -9,6 +9,7 @@ import pytest
 
 from bots.engine.catalogue import compile_game, weights_for
 from bots.engine.plain import FRAMES, frame_words, make_plain, result
+from bots.engine.searcher import Searcher, Settings
 from bots.search.values import INFINITY, WIN, outcome_value
 from games.riskless import Armies, Riskless
 from tests.bots.engine.positions import random_map, random_position
@@ -61,3 +62,27 @@ def test_value_move_and_nodes(caps: tuple[int, ...]) -> None:
             found, move = result(memory, planes)
             assert (nodes, found, compiled.move(move)) == (reference.nodes, value, reference.best)
             assert abs(value) <= WIN
+
+
+def test_the_whole_search_with_every_device_off_enters_the_same_nodes() -> None:
+    rng = random.Random(9)
+    off = Settings(
+        exact=True,
+        table=False,
+        hints=False,
+        promise=False,
+        killers=False,
+        history=False,
+        estimate_order=0,
+        null_windows=False,
+        table_mb=1,
+    )
+    for _ in range(40):
+        game = Riskless(random_map(rng, 8))
+        position = random_position(game, rng)
+        searcher = Searcher(game, weights_for(game, "plain"), off)
+        for depth in (1, 2, 4):
+            reference = Reference(game)
+            value = reference.search(position, depth, 0, -INFINITY, INFINITY)
+            assert searcher.search(position, depth, -INFINITY, INFINITY) == (value, reference.nodes)
+        searcher.close()
