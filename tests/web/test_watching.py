@@ -33,6 +33,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
+@pytest.mark.patient
 def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: Arena, page: Page) -> None:
     page.goto(slow.url)
     page.locator(".card.live").first.click()
@@ -47,6 +48,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: A
     expect(page.locator(".moves li")).to_have_count(record["plies"])
 
 
+@pytest.mark.patient
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
     with arena(tmp_path, "--map", "m2", "--tc", "0.5/move", bots=("alphabeta", "greedy")) as running:
         page.goto(running.url)
