@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 import threading
 import time
@@ -13,6 +14,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A terminal's size is what a test makes it, and not what it happens to be started from.
+for size in ("COLUMNS", "LINES"):
+    os.environ.pop(size, None)
 
 TICK = 0.05
 BLOCKED_TICKS = 40
