@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# one more than there are cores: many tests wait for other processes
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
 .PHONY: ladder test check format lock bench bench-server screenshots clean
 
@@ -12,7 +14,7 @@ ladder: $(STAMP)  ## play a ladder of the built-in bots here
 
 test: $(STAMP)  ## unit, property and end-to-end tests
 	$(BIN)/python -m bots.engine
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .

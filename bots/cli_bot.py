@@ -52,7 +52,7 @@ def bot(
     matches: Annotated[int, typer.Option("--matches", min=1, max=1000, help="Matches at once.")] = 1,
     reconnect: Annotated[
         int, typer.Option("--reconnect", min=0, help="Tries in a row to return when the connection is lost.")
-    ] = 8,
+    ] = 16,  # as bots.client.RECONNECTS, which is not loaded for the help
     wait: Annotated[
         float, typer.Option("--wait", min=0, help="Seconds to wait for a server that is not there yet.")
     ] = 0.0,

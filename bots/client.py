@@ -39,6 +39,8 @@ log = logging.getLogger("arena.client")
 FIRST_PAUSE = 0.1
 """Seconds before the first attempt to connect again; each further pause is twice as long."""
 LONGEST_PAUSE = 5.0
+RECONNECTS = 16
+"""Half a minute at the least: as long as a server by default waits for a bot to return."""
 WELCOME_SECONDS = 10.0
 """How long a server may take to answer hello."""
 LAST_SECONDS = 0.5
@@ -62,7 +64,7 @@ class Options:
     """The games it plays; empty for all."""
     program: str = ""
     """What runs behind the name, for people."""
-    reconnects: int = 8
+    reconnects: int = RECONNECTS
     """How often in a row to try to connect again when the connection is lost."""
     wait: float = 0.0
     """Seconds for which to try the first connection again when there is no server yet."""

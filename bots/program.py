@@ -53,7 +53,7 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,
+                process_group=0,  # a session of its own would be scheduled by itself on Linux, and worse
             )
         except OSError as error:
             raise ProgramFault(f"the program cannot be started: {command[0]}: {error.strerror}") from None

@@ -8,6 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Self
 
+LONGEST = 64
+"""Characters of a word on the wire."""
+
 
 class _Explained(StrEnum):
     """A word on the wire, with what it means."""
@@ -19,6 +22,17 @@ class _Explained(StrEnum):
         member._value_ = word
         member.meaning = meaning
         return member
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        """A word of a later version: it is kept as it is, and is no member of the list."""
+        if not isinstance(value, str) or not 1 <= len(value) <= LONGEST:
+            return None
+        unknown = str.__new__(cls, value)
+        unknown._name_ = "UNKNOWN"
+        unknown._value_ = value
+        unknown.meaning = "a word that this version does not know"
+        return unknown
 
     @classmethod
     def named(cls, word: str) -> Self:

@@ -140,7 +140,6 @@ class BotProcess:
             stderr=subprocess.STDOUT,
             cwd=self._launch.folder,
             env=self._environment(),
-            start_new_session=True,  # Ctrl-C is for the ladder, which then ends its bots in good order
         )
         try:
             async with anyio.create_task_group() as tasks:

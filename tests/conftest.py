@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sys
 import threading
 import time
@@ -12,6 +14,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A terminal's size is what a test makes it, and not what it happens to be started from.
+for size in ("COLUMNS", "LINES"):
+    os.environ.pop(size, None)
 
 TICK = 0.05
 BLOCKED_TICKS = 40
@@ -79,6 +85,17 @@ async def watched_loop() -> AsyncIterator[None]:
     while (left := asyncio.all_tasks() - mine) and time.monotonic() < end:
         await asyncio.sleep(0.01)
     assert not left, f"tasks are left behind: {left}"
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was() -> Iterator[None]:
+    """Takes back what a test that runs a command in this process does to the log."""
+    loggers = [logging.getLogger(name) for name in ("", "arena", "arena.wire")]
+    before = [(logger.handlers[:], logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, level) in zip(loggers, before, strict=True):
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,6 @@ class Subject:
                 "ARENA_NAME": "checked",
                 "ARENA_TOKEN": "check-token",
             },
-            start_new_session=True,
         )
         subject = cls(process)
         tasks.start_soon(subject._listen)

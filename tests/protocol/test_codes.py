@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 import pytest
 
 from games.core import Reason
+from protocol.codec import decode_server, encode
 from protocol.codes import FORFEITS, Code, EndReason
+from protocol.messages import Clocks, End
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])
@@ -39,3 +42,23 @@ def test_words_pass_through_json(words: type[Code | EndReason]) -> None:
         back = msgspec.json.decode(msgspec.json.encode(word), type=words)
         assert back is word
         assert back.meaning == word.meaning
+
+
+@pytest.mark.parametrize("kind", [Code, EndReason])
+def test_a_word_of_a_later_version_is_kept_as_it_is(kind: Any) -> None:
+    later = kind("boredom")
+    assert later == "boredom"
+    assert later.value == "boredom"
+    assert later not in list(kind)
+    for wrong in ("", "x" * 65, 7):
+        with pytest.raises(ValueError, match="is not a valid"):
+            kind(wrong)
+
+
+def test_an_end_for_a_reason_of_a_later_version_is_taken_by_its_winner() -> None:
+    end = End("m", "minnie", EndReason.LINE, "", [], Clocks(0, 0))
+    frame = encode(end).replace(b"\xa4line", b"\xa7boredom")
+    told = decode_server(frame)
+    assert isinstance(told, End)
+    assert (told.winner, told.reason.value) == ("minnie", "boredom")
+    assert encode(told) == frame

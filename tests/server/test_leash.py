@@ -21,7 +21,6 @@ def leashed(*command: str) -> Iterator[subprocess.Popen[str]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,
         text=True,
     )
     try:
@@ -108,7 +107,7 @@ def test_kill_9_of_the_starter_kills_the_command() -> None:
     starter = (
         "import subprocess, sys;"
         f"p = subprocess.Popen([sys.executable, {leash.__file__!r}, 'sh', '-c', 'echo $$; exec sleep 60'],"
-        " stdin=subprocess.PIPE, start_new_session=True); p.wait()"
+        " stdin=subprocess.PIPE); p.wait()"
     )
     with subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
