@@ -9,6 +9,7 @@ distance from the root (`values.from_node`).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
@@ -46,7 +47,8 @@ class Table(Generic[P, M]):
             raise ValueError(f"a table has room for at least 1 position, not {size}")
         self.size = size
         self.generation = 0
-        self._entries: dict[P, Entry[M]] = {}
+        # a plain dict looks for its oldest key past the places of all that were deleted
+        self._entries: OrderedDict[P, Entry[M]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -78,8 +80,8 @@ class Table(Generic[P, M]):
         return (value, entry.generation != self.generation) if answers else None
 
     def keep(self, position: P, depth: int, distance: int, value: int, kind: Kind, move: M) -> None:
-        """Store what a search of this position to this depth has found."""
+        """Store what a search of this position to this depth has found. O(1), also when full."""
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
-            del self._entries[next(iter(self._entries))]
+            self._entries.popitem(last=False)
         self._entries[position] = Entry(depth, from_node(value, distance), kind, move, self.generation)
