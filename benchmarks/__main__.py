@@ -1,38 +1,50 @@
-"""Run the benchmarks and write RESULTS.md: `python -m benchmarks [NAME …]`; without names, all of them."""
+"""Run the benchmarks and write RESULTS.md: `python -m benchmarks [NAME …] [--pairs N]`; without names, all.
+
+Each part's section is written as soon as it is measured, with the date and the machine's load, in the place of
+the one before; so a part can be measured again by itself.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import sys
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks import strength
 from benchmarks.measure import machine
+from benchmarks.results import read_sections, whole_text
 
 PARTS = ("native", "peers", "devices", "depth", "threads", "scheduler", "delay", "start", "strength")
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> None:
-    """Each part in turn; one that needs what is not installed says so in its place."""
-    chosen = sys.argv[1:] or PARTS
-    unknown = set(chosen) - set(PARTS)
+    """Each part in turn."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of each contest of strength")
+    given = parser.parse_args()
+    unknown = set(given.parts) - set(PARTS)
     if unknown:
-        sys.exit(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
-    texts = []
-    for name in chosen:
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    for name in given.parts or PARTS:
+        load = os.getloadavg()[0]
         start = time.perf_counter()
-        section = importlib.import_module(f"benchmarks.{name}").run()
-        texts.append(section.markdown())
-        print(texts[-1], f"\n({time.perf_counter() - start:.0f} s)\n", flush=True)
-    if len(chosen) == len(PARTS):
-        head = (
-            "# Benchmarks of the compiled engine\n\n"
-            f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}. {machine()}.\n\n"
-            "Figures are medians of ratios taken in one run, with the least and the greatest in brackets."
+        if name == "strength":
+            section = strength.run(pairs=given.pairs)
+        else:
+            section = importlib.import_module(f"benchmarks.{name}").run()
+        took = time.perf_counter() - start
+        text = (
+            f"{section.markdown()}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {took:.0f} s by "
+            f"`python -m benchmarks {name}`; load average before it: {load:.1f}."
         )
-        RESULTS.write_text("\n\n".join([head, *texts]) + "\n", encoding="utf-8")
+        print(text, "\n", flush=True)
+        sections = read_sections(RESULTS) | {name: text}
+        RESULTS.write_text(whole_text(sections, PARTS, machine()), encoding="utf-8")
 
 
 if __name__ == "__main__":

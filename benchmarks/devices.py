@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions, short
+from benchmarks.results import claim
 from bots.engine.catalogue import weights_for
 from bots.engine.searcher import Searcher, Settings
 
@@ -72,4 +73,5 @@ def run() -> Section:
         ["devices", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
         rows,
         "Less than 1 minimal tree: transpositions share subtrees, and lines that end early are short.",
+        [claim("nodes to depth 8 on m2, exact mode, against plain alpha-beta", "20 × fewer", f"{fewer} ×")],
     )

@@ -46,12 +46,16 @@ class Section:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    claims: Sequence[str] = ()
+    """As `results.claim` makes them."""
 
     def markdown(self) -> str:
         lines = [f"## {self.title}", "", self.method, "", _row(self.head), _row(["---"] * len(self.head))]
         lines += [_row(row) for row in self.rows]
         if self.note:
             lines += ["", self.note]
+        for each in self.claims:
+            lines += ["", each]
         return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
+from benchmarks.results import claim
 from bots.engine.catalogue import compile_game, weights_for
 from bots.engine.plain import FRAMES, frame_words, make_plain, result
 
@@ -82,4 +83,7 @@ def run() -> Section:
         f"and move checked; 5 middle-game positions a map, {ROUNDS} times each.",
         ["map", "depth", "compiled Python, M nodes/s", "C, M nodes/s", "ratio"],
         rows,
+        "The compiled Python collects a territory's bits with the vector instruction that `intrinsics.column` asks of "
+        "LLVM; gcc finds none for the loop in C, which is where the ratio comes from.",
+        [claim("raw nodes per second against C", "at least 1.0 ×", f"{Ratio(every)} ×")],
     )

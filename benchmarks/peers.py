@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
+from benchmarks.results import claim
 from bots.engine.catalogue import compile_game, weights_for
 from bots.engine.plain import FRAMES, frame_words, make_plain
 from bots.engine.searcher import Searcher, Settings
@@ -183,4 +184,8 @@ def run() -> Section:
         "mode, all shallower depths included.",
         ["peer", "nodes entered, median", "compiled faster by"],
         rows,
+        claims=[
+            claim(f"against {name}, equal leaves", "at least 100 ×", f"{Ratio(found[name])} ×")
+            for name in ("easyAI", "OpenSpiel")
+        ],
     )
