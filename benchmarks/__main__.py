@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--pairs", type=int, default=0, help="pairs of each contest of strength")
     given = parser.parse_args()
+    again = f" --pairs {given.pairs}" if given.pairs else ""
     unknown = set(given.parts) - set(PARTS)
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
@@ -40,7 +41,7 @@ def main() -> None:
         took = time.perf_counter() - start
         text = (
             f"{section.markdown()}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {took:.0f} s by "
-            f"`python -m benchmarks {name}`; load average before it: {load:.1f}."
+            f"`python -m benchmarks {name}{again if name == 'strength' else ''}`; load average before it: {load:.1f}."
         )
         print(text, "\n", flush=True)
         sections = read_sections(RESULTS) | {name: text}

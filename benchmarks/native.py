@@ -17,7 +17,7 @@ from bots.engine.plain import FRAMES, frame_words, make_plain, result
 
 SOURCE = Path(__file__).with_name("plain_alphabeta.c")
 PLANES = 4
-ROUNDS = 5
+ROUNDS = 3
 CASES = (("m2", 8), ("grid:7x6", 7), ("world", 6), ("usa", 6))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
-_CLAIM = re.compile(r"^\*Promised:\* (.+?), (.+)\. \*Found:\* (.+)\.$", re.MULTILINE)
+_CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
 
 HEAD = """# Benchmarks of the compiled engine
 
@@ -20,7 +20,7 @@ are in [SERVER.md](SERVER.md).
 
 def claim(what: str, least: str, found: str) -> str:
     """A line of a section that the table at the top repeats."""
-    return f"*Promised:* {what}, {least}. *Found:* {found}."
+    return f"*Promised:* {what}: {least}. *Found:* {found}."
 
 
 def read_sections(path: Path) -> dict[str, str]:

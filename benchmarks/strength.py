@@ -37,11 +37,11 @@ class Contest:
 PROMISED = "at least +50 beyond the 95 % error"
 CONTESTS = (
     Contest("compiled against reference", "m2", 0.02, 6, {}, {"reference": True}),
-    Contest("features against plain", "m2", 0.01, 30, {}, {"evaluator": "plain"}, promised=PROMISED),
-    Contest("features against plain", "world", 0.01, 12, {}, {"evaluator": "plain"}, promised=PROMISED),
-    Contest("late moves reduced against not", "m2", 0.01, 20, {}, {"reduce": 0}),
-    Contest("as it plays against exact", "m2", 0.01, 16, {}, {"exact": True}),
-    Contest("2 threads against 1", "m2", 0.02, 10, {"threads": 2}, {}, processes=1),
+    Contest("features against plain", "m2", 0.005, 50, {}, {"evaluator": "plain"}, promised=PROMISED),
+    Contest("features against plain", "world", 0.005, 40, {}, {"evaluator": "plain"}, promised=PROMISED),
+    Contest("late moves reduced against not", "m2", 0.005, 20, {}, {"reduce": 0}),
+    Contest("as it plays against exact", "m2", 0.005, 16, {}, {"exact": True}),
+    Contest("2 threads against 1", "m2", 0.01, 10, {"threads": 2}, {}, processes=1),
 )
 
 
