@@ -1,0 +1,43 @@
+"""RESULTS.md keeps the sections that were not measured again, and repeats what was promised and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.measure import Ratio, Section
+from benchmarks.results import claim, read_sections, whole_text
+
+ORDER = ("first", "second", "third")
+
+
+def section(title: str, found: str) -> str:
+    """As the command writes one."""
+    ratios = Ratio([3.0, 1.0, 2.0])
+    made = Section(
+        title, "So.", ["", "ratio"], [["a", str(ratios)]], "A note.", [claim(title, "at least 1.5 ×", found)]
+    )
+    return f"{made.markdown()}\n\nMeasured on a day."
+
+
+def test_a_part_that_is_measured_again_replaces_itself_alone(tmp_path: Path) -> None:
+    file = tmp_path / "RESULTS.md"
+    assert read_sections(file) == {}
+    sections = {name: section(name, "1.0 ×") for name in ORDER}
+    file.write_text(whole_text(sections, ORDER, "a machine"), encoding="utf-8")
+    assert read_sections(file) == sections
+    again = read_sections(file) | {"second": section("second", "9.9 (9 to 10.5, n = 3) ×")}
+    file.write_text(whole_text(again, ORDER, "a machine"), encoding="utf-8")
+    assert read_sections(file) == again
+
+
+def test_the_table_at_the_top_repeats_every_promise_in_order() -> None:
+    sections = {"third": section("a, b", "+84 (+53 to +117)"), "first": section("one", "1.0 ×")}
+    head, _, _ = whole_text(sections, ORDER, "a machine").partition("<!--")
+    assert [line for line in head.splitlines() if line.startswith("|")][2:] == [
+        "| one | at least 1.5 × | 1.0 × |",
+        "| a, b | at least 1.5 × | +84 (+53 to +117) |",
+    ]
+
+
+def test_a_ratio_tells_its_median_and_its_ends() -> None:
+    assert str(Ratio([250.4, 30.06, 1.234])) == "30.1 (1.23 to 250, n = 3)"
