@@ -18,8 +18,8 @@ from functools import cache
 from typing import Any
 
 from bots.engine.cache import inlined, kernel
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest
-from bots.engine.jamboree import Jamboree, edge_of, interrupted
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, relax, rest
+from bots.engine.jamboree import PATIENCE, Jamboree, edge_of, interrupted
 from bots.engine.kernel import DRAW, LOST, PLAYING, Kernel
 from bots.engine.layout import (
     FIRST,
@@ -317,6 +317,7 @@ def make_search(game: Kernel) -> Any:
             # a claimed move is searched like a first one: with the whole window
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
+            put(mem, Register.WAITED, 0)
             return BEGIN
         if get(mem, node + Frame.ROLE) == Role.HELPER:
             return IDLE if leave(mem, shared, at) else NEXT
@@ -365,11 +366,15 @@ def make_search(game: Kernel) -> Any:
         put(mem, Register.INSIDE, -1)
         fetch_add(shared, Shared.IDLE, 1)
         mode = IDLE
+        spins = 0
         while mode == IDLE:
             if peek(shared, Shared.QUIT) != 0:
                 mode = STOPPED
             elif peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                 mode = NEXT
+            elif spins < PATIENCE:
+                relax()
+                spins += 1
             else:
                 rest()
         fetch_add(shared, Shared.IDLE, -1)

@@ -13,6 +13,7 @@ sees after it took the lock.
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable
 from typing import Any, cast
@@ -177,8 +178,21 @@ def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_instruction
+def relax(_typing: Any) -> Codegen:
+    """Wait for some tens of cycles, where the processor has a word for it: for loops that wait shortly."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        if platform.machine().lower() in {"x86_64", "amd64"}:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(_declared(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@_instruction
 def rest(_typing: Any) -> Codegen:
-    """Let another thread have the core, if one wants it: for loops that wait."""
+    """Let another thread have the core, if one wants it: for loops that wait long."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function

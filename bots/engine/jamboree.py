@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from bots.engine.cache import inlined
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest, swap
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, relax, rest, swap
 from bots.engine.kernel import Kernel
 from bots.engine.layout import (
     FIRST,
@@ -35,7 +35,10 @@ from bots.engine.layout import (
 )
 
 _SPINS = 64
-"""How often a waiting thread looks again before it lets others have the core."""
+"""How often a thread that waits for a lock looks again before it lets others have the core."""
+PATIENCE = 2000
+"""The same for a thread that waits for work, which is to have some soon, about 0.1 ms. What runs beside the
+search takes a core that it is offered for some milliseconds."""
 
 
 @inlined
@@ -332,8 +335,11 @@ class Jamboree:
             fetch_add(shared, Shared.IDLE, 1)
             spins = 0
             while spins < _SPINS and peek(shared, split + Split.MEMBERS) > 1:
+                relax()
                 spins += 1
-            if spins == _SPINS:
+            waited = get(mem, Register.WAITED) + spins
+            put(mem, Register.WAITED, waited)
+            if spins == _SPINS and waited >= PATIENCE:
                 rest()
             fetch_add(shared, Shared.IDLE, -1)
 

@@ -36,6 +36,7 @@ class Register(IntEnum):
     WIDTH = 10  # of a move list
     ENTERED = 11  # nodes that were not leaves
     COUNTED = 12  # nodes that Shared.NODES knows of
+    WAITED = 13  # how often it has looked for work since it had some
     END = 16
 
 
