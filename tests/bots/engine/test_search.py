@@ -42,7 +42,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
-    for _ in range(60):
+    for _ in range(120):
         game = Riskless(random_map(rng, 7))
         weights = some_weights(rng, riskless.NAMES)
         evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
