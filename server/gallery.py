@@ -16,15 +16,15 @@ class Watcher(Protocol):
 
     @property
     def backlog(self) -> int:
-        """How many messages wait to be read."""
+        """How many bytes wait to be read."""
         ...
 
     def tell_frame(self, frame: bytes) -> None:
         """Hand over an encoded message without waiting."""
 
 
-MAX_BACKLOG = 16
-"""Messages that may wait for a watcher before it is left out until it has read them."""
+MAX_BACKLOG = 16 * 1024
+"""Bytes that may wait for a watcher before it is left out until it has read them."""
 
 
 class Gallery:

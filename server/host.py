@@ -100,7 +100,7 @@ class Host:
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
-        self.book = RatingBook(engine)
+        self.book = RatingBook(engine, self.journal.write)
         self.arranger.rating = self.book.rating
         self.desk = Desk(
             self.lobby,

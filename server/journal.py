@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.catalogue import make_game
 from protocol.messages import Data, Players
@@ -26,6 +27,20 @@ from protocol.timecontrol import TimeControl
 from server import store
 from server.events import Event
 from server.referee import Terms
+from server.writer import Writer, open_writer
+
+T = TypeVar("T")
+
+AT_ONCE = 16
+"""Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
+
+INSERT_MATCH = sa.insert(store.matches)
+INSERT_EVENT = sa.insert(store.events)
+CLOSE_MATCH = (
+    sa.update(store.matches)
+    .where(store.matches.c.match == sa.bindparam("which"))
+    .values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
+)
 
 
 @dataclass
@@ -36,6 +51,8 @@ class Batch:
     opened: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     closed: list[dict[str, Any]] = field(default_factory=list)
+    then: list[Callable[[Exception | None], None]] = field(default_factory=list)
+    """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
     done: anyio.Event = field(default_factory=anyio.Event)
     error: Exception | None = None
 
@@ -46,6 +63,11 @@ class Batch:
 class JournalFailed(Exception):
     """A batch could not be written; nothing of it may be told."""
 
+    @classmethod
+    def of(cls, error: Exception) -> JournalFailed:
+        """For the error of a batch."""
+        return cls(f"the journal could not be written: {error}")
+
 
 class Journal:
     """Appends to one store. `run` must be under way for anything to become durable."""
@@ -55,6 +77,8 @@ class Journal:
         self._tell = tell  # how long each commit took, in seconds
         self._batch = Batch()
         self._work = anyio.Event()
+        self._opened = anyio.Event()
+        self._writer: Writer | None = None
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -74,10 +98,13 @@ class Journal:
         }
         return self._add("opened", row)
 
-    def append(self, match: str, seq: int, at: int, event: Event) -> Batch:
-        """Note event number `seq` of a match, at monotonic ns `at`."""
+    def append(self, match: str, seq: int, at: int, event: Event, *, soon: bool = True) -> Batch:
+        """Note event number `seq` of a match, at monotonic ns `at`.
+
+        soon: whether somebody waits for it; else it goes with whatever is written next
+        """
         row = {"match": match, "seq": seq, "at": at, "event": msgspec.json.encode(event).decode()}
-        return self._add("events", row)
+        return self._add("events", row, soon=soon)
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
@@ -88,13 +115,13 @@ class Journal:
         """Wait until the batch is committed. Raises JournalFailed."""
         await batch.done.wait()
         if batch.error is not None:
-            raise JournalFailed(f"the journal could not be written: {batch.error}")
+            raise JournalFailed.of(batch.error)
 
     async def run(self) -> None:
         """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
-        with anyio.CancelScope(shield=True):
-            connection = await self._engine.connect()
-        try:
+        async with open_writer(self._engine) as writer:
+            self._writer = writer
+            self._opened.set()
             while True:
                 await self._work.wait()
                 self._work = anyio.Event()
@@ -103,49 +130,53 @@ class Journal:
                     continue
                 began = perf_counter()
                 try:
-                    # Half a commit would block the database for whoever comes next.
-                    with anyio.CancelScope(shield=True):
-                        await _write(connection, batch)
+                    await writer.write(partial(_write, batch))
                 except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
-                    # A connection that was lost is made anew by the next batch.
-                    await connection.rollback()
                 finally:
                     batch.done.set()
                     self._tell(perf_counter() - began)
+                for count, told in enumerate(batch.then, 1):
+                    told(batch.error)
+                    if count % AT_ONCE == 0:
+                        await checkpoint()
                 await checkpoint()
-        finally:
-            # It has a thread of its own, which would be left behind by a close that is cancelled.
-            with anyio.CancelScope(shield=True):
-                await connection.close()
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do other work in a transaction of its own, between batches: nobody then waits for a locked file.
+
+        Waits for `run` to be under way.
+        """
+        while self._writer is None:
+            await self._opened.wait()
+        return await self._writer.write(work)
 
     async def drain(self) -> None:
         """Wait until all that was appended so far is committed."""
         if self._batch:
+            self._work.set()
             await self.durable(self._batch)
 
-    def _add(self, kind: str, row: dict[str, Any]) -> Batch:
+    def _add(self, kind: str, row: dict[str, Any], *, soon: bool = True) -> Batch:
         getattr(self._batch, kind).append(row)
-        self._work.set()
+        if soon:
+            self._work.set()
         return self._batch
 
 
-async def _write(connection: AsyncConnection, batch: Batch) -> None:
+def _write(batch: Batch, connection: sa.Connection) -> None:
     if batch.sessions:
         # the last word of each name counts
         latest = {row["name"]: row for row in batch.sessions}
         change = store.insert_or_update(connection.dialect.name, store.sessions)
         # In one order everywhere: two servers that change the same rows then never wait for each other.
-        await connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
+        connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
     if batch.opened:
-        await connection.execute(sa.insert(store.matches), batch.opened)
+        connection.execute(INSERT_MATCH, batch.opened)
     if batch.events:
-        await connection.execute(sa.insert(store.events), batch.events)
+        connection.execute(INSERT_EVENT, batch.events)
     if batch.closed:
-        done = sa.update(store.matches).where(store.matches.c.match == sa.bindparam("which"))
-        done = done.values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
-        await connection.execute(done, batch.closed)
-    await connection.commit()
+        connection.execute(CLOSE_MATCH, batch.closed)
 
 
 class _Terms(Struct, frozen=True):

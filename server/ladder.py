@@ -218,6 +218,8 @@ class _Play:
                 await self._with_visitors(host, kept, dial_in)
             else:
                 await self._with_fleet(host, kept, patience)
+            # What was cut off is taken out of the store: nothing of it may come in afterwards.
+            await host.journal.drain()
             await finish(host.engine, kept.event)
 
     async def _with_visitors(self, host: Host, kept: Kept, dial_in: DialIn) -> None:

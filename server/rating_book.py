@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.record import Record
 from server import store
 from server.glicko import Rating
-from server.rating_store import ratings_of, refresh, standings
+from server.rating_store import Write, ratings_of, refresh, standings
 from server.ratings import Key
 from server.store import StoreError
 
@@ -25,8 +25,9 @@ NEW = Rating()
 class RatingBook:
     """What each bot is rated, as of the last count. `run` must be under way for it to follow the matches."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, write: Write | None = None) -> None:
         self._engine = engine
+        self._write = write
         self._ratings: dict[Key, Rating] = {}
         self._finished: set[Key] = set()
         self._work = anyio.Event()
@@ -61,12 +62,12 @@ class RatingBook:
             await self._work.wait()
 
     async def _load(self) -> None:
-        await refresh(self._engine)
+        await refresh(self._engine, self._write)
         for each in await standings(self._engine):
             self._ratings[each.game, each.bot] = Rating(each.rating, each.deviation, each.volatility)
 
     async def _follow(self, finished: set[Key]) -> None:
-        await refresh(self._engine)
+        await refresh(self._engine, self._write)
         for game in {game for game, _ in finished}:
             bots = [bot for each, bot in finished if each == game]
             for bot, rating in (await ratings_of(self._engine, game, bots)).items():

@@ -8,9 +8,11 @@ over all servers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
+import anyio
 import anyio.lowlevel
 import sqlalchemy as sa
 from msgspec import Struct
@@ -22,7 +24,7 @@ from server.glicko import Rating
 from server.ratings import Key, Outcome, Rater, Step
 from server.store import matches, rating_steps
 
-CHUNK = 50
+CHUNK = 20
 """Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes milliseconds."""
 
 
@@ -50,54 +52,79 @@ class Standing(Struct, frozen=True):
     """When the last one finished."""
 
 
-async def refresh(engine: AsyncEngine) -> int:
-    """Count every finished rated match that is not counted yet; how many."""
+Write = Callable[[Callable[[sa.Connection], int]], Awaitable[int]]
+"""Does work in a transaction."""
+
+
+async def refresh(engine: AsyncEngine, write: Write | None = None) -> int:
+    """Count every finished rated match that is not counted yet; how many.
+
+    write: does it in a transaction of a connection that is open already, as of the journal's
+    """
     total = 0
-    while True:
-        async with store.exclusive(engine) as connection:
-            counted = await _count_some(connection)
-        if not counted:
-            return total
+    while counted := await (write or partial(_transact, engine))(_count_alone):
         total += counted
         await anyio.lowlevel.checkpoint()
+    return total
 
 
-async def _count_some(connection: AsyncConnection) -> int:
-    first = await _first_uncounted(connection)
+async def _transact(engine: AsyncEngine, work: Callable[[sa.Connection], int]) -> int:
+    with anyio.CancelScope(shield=True):
+        async with engine.begin() as connection:
+            counted = await connection.run_sync(work)
+    return counted
+
+
+def _count_alone(connection: sa.Connection) -> int:
+    store.keep_others_out(connection)
+    first = connection.execute(_FIRST_UNCOUNTED).one_or_none()
     if first is None:
         return 0
-    late = sa.tuple_(rating_steps.c.finished, rating_steps.c.match) > sa.tuple_(*map(sa.literal, first))
-    await connection.execute(sa.delete(rating_steps).where(late))
-    rows = await rated_matches(connection, CHUNK, since=first)
+    since = sa.tuple_(sa.literal(first.finished), sa.literal(first.match))
+    connection.execute(sa.delete(rating_steps).where(_place(rating_steps) > since))
+    after = sa.update(matches).where(_RATED, _place(matches) > since, matches.c.counted)
+    connection.execute(after.values(counted=False))
+    rows = _rated_matches(connection, CHUNK, since=(first.finished, first.match))
     records = [(from_line(row.record), row.finished) for row in rows]
-    rater = Rater(await last_steps(connection, _bots(record for record, _ in records)))
+    rater = Rater(_last_steps(connection, _bots(record for record, _ in records)))
     steps = [step for record, finished in records for step in rater.count(record, finished)]
-    await connection.execute(sa.insert(rating_steps), [_row(step) for step in steps])
+    connection.execute(sa.insert(rating_steps), [_row(step) for step in steps])
+    ids = [{"which": row.match} for row in rows]
+    connection.execute(_COUNT, ids)
     return len(records)
 
 
-async def _first_uncounted(connection: AsyncConnection) -> Place | None:
-    counted = sa.exists().where(rating_steps.c.match == matches.c.match)
-    query = sa.select(matches.c.finished, matches.c.match).where(_RATED, ~counted)
-    query = query.order_by(matches.c.finished, matches.c.match).limit(1)
-    row = (await connection.execute(query)).one_or_none()
-    return (row.finished, row.match) if row is not None else None
+def _place(table: sa.Table) -> sa.Tuple:
+    return sa.tuple_(table.c.finished, table.c.match)
 
 
 _RATED = sa.and_(matches.c.rated, matches.c.finished.is_not(None))
+_FIRST_UNCOUNTED = (
+    sa.select(matches.c.finished, matches.c.match)
+    .where(_RATED, ~matches.c.counted)
+    .order_by(matches.c.finished, matches.c.match)
+    .limit(1)
+)
+_COUNT = sa.update(matches).where(matches.c.match == sa.bindparam("which")).values(counted=True)
 
 
 async def rated_matches(
     connection: AsyncConnection, most: int, *, since: Place | None = None, after: Place | None = None
 ) -> Sequence[sa.Row[Any]]:
     """The finished rated matches in their order: those `since` a place, itself included, or `after` it."""
-    place = sa.tuple_(matches.c.finished, matches.c.match)
+    return await connection.run_sync(partial(_rated_matches, most=most, since=since, after=after))
+
+
+def _rated_matches(
+    connection: sa.Connection, most: int, since: Place | None = None, after: Place | None = None
+) -> Sequence[sa.Row[Any]]:
+    place = _place(matches)
     query = sa.select(matches).where(_RATED).order_by(matches.c.finished, matches.c.match).limit(most)
     if since is not None:
         query = query.where(place >= sa.tuple_(*map(sa.literal, since)))
     if after is not None:
         query = query.where(place > sa.tuple_(*map(sa.literal, after)))
-    return (await connection.execute(query)).all()
+    return connection.execute(query).all()
 
 
 def _bots(records: Iterable[Record]) -> set[Key]:
@@ -106,11 +133,15 @@ def _bots(records: Iterable[Record]) -> set[Key]:
 
 async def last_steps(connection: AsyncConnection, bots: Iterable[Key]) -> dict[Key, Step]:
     """The last step of each of these bots that has one."""
+    return await connection.run_sync(_last_steps, bots)
+
+
+def _last_steps(connection: sa.Connection, bots: Iterable[Key]) -> dict[Key, Step]:
     found: dict[Key, Step] = {}
     for game, bot in bots:
         query = sa.select(rating_steps).where(rating_steps.c.game == game, rating_steps.c.bot == bot)
         query = query.order_by(rating_steps.c.finished.desc(), rating_steps.c.match.desc()).limit(1)
-        row = (await connection.execute(query)).one_or_none()
+        row = connection.execute(query).one_or_none()
         if row is not None:
             found[game, bot] = step_of(row)
     return found

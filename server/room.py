@@ -1,17 +1,20 @@
-"""The room: the one task that owns a match, its referee, its inbox and its deadline.
+"""The room: it alone touches the referee of a match, one event at a time, and keeps its deadline.
 
-    inbox -> referee -> journal -> players
+    post -> referee -> journal -> players
 
-Sessions post events from their own tasks; the room alone touches the referee, one event at a time,
-and lets the effects out once the event is in the journal.
+Sessions post events from their own tasks. Each goes through the referee as soon as the one before it is
+in the journal, and its effects go out, in one turn of the event loop, once it is there itself. The room's
+own task only waits for deadlines.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic_ns
 
 import anyio
@@ -66,27 +69,35 @@ class Room:
         self._moved = moved
         self._seq = 0
         self._waiting_since = monotonic_ns()
-        self._post, self._inbox = anyio.create_memory_object_stream[tuple[Event, int]](INBOX)
+        self._inbox: deque[tuple[Event, int]] = deque()
+        self._writing = False
+        """Whether an event is on its way into the journal: the next one waits."""
+        self._closed = False
+        self._room_made = anyio.Event()
+        self._awaited: int | None = None
+        """The deadline that the room's task sleeps for; None while it sleeps until it is woken."""
+        self._woken = anyio.Event()
 
     async def post(self, event: Event, at: int) -> bool:
         """Hand over an event that happened at `at` (monotonic ns). False when the match is over."""
-        try:
-            await self._post.send((event, at))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while len(self._inbox) >= INBOX and not self._closed:
+            await self._room_made.wait()
+        if self._closed:
             return False
+        self._inbox.append((event, at))
+        self._work()
         return True
 
     async def run(self) -> Record:
         """Play the match to its end. Never raises for a fault of ours: the match is then void."""
         try:
-            await self._begin()
-            while not self.referee.over:
-                await self._step()
+            self._begin()
+            await self._keep_deadlines()
         except Exception as error:  # noqa: BLE001  a fault in one room must not end the others
             self._void(error)
         finally:
-            self._inbox.close()
-            self._post.close()
+            self._closed = True
+            self._room_made.set()
             self.gallery.close(self.end())
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
@@ -98,51 +109,95 @@ class Room:
             log.exception("match %s: its record is not in the store", self.terms.match)
         return record
 
-    async def _begin(self) -> None:
+    def _begin(self) -> None:
         """Open a new match, or go on with one that was in progress when the server went away."""
         if self._past is None:
             self._journal.open_match(self.terms, self.event, self.started, rated=self.rated)
-            await self._handle(Opened(), monotonic_ns())
+            self._handle(Opened(), monotonic_ns())
             return
         for at, event in self._past.events:
             self.referee.handle(event, at)
         self._seq = len(self._past.events)
-        await self._handle(ServerBack(), monotonic_ns())
+        self._handle(ServerBack(), monotonic_ns())
 
-    async def _step(self) -> None:
-        """Wait for the next event or the deadline, and handle it."""
+    # deadlines
+
+    async def _keep_deadlines(self) -> None:
+        """Judge each deadline that falls, until the match is over and everybody has been told."""
+        while not self._closed:
+            # While an event is on its way into the journal, what follows from it is not known yet.
+            self._awaited = None if self._writing else self.referee.next_deadline
+            wait = math.inf if self._awaited is None else max(0, self._awaited - monotonic_ns()) / 1e9
+            with anyio.move_on_after(wait):
+                await self._woken.wait()
+                self._woken = anyio.Event()
+                continue
+            # What reached this machine before is still on its way through the event loop, and goes
+            # first: the server's own delay never flags a bot that was in time.
+            for _ in range(LOOK_AGAIN):
+                await checkpoint()
+            now = monotonic_ns()
+            # Most deadlines have moved on with the play by the time that they are looked at.
+            deadline = self.referee.next_deadline
+            if not self._writing and deadline is not None and deadline <= now:
+                self._handle(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+
+    def _wake(self) -> None:
+        """Wake the room's task where it sleeps longer than it may."""
         deadline = self.referee.next_deadline
-        wait = math.inf if deadline is None else max(0, deadline - monotonic_ns()) / 1e9
-        arrived = None
-        with anyio.move_on_after(wait):
-            arrived = await self._inbox.receive()
-        if arrived is not None:
-            await self._take(*arrived)
-            return
-        # The deadline fell. What reached this machine before is still on its way through the event
-        # loop, and goes first: the server's own delay never flags a bot that was in time.
-        for _ in range(LOOK_AGAIN):
-            await checkpoint()
-            while not self.referee.over and self._inbox.statistics().current_buffer_used:
-                await self._take(*self._inbox.receive_nowait())
-        now = monotonic_ns()
-        await self._handle(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+        if self._closed or (
+            deadline is not None and (self._awaited is None or deadline < self._awaited) and not self._writing
+        ):
+            self._woken.set()
 
-    async def _take(self, event: Event, at: int) -> None:
+    # events
+
+    def _work(self) -> None:
+        """Take what is in the inbox, as far as the journal has kept up."""
+        try:
+            while self._inbox and not self._writing and not self._closed:
+                self._take(*self._inbox.popleft())
+        except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
+            self._void(error)
+        if len(self._inbox) < INBOX and self._room_made.statistics().tasks_waiting:
+            self._room_made.set()
+            self._room_made = anyio.Event()
+
+    def _take(self, event: Event, at: int) -> None:
         # An event that comes before its deadline was judged counts as in time: had the server not been
         # busy, the deadline would have been judged already.
         deadline = self.referee.next_deadline
-        await self._handle(event, at if deadline is None else min(at, deadline))
-        if isinstance(event, Moved):
-            self._moved((monotonic_ns() - at) / 1e9)
+        self._handle(event, at if deadline is None else min(at, deadline), came=at)
 
-    async def _handle(self, event: Event, at: int) -> None:
+    def _handle(self, event: Event, at: int, came: int | None = None) -> None:
+        """Give an event to the referee. `came`: when it arrived, for one that came from a player."""
         before = self.referee.revision
         effects = self.referee.handle(event, at)
-        if self.referee.revision != before:
-            batch = self._journal.append(self.terms.match, self._next_seq(), at, event)
-            await self._journal.durable(batch)
-        self._let_out(effects)
+        if self.referee.revision == before:
+            self._let_out(effects)
+            self._wake()
+            return
+        self._writing = True
+        batch = self._journal.append(self.terms.match, self._next_seq(), at, event)
+        batch.then.append(partial(self._written, effects, came if isinstance(event, Moved) else None))
+
+    def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
+        """An event is in the journal, or could not be put there."""
+        self._writing = False
+        if self._closed:
+            return  # the server stops: what is in the journal is told when it is back
+        try:
+            if error is None:
+                self._let_out(effects)
+            else:
+                self._void(JournalFailed.of(error))
+        except Exception as fault:  # noqa: BLE001  a fault in one room must not end the journal
+            self._void(fault)
+        if moved_at is not None:
+            self._moved((monotonic_ns() - moved_at) / 1e9)
+        self._closed = self.referee.over
+        self._wake()
+        self._work()
 
     def _let_out(self, effects: list[Effect]) -> None:
         shown: Accepted | None = None
@@ -154,14 +209,14 @@ class Room:
             if isinstance(effect.message, Accepted):
                 shown = effect.message
             elif isinstance(effect.message, Turn):
-                # Need not be durable before anything else happens: it goes with the next batch.
+                # Nothing waits for it to be durable: it goes with the next event's batch.
                 at = monotonic_ns()
                 left = TurnLeft(effect.message.ply, member.lag)
                 self._waiting_since = at
                 before = self.referee.revision
                 self.referee.handle(left, at)
                 if self.referee.revision != before:
-                    self._journal.append(self.terms.match, self._next_seq(), at, left)
+                    self._journal.append(self.terms.match, self._next_seq(), at, left, soon=False)
         if shown is not None:
             # After both players: what is written to hundreds of watchers delays nobody's turn.
             self._show(shown)
@@ -184,6 +239,8 @@ class Room:
         for effect in self.referee.handle(ServerFailed(what), monotonic_ns()):
             if isinstance(effect, Tell):
                 self.players[effect.player].tell(effect.message)
+        self._closed = True
+        self._woken.set()
 
     def listed(self) -> LiveMatch:
         """The match as a listing shows it."""

@@ -1,8 +1,9 @@
 """A session: one websocket connection, from its hello to its close.
 
-Two tasks: the reader parses frames, stamps them and hands them on; the writer empties a bounded outbox.
-Whatever the peer does is answered or cut off here, and reaches rooms only as events. What the messages
-of a member or a watcher mean is the desk's business (server.desk).
+One task: it parses frames, stamps them and hands them on. What the client is told is written at once, and
+waits in a bounded buffer for one that reads slowly. Whatever the peer does is answered or cut off here, and
+reaches rooms only as events. What the messages of a member or a watcher mean is the desk's business
+(server.desk).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from time import monotonic_ns
 
 import anyio
 from anyio.lowlevel import checkpoint
-from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import ServerConnection, broadcast
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client, encode
@@ -28,10 +29,13 @@ from server.logs import without_secrets
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
 
-OUTBOX = 256
-"""Messages that may wait for a client that does not read; one more, and it is cut off."""
+OUTBOX = 128 * 1024
+"""Bytes that may wait for a client that does not read; one message on top of them, and it is cut off."""
 CLOSE_SECONDS = 2
 """How long the last words to a client may take."""
+
+AT_ONCE = 200_000
+"""Nanoseconds: a message that comes so soon after another was waiting already."""
 
 SHOWN_BYTES = 24
 """Of a frame that is no message: so many are told."""
@@ -48,10 +52,9 @@ class Session:
         self._desk = desk
         self._limits = limits
         self._flow = Flow(limits.messages_per_second, limits.message_burst, monotonic_ns())
-        self._outbox, self._outgoing = anyio.create_memory_object_stream[ServerMessage | bytes](OUTBOX)
         self._visitor: Visitor | None = None
         self._too_slow = False
-        self._written = anyio.Event()
+        self._closing = False
         self._tasks = anyio.create_task_group()
         self._pings = Pings()
         self._last_ping = 0.0
@@ -67,30 +70,34 @@ class Session:
 
     @property
     def backlog(self) -> int:
-        """How many messages wait to be read."""
-        return self._outgoing.statistics().current_buffer_used
+        """How many bytes wait to be read, beside those in the kernel's buffers."""
+        return self._connection.transport.get_write_buffer_size()
 
     def tell(self, message: ServerMessage) -> None:
-        """Put a message in the outbox; a full one closes this session, and hurts nobody else."""
+        """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
         if isinstance(message, Start | Turn):
             self._flow.allow()  # the answer: a bot in many fast matches is no flood
-        self._put(message)
+        if trace.isEnabledFor(logging.DEBUG):
+            trace.debug("> %s %s", self._name, without_secrets(message))
+        self._write(encode(message))
 
     def tell_frame(self, frame: bytes) -> None:
-        """Put an encoded message in the outbox."""
-        self._put(frame)
+        """Write an encoded message."""
+        if trace.isEnabledFor(logging.DEBUG):
+            trace.debug("> %s %s", self._name, frame.hex())
+        self._write(frame)
 
-    def _put(self, item: ServerMessage | bytes) -> None:
-        try:
-            self._outbox.send_nowait(item)
-        except anyio.WouldBlock:
-            if not self._too_slow:
-                self._too_slow = True
-                log.warning("too slow: %d messages wait", OUTBOX, extra={"bot": self._name})
-                # One that begins to read within the time of the last words is told why.
-                self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # the connection is closing: the reader will say so, and the bot catches up when it returns
+    def _write(self, frame: bytes) -> None:
+        if self._closing:
+            return  # the reader will say so, and the bot catches up when it returns
+        if self.backlog > OUTBOX:
+            self._too_slow = self._closing = True
+            log.warning("too slow: %d bytes wait", self.backlog, extra={"bot": self._name})
+            # One that begins to read within the time of the last words is told why.
+            self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
+            return
+        # For a single connection too this is the library's way to write without waiting.
+        broadcast((self._connection,), frame)
 
     @property
     def _name(self) -> str:
@@ -99,9 +106,7 @@ class Session:
     async def run(self) -> None:
         """Serve the connection to its end."""
         fault: str | None = None
-        # The writer may be at the outbox until the last of its turns: its end is closed once it is gone.
-        async with self._outgoing, self._tasks as tasks:
-            tasks.start_soon(self._write)
+        async with self._tasks as tasks:
             try:
                 await self._read()
             except DecodeError as error:
@@ -118,21 +123,8 @@ class Session:
                 with anyio.CancelScope(shield=True):
                     if self._visitor is not None:
                         await self._desk.depart(self._visitor, fault if not self._too_slow else None)
-                self._outbox.close()
+                self._closing = True
                 tasks.cancel_scope.cancel()
-
-    async def _write(self) -> None:
-        try:
-            async for item in self._outgoing:
-                frame = item if isinstance(item, bytes) else encode(item)
-                if trace.isEnabledFor(logging.DEBUG):
-                    shown = item.hex() if isinstance(item, bytes) else without_secrets(item)
-                    trace.debug("> %s %s", self._name, shown)
-                await self._connection.send(frame)
-        except ConnectionClosed:
-            pass  # the reader is told the same, and says what follows
-        finally:
-            self._written.set()
 
     def dismiss(self, code: Code) -> None:
         """Close this session from the server's side: it was replaced, or the server stops."""
@@ -144,9 +136,7 @@ class Session:
     async def _close(self, last: Error, code: int) -> None:
         """Say why, and close, without waiting long for a peer that does not listen."""
         self.tell(last)
-        self._outbox.close()
-        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
-            await self._written.wait()
+        self._closing = True
         await self._hang_up(code, f"{last.code}: {last.detail}")
 
     async def _hang_up(self, code: int, reason: str) -> None:
@@ -161,6 +151,7 @@ class Session:
     async def _read(self) -> None:
         hello = await self._hello()
         self._visitor = await self._desk.admit(hello, self, self._address)
+        before = 0
         while self._visitor is not None:
             try:
                 message, at = await self._next()
@@ -170,9 +161,11 @@ class Session:
                 self.tell(Error(error.code, error.detail))
             else:
                 await self._desk.handle(self._visitor, message, at)
-            # While frames are queued `recv` does not wait, and a client that floods would have the
-            # event loop to itself.
-            await checkpoint()
+                if at - before < AT_ONCE:
+                    # While frames are queued `recv` does not wait, and a client that floods would have
+                    # the event loop to itself.
+                    await checkpoint()
+                before = at
 
     @property
     def _address(self) -> str:

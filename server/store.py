@@ -43,6 +43,10 @@ matches = sa.Table(
     sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("finished", sa.String(32), nullable=True),  # as `now` writes it, once it is over
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # is in rating_steps
+    sa.Column(
+        "server", sa.String(64), nullable=False, server_default=""
+    ),  # who plays it, and goes on with it
 )
 _rated = sa.text("rated AND finished IS NOT NULL")
 sa.Index(
@@ -55,6 +59,14 @@ sa.Index(
     matches.c.match,
     sqlite_where=_finished,
     postgresql_where=_finished,
+)
+_uncounted = sa.text("rated AND finished IS NOT NULL AND NOT counted")
+sa.Index(
+    "ix_matches_uncounted",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_uncounted,
+    postgresql_where=_uncounted,
 )
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
@@ -159,18 +171,33 @@ def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     folder = Path(url.database).parent
     if not folder.is_dir():
         raise StoreError(f"cannot make {url.database}: there is no folder {folder}")
-    engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"))
-    sync = "FULL" if lasting else "OFF"
+    options = {"lasting": lasting}
+    engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
+    _set_pragmas(engine.sync_engine)
+    return engine
 
-    @sa.event.listens_for(engine.sync_engine, "connect")
+
+def blocking_twin(engine: AsyncEngine) -> sa.Engine:
+    """An engine for the same SQLite file whose calls block, and whose connections may change their thread."""
+    twin = sa.create_engine(
+        engine.url.set(drivername="sqlite"),
+        connect_args={"check_same_thread": False},
+        execution_options=engine.get_execution_options(),
+    )
+    _set_pragmas(twin)
+    return twin
+
+
+def _set_pragmas(engine: sa.Engine) -> None:
+    sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
+
+    @sa.event.listens_for(engine, "connect")
     def _pragmas(connection: DBAPIConnection, _record: object) -> None:
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
         for pragma in ("busy_timeout=5000", "journal_mode=WAL", f"synchronous={sync}", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
-
-    return engine
 
 
 def _postgresql(url: sa.URL) -> AsyncEngine:
@@ -260,11 +287,16 @@ async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
-            if engine.dialect.name == "sqlite":
-                await connection.exec_driver_sql("BEGIN IMMEDIATE")
-            else:
-                await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
+            await connection.run_sync(keep_others_out)
             yield connection
+
+
+def keep_others_out(connection: sa.Connection) -> None:
+    """Make the transaction that begins here one of those of `exclusive`."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
 
 
 @asynccontextmanager

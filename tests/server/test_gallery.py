@@ -14,6 +14,10 @@ from protocol.timecontrol import TimeControl
 from server.gallery import MAX_BACKLOG, Gallery
 
 CLOCKS = Clocks(1, 1)
+BYTES = 1024
+"""How large each frame is taken to be."""
+LEFT_OUT = MAX_BACKLOG // BYTES + 1
+"""Frames that a watcher is given which reads nothing."""
 
 
 @dataclass(eq=False)
@@ -24,7 +28,7 @@ class Slow:
     frames: list[bytes] = field(default_factory=list)
 
     def tell_frame(self, frame: bytes) -> None:
-        self.backlog += 1
+        self.backlog += BYTES
         self.frames.append(frame)
 
     def heard(self) -> list[ServerMessage]:
@@ -97,12 +101,12 @@ def test_a_slow_watcher_is_left_out_and_skips_to_the_newest() -> None:
     for _ in range(100):
         match.move()
         quick.backlog = 0
-    assert len(slow.frames) == MAX_BACKLOG + 1
+    assert len(slow.frames) == LEFT_OUT
     assert quick.moves() == list(range(100))
     slow.backlog = 0
     match.move()
     assert slow.moves() == list(range(101))
-    assert len(slow.frames) == MAX_BACKLOG + 2
+    assert len(slow.frames) == LEFT_OUT + 1
 
 
 def test_even_one_that_never_read_is_told_the_end() -> None:
@@ -124,6 +128,6 @@ def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script:
             match.move()
         else:
             watcher.backlog = 0
-        assert watcher.backlog <= MAX_BACKLOG + 1
+        assert watcher.backlog <= MAX_BACKLOG + BYTES
     match.end()
     assert watcher.moves() == list(range(len(match.moves)))

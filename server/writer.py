@@ -1,0 +1,94 @@
+"""The connection that the journal writes with: one transaction after another, each in one piece.
+
+SQLite's calls block, and its asynchronous driver passes each of them to its thread and back. Here a whole
+transaction is one visit to a thread, so that a commit costs the event loop one turn and not ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
+
+import anyio
+import sqlalchemy as sa
+from anyio.to_thread import run_sync
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from server import store
+
+T = TypeVar("T")
+
+
+class Writer(Protocol):
+    """Writes to one store, one transaction at a time."""
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do `work` in a transaction and commit it; what it returned. What fails is rolled back and raised.
+
+        It is not cancelled half-way: half a commit would block the database for whoever comes next.
+        """
+        ...
+
+
+class _InThread:
+    """SQLite: a connection that one thread at a time uses."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+        self._one = anyio.CapacityLimiter(1)
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        with anyio.CancelScope(shield=True):
+            result = await run_sync(self._write, work, limiter=self._one)
+        return result  # noqa: RET504  a scope may swallow what comes out of it, as far as types can tell
+
+    def _write(self, work: Callable[[sa.Connection], T]) -> T:
+        with self._connection.begin():
+            return work(self._connection)
+
+    async def close(self) -> None:
+        """Close the connection, after what is being written."""
+        with anyio.CancelScope(shield=True):
+            await run_sync(self._connection.close, limiter=self._one)
+
+
+class _Asynchronous:
+    """A database whose driver is asynchronous itself."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+        self._one = anyio.Lock()
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        with anyio.CancelScope(shield=True):
+            # A connection that was lost is made anew by the next transaction.
+            async with self._one, self._connection.begin():
+                result = await self._connection.run_sync(work)
+        return result
+
+    async def close(self) -> None:
+        """Close the connection, after what is being written."""
+        with anyio.CancelScope(shield=True):
+            async with self._one:
+                await self._connection.close()
+
+
+@asynccontextmanager
+async def open_writer(engine: AsyncEngine) -> AsyncIterator[Writer]:
+    """A connection of its own for writing to the store of `engine`, until the block's end."""
+    if engine.dialect.name == "sqlite":
+        twin = store.blocking_twin(engine)
+        in_thread = _InThread(await run_sync(twin.connect))
+        try:
+            yield in_thread
+        finally:
+            await in_thread.close()
+            twin.dispose()
+        return
+    with anyio.CancelScope(shield=True):
+        asynchronous = _Asynchronous(await engine.connect())
+    try:
+        yield asynchronous
+    finally:
+        await asynchronous.close()
