@@ -13,11 +13,22 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import strength
 from benchmarks.measure import machine
 from benchmarks.results import read_sections, whole_text
 
-PARTS = ("native", "peers", "devices", "depth", "threads", "scheduler", "delay", "start", "strength")
+PARTS = (
+    "native",
+    "peers",
+    "devices",
+    "depth",
+    "threads",
+    "scheduler",
+    "delay",
+    "start",
+    "weights",
+    "strength",
+)
+PLAYED = ("weights", "strength")
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -25,7 +36,7 @@ def main() -> None:
     """Each part in turn."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--pairs", type=int, default=0, help="pairs of each contest of strength")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of each contest of weights and strength")
     given = parser.parse_args()
     again = f" --pairs {given.pairs}" if given.pairs else ""
     unknown = set(given.parts) - set(PARTS)
@@ -34,14 +45,12 @@ def main() -> None:
     for name in given.parts or PARTS:
         load = os.getloadavg()[0]
         start = time.perf_counter()
-        if name == "strength":
-            section = strength.run(pairs=given.pairs)
-        else:
-            section = importlib.import_module(f"benchmarks.{name}").run()
+        run = importlib.import_module(f"benchmarks.{name}").run
+        section = run(pairs=given.pairs) if name in PLAYED else run()
         took = time.perf_counter() - start
         text = (
             f"{section.markdown()}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {took:.0f} s by "
-            f"`python -m benchmarks {name}{again if name == 'strength' else ''}`; load average before it: {load:.1f}."
+            f"`python -m benchmarks {name}{again if name in PLAYED else ''}`; load average before it: {load:.1f}."
         )
         print(text, "\n", flush=True)
         sections = read_sections(RESULTS) | {name: text}

@@ -30,12 +30,23 @@ typedef struct {
   int64_t around[8 * 256], change[TABLE], result[TABLE];
 } rules;
 
-/* The armies on a territory: one bit of each plane. From the highest down, which gcc does best. */
+/* The armies on a territory: one bit of each plane. */
+#if defined(BY_HAND) && defined(__AVX2__) && PLANES == 4
+#include <immintrin.h>
+/* The instructions that intrinsics.column asks LLVM for: each bit to the sign of its lane, then all signs. */
+static inline int64_t column(const uint64_t *plane, int64_t territory) {
+  const __m256i words = _mm256_loadu_si256((const __m256i *)plane);
+  const __m256i signs = _mm256_sll_epi64(words, _mm_cvtsi64_si128(63 - territory));
+  return _mm256_movemask_pd(_mm256_castsi256_pd(signs));
+}
+#else
+/* From the highest down, which gcc does best. */
 static inline int64_t column(const uint64_t *plane, int64_t territory) {
   int64_t armies = 0;
   for (int i = PLANES - 1; i >= 0; i--) armies = 2 * armies + ((plane[i] >> territory) & 1);
   return armies;
 }
+#endif
 
 static inline void train(frame *f, const rules *r) {
   uint64_t carry = 0;

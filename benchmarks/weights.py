@@ -1,0 +1,19 @@
+"""What the learned weights win against the plain army difference at equal time."""
+
+from __future__ import annotations
+
+from benchmarks import strength
+from benchmarks.measure import Section
+from benchmarks.strength import Contest
+
+PROMISED = "at least +50 beyond the 95 % error"
+CONTESTS = tuple(
+    Contest("features against plain", map, 0.003, 50, {}, {"evaluator": "plain"}, promised=PROMISED)
+    for map in ("m2", "world")
+)
+
+
+def run(pairs: int = 0) -> Section:
+    """On both maps, with so many pairs each if it is not 0."""
+    title = "Learned weights against the plain army difference"
+    return strength.run(pairs, CONTESTS, title, f"{strength.NOTE} `--pairs N` narrows the error.")
