@@ -81,15 +81,15 @@ def make(board: Any, options: dict[str, Any]) -> Any:
     return searcher
 
 
-def score_pairs(contest: Contest, seeds: Sequence[int]) -> list[float]:
-    """The points of the first engine in each pair, 0 to 2."""
+def score_pairs(contest: Contest, seeds: Sequence[int]) -> list[tuple[float, float]]:
+    """The points of the first engine in the two matches of each pair."""
     board = game(contest.map)
     one, other = make(board, contest.one), make(board, contest.other)
     found = []
     for seed in seeds:
         rng = random.Random(seed)
         start = opening(board, rng, rng.randint(4, 9))
-        found.append(sum(pair(board, start, one, other, Budget(seconds=contest.seconds))))
+        found.append(pair(board, start, one, other, Budget(seconds=contest.seconds)))
     one.close()
     other.close()
     return found
@@ -121,7 +121,9 @@ def run(
         start = time.perf_counter()
         shares = [range(n, contest.pairs, contest.processes) for n in range(contest.processes)]
         with ProcessPoolExecutor(contest.processes) as pool:
-            scores = [s for part in pool.map(score_pairs, [contest] * len(shares), shares) for s in part]
+            points = [p for part in pool.map(score_pairs, [contest] * len(shares), shares) for p in part]
+        scores = [sum(each) for each in points]
+        drawn = sum(each.count(0.5) for each in points)
         middle, low, high = elo(scores)
         if contest.promised:
             found = f"{middle:+.0f} ({low:+.0f} to {high:+.0f})"
@@ -133,6 +135,7 @@ def run(
                 f"{contest.seconds:g} s",
                 f"{contest.pairs}",
                 f"{sum(scores):g} of {2 * contest.pairs}",
+                f"{drawn}",
                 f"**{middle:+.0f}** ({low:+.0f} to {high:+.0f})",
                 f"{time.perf_counter() - start:.0f} s",
             ]
@@ -141,7 +144,7 @@ def run(
     return Section(
         title,
         METHOD,
-        ["contest", "map", "time a move", "pairs", "points", "Elo (95 %)", "took"],
+        ["contest", "map", "time a move", "pairs", "points", "drawn", "Elo (95 %)", "took"],
         rows,
         note,
         claims,
