@@ -18,8 +18,8 @@ from functools import cache
 from typing import Any
 
 from bots.engine.cache import inlined, kernel
-from bots.engine.intrinsics import fetch_add, get, peek, poke, put, relax, rest
-from bots.engine.jamboree import PATIENCE, Jamboree, edge_of, interrupted
+from bots.engine.intrinsics import fetch_add, get, peek, poke, put, rest
+from bots.engine.jamboree import Jamboree, edge_of, interrupted
 from bots.engine.kernel import DRAW, LOST, PLAYING, Kernel
 from bots.engine.layout import (
     FIRST,
@@ -70,7 +70,7 @@ def make_search(game: Kernel) -> Any:
     jamboree = Jamboree(game, frame_words, pick)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take, report = jamboree.take, jamboree.report
-    find_work, leave, linger = jamboree.find_work, jamboree.leave, jamboree.linger
+    leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
 
     @inlined
     def give(mem: Any, at: Any, value: Any) -> Any:
@@ -360,26 +360,6 @@ def make_search(game: Kernel) -> Any:
         put(mem, Register.AT, at - frame_words)
         return UNWIND
 
-    @inlined
-    def idle(mem: Any, shared: Any) -> Any:
-        """A helper without work looks for some."""
-        put(mem, Register.INSIDE, -1)
-        fetch_add(shared, Shared.IDLE, 1)
-        mode = IDLE
-        spins = 0
-        while mode == IDLE:
-            if peek(shared, Shared.QUIT) != 0:
-                mode = STOPPED
-            elif peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
-                mode = NEXT
-            elif spins < PATIENCE:
-                relax()
-                spins += 1
-            else:
-                rest()
-        fetch_add(shared, Shared.IDLE, -1)
-        return mode
-
     def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
         mode = IDLE if helping != 0 else ENTER
         while True:
@@ -396,7 +376,7 @@ def make_search(game: Kernel) -> Any:
             elif mode == UNWIND:
                 mode = unwind(mem, shared)
             elif mode == IDLE:
-                mode = idle(mem, shared)
+                mode = NEXT if wait_for_work(mem, shared) else STOPPED
             else:
                 return mode
 

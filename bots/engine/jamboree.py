@@ -343,13 +343,31 @@ class Jamboree:
                 rest()
             fetch_add(shared, Shared.IDLE, -1)
 
+        @inlined
+        def wait_for_work(mem: Any, shared: Any) -> Any:
+            """A helper without work looks for some; False when it is to quit."""
+            put(mem, Register.INSIDE, -1)
+            fetch_add(shared, Shared.IDLE, 1)
+            found = False
+            spins = 0
+            while not found and peek(shared, Shared.QUIT) == 0:
+                if peek(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
+                    found = True
+                elif spins < PATIENCE:
+                    relax()
+                    spins += 1
+                else:
+                    rest()
+            fetch_add(shared, Shared.IDLE, -1)
+            return found
+
         self.open_split = open_split
         self.close_split = close_split
         self.take = take
         self.report = report
-        self.find_work = find_work
         self.leave = leave
         self.linger = linger
+        self.wait_for_work = wait_for_work
 
 
 __all__ = ["Jamboree", "edge_of", "interrupted"]
