@@ -199,11 +199,11 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
 async def _tell(record: Record, path: Path | None) -> None:
     result, players = record.result, record.players
     winner = f"{result.winner} wins" if result.winner else "draw"
-    out.print(
-        f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies",
-        markup=False,
-        highlight=False,
+    # Not laid out by the console: on a busy server that would cost as much as some moves of the match.
+    out.file.write(
+        f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
     )
+    out.file.flush()
     if path is not None:
         async with await anyio.open_file(path, "a", encoding="utf-8") as lines:
             await lines.write(to_line(record) + "\n")
