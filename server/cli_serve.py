@@ -69,6 +69,9 @@ def serve(
         float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
     ] = 10,
     concurrency: ConcurrencyOption = 0,
+    name: Annotated[
+        str, typer.Option("--name", help="The server's own name, where several share one database.")
+    ] = "",
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
     ] = False,
@@ -147,6 +150,7 @@ def serve(
             trusted_proxies=networks,
             going_on=OPEN_EVENT,
             on_record=lambda each: _tell(each, record),
+            name=name,
         ) as running:
             running.arranger.at_once = at_once
             if not challenges_only:
