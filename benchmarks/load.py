@@ -12,9 +12,14 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
+from benchmarks.relay import ANSWER
+from benchmarks.script import ID, script
 from protocol.messages import SUBPROTOCOL
 
-MOVE = msgpack.packb({"type": "move", "match": "0" * 32, "ply": 4, "move": 8})
+RULES = ("armies", "elimination", "ply_limit")
+"""How a match ends by the rules; anything else is a forfeit."""
+
+MOVE = msgpack.packb({"type": "move", "match": ID, "ply": 50, "move": script()[50]})
 """A frame as large as a move's."""
 
 
@@ -29,7 +34,8 @@ class Load:
 
 
 async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True) -> None:
-    """Tic-tac-toe, always the first free cell, `pause` seconds before each move; until cancelled."""
+    """Match after match by the script, `pause` seconds before each move; until cancelled."""
+    moves = script()
     try:
         async with _open(url) as connection:
             await connection.send(msgpack.packb({"type": "hello", "name": name, "pool": pool}))
@@ -43,19 +49,13 @@ async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool
                     case "turn":
                         if pause:
                             await asyncio.sleep(pause)
-                        moves = message["moves"]
-                        cell = next(cell for cell in range(9) if cell not in moves)
-                        answer = {
-                            "type": "move",
-                            "match": message["match"],
-                            "ply": message["ply"],
-                            "move": cell,
-                        }
+                        ply = message["ply"]
+                        answer = {"type": "move", "match": message["match"], "ply": ply, "move": moves[ply]}
                         await connection.send(msgpack.packb(answer))
                     case "accepted":
                         load.moves += 1
                     case "end":
-                        if message["reason"] not in ("line", "board_full"):
+                        if message["reason"] not in RULES:
                             load.forfeits.append(message["reason"])
                     case "error":
                         load.errors.append(message["code"])
@@ -64,7 +64,7 @@ async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool
 
 
 async def relay_bot(url: str, first: bool, load: Load) -> None:
-    """A frame as large as a move for every frame that comes; until cancelled."""
+    """A frame as large as a move for every frame that says that it is one's turn; until cancelled."""
     try:
         async with _open(url) as connection:
             load.connected += 1
@@ -72,7 +72,7 @@ async def relay_bot(url: str, first: bool, load: Load) -> None:
             if first:
                 await connection.send(MOVE)
             async for frame in connection:
-                if len(frame) == len(MOVE):
+                if frame[0] != ANSWER:
                     load.moves += 1
                     await connection.send(MOVE)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:

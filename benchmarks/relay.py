@@ -1,6 +1,9 @@
-"""The bare relay that the server is measured against: pairs connections, and hands each frame to the other.
+"""The bare relay that the server is measured against: it pairs connections, and knows nothing of games.
 
-python -m benchmarks.relay PORT
+python -m benchmarks.relay PORT [ANSWER_BYTES TURN_BYTES]
+
+Hands each frame to the other of its pair; with two sizes it writes what the server would: an answer of so
+many bytes to the sender, and a turn of so many to the other.
 """
 
 from __future__ import annotations
@@ -15,9 +18,14 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 
+TURN, ANSWER = 0x81, 0x82
+"""What frames begin with that say that it is one's turn, and that do not."""
 
-async def relay(port: int) -> None:
+
+async def relay(port: int, answer_bytes: int, turn_bytes: int) -> None:
     """Run until killed."""
+    told = bytes([ANSWER]) + bytes(max(0, answer_bytes - 1))
+    turn = bytes([TURN]) + bytes(max(0, turn_bytes - 1))
     waiting: list[tuple[ServerConnection, asyncio.Future[ServerConnection]]] = []
 
     async def answer(connection: ServerConnection) -> None:
@@ -31,7 +39,11 @@ async def relay(port: int) -> None:
         try:
             await connection.send(b"go")
             async for frame in connection:
-                await other.send(frame)
+                if answer_bytes:
+                    await connection.send(told)
+                    await other.send(turn)
+                else:
+                    await other.send(frame)
         except ConnectionClosed:
             pass
 
@@ -41,4 +53,5 @@ async def relay(port: int) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(relay(int(sys.argv[1])))
+    sizes = [int(each) for each in sys.argv[1:]]
+    uvloop.run(relay(*sizes, *[0] * (3 - len(sizes))))

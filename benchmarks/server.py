@@ -28,9 +28,11 @@ from pathlib import Path
 import uvloop
 
 from benchmarks.load import Load, arena_bot, measured, relay_bot
+from benchmarks.script import MAP, frame_sizes, script
 
 ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "benchmarks" / "SERVER.md"
+KINDS = ("arena", "same frames", "one frame")
 QUANTILES = (0.5, 0.99, 0.999)
 
 
@@ -80,19 +82,21 @@ def _running(*command: str) -> Iterator[Running]:
 def _arena(matches: int) -> Iterator[Running]:
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         limits = ("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60")
-        serve = ("arena", "serve", "--anyone", "--game", "tictactoe", "--tc", "60+1", "--port", "PORT")
+        serve = ("arena", "serve", "--anyone", "--map", MAP, "--tc", "60+1", "--port", "PORT")
         with _running(
             *serve, "--concurrency", str(matches), "--db", f"sqlite:///{folder}/arena.db", *limits
         ) as it:
             yield it
 
 
-async def _flat_out(bots: int, seconds: float) -> tuple[float, float]:
-    """Moves a second that so many bots play as fast as they can: arena, relay."""
+async def _flat_out(bots: int, seconds: float) -> list[float]:
+    """Moves a second that so many bots play as fast as they can: arena, and both relays."""
     rates = []
-    for kind in ("arena", "relay"):
+    sizes = [str(size) for size in frame_sizes()]
+    for kind in KINDS:
         load = Load()
-        with _arena(bots // 2) if kind == "arena" else _running("benchmarks.relay", "PORT") as running:
+        relay = ("benchmarks.relay", "PORT", *(sizes if kind == "same frames" else ()))
+        with _arena(bots // 2) if kind == "arena" else _running(*relay) as running:
             async with asyncio.TaskGroup() as tasks:
                 jobs = [
                     tasks.create_task(
@@ -107,7 +111,7 @@ async def _flat_out(bots: int, seconds: float) -> tuple[float, float]:
                 for job in jobs:
                     job.cancel()
         _complain(load)
-    return rates[0], rates[1]
+    return rates
 
 
 @dataclass
@@ -203,18 +207,26 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
         "",
         (
             f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
-            f"(load average before: {os.getloadavg()[0]:.1f}). Journal on, SQLite."
+            f"(load average before: {os.getloadavg()[0]:.1f}). Journal on, SQLite. Bots play one fixed match of "
+            f"{len(script())} plies on `{MAP}` again and again."
         ),
         "",
-        f"## Flat out, against a bare relay of the same frames (median of {rounds} rounds)",
-        "| bots | moves/s, arena | frames/s, relay | ratio |",
-        "| --- | --- | --- | --- |",
+        f"## Flat out, against a bare relay (median of {rounds} rounds)",
+        (
+            "The relay knows no game. *Same frames*: for each move it writes what the server writes, an answer "
+            "to the mover and a turn to the other. *One frame*: it only hands the move on."
+        ),
+        "",
+        "| bots | moves/s, arena | relay, same frames | ratio | relay, one frame | ratio |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for bots in (10, 100, 1000):
         pairs = [await _flat_out(bots, seconds) for _ in range(rounds)]
-        arena, relay = (statistics.median(each) for each in zip(*pairs, strict=True))
-        ratio = statistics.median(one / other for one, other in pairs)
-        lines.append(f"| {bots} | {arena:,.0f} | {relay:,.0f} | {ratio:.2f} |")
+        arena, same, one = (statistics.median(each) for each in zip(*pairs, strict=True))
+        ratios = [statistics.median(each[0] / each[n] for each in pairs) for n in (1, 2)]
+        lines.append(
+            f"| {bots} | {arena:,.0f} | {same:,.0f} | {ratios[0]:.2f} | {one:,.0f} | {ratios[1]:.2f} |"
+        )
         print(lines[-1], flush=True)
     lines += [
         "",

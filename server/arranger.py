@@ -49,6 +49,10 @@ Start = Callable[[MatchSpec, bool], None]
 """Begins a match in the background; the flag says whether it is rated."""
 
 
+GATHER_SECONDS = 0.02
+"""From a change to the look at who waits: bots that come free together are matched together, and looked at once."""
+
+
 class Arranger:
     """Arranges matches on one server."""
 
@@ -184,9 +188,11 @@ class Arranger:
             seen = self._lobby.changes
             await self._match_all()
             if self._lobby.changes != seen:
+                await anyio.sleep(GATHER_SECONDS)
                 continue
             with anyio.move_on_after(self._next_wake()):
                 await self._lobby.wait_change()
+                await anyio.sleep(GATHER_SECONDS)
 
     async def _match_all(self) -> None:
         """Give a match to everybody who waits, as far as the limits go."""
@@ -224,8 +230,9 @@ class Arranger:
         for member in self._lobby.connected():
             if member.benched and not self._bench.sits(member.name, now):
                 member.benched = ""
-            takes = member.takes.pool and member.takes.refusal(offer.game, offer.time_control) is None
-            if takes and member.free and not member.benched and member.name not in asked:
+            if not member.free or not member.takes.pool or member.benched or member.name in asked:
+                continue
+            if member.takes.refusal(offer.game, offer.time_control) is None:
                 waiting.append(member)
         return waiting
 

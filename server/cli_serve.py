@@ -69,6 +69,9 @@ def serve(
         float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
     ] = 10,
     concurrency: ConcurrencyOption = 0,
+    name: Annotated[
+        str, typer.Option("--name", help="The server's own name, where several share one database.")
+    ] = "",
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
     ] = False,
@@ -147,6 +150,7 @@ def serve(
             trusted_proxies=networks,
             going_on=OPEN_EVENT,
             on_record=lambda each: _tell(each, record),
+            name=name,
         ) as running:
             running.arranger.at_once = at_once
             if not challenges_only:
@@ -199,11 +203,11 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
 async def _tell(record: Record, path: Path | None) -> None:
     result, players = record.result, record.players
     winner = f"{result.winner} wins" if result.winner else "draw"
-    out.print(
-        f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies",
-        markup=False,
-        highlight=False,
+    # Not laid out by the console: on a busy server that would cost as much as some moves of the match.
+    out.file.write(
+        f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
     )
+    out.file.flush()
     if path is not None:
         async with await anyio.open_file(path, "a", encoding="utf-8") as lines:
             await lines.write(to_line(record) + "\n")

@@ -170,7 +170,7 @@ class Desk:
 
     async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
         """Do what a message asks for, or say why not."""
-        self._meters.messages.labels(type(message).__name__.lower()).inc()
+        self._meters.message(message)
         try:
             match message:
                 case Hello():

@@ -90,12 +90,14 @@ class Host:
         *,
         anyone: bool,
         grace_ms: int,
+        name: str = "",
     ) -> None:
         self.url = ""
+        self.name = name
         self.engine = engine
         self.grace_ms = grace_ms
         self.meters = Meters()
-        self.journal = Journal(engine, self.meters.journal_seconds.observe)
+        self.journal = Journal(engine, self.meters.journal_seconds.observe, server=name)
         self.watch = LoopWatch(self.meters.loop_seconds.observe)
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
@@ -143,7 +145,7 @@ class Host:
 
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
-        pasts = await unfinished(self.engine, event)
+        pasts = await unfinished(self.engine, event, self.name)
         names = {name for past in pasts for name in msgspec.structs.astuple(past.terms.players)}
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in pasts:
@@ -267,6 +269,7 @@ async def open_host(
     trusted_proxies: Collection[str] = (),
     going_on: str | None = None,
     on_record: Told | None = None,
+    name: str = "",
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -275,6 +278,8 @@ async def open_host(
     trusted_proxies  networks whose X-Forwarded-For is believed
     going_on         the event whose matches go on that were in progress when the server went away
     on_record        told of each match that the server arranged or went on with, when it is over
+
+    name             what tells this server's matches from those of others that share the store
 
     Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -290,7 +295,7 @@ async def open_host(
         stack.push_async_callback(store.close, engine)
         await store.prepare(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
-        running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms)
+        running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms, name=name)
         running.on_record = on_record
         # Whoever cancels this host must not cancel its journal before what it was given is written.
         writing = anyio.CancelScope(shield=True)

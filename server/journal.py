@@ -72,8 +72,15 @@ class JournalFailed(Exception):
 class Journal:
     """Appends to one store. `run` must be under way for anything to become durable."""
 
-    def __init__(self, engine: AsyncEngine, tell: Callable[[float], None] = lambda _seconds: None) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        tell: Callable[[float], None] = lambda _seconds: None,
+        *,
+        server: str = "",
+    ) -> None:
         self._engine = engine
+        self._server = server
         self._tell = tell  # how long each commit took, in seconds
         self._batch = Batch()
         self._work = anyio.Event()
@@ -95,6 +102,7 @@ class Journal:
             "terms": msgspec.json.encode(_plain(terms)).decode(),
             "started": started,
             "rated": rated,
+            "server": self._server,
         }
         return self._add("opened", row)
 

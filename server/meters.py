@@ -20,6 +20,7 @@ class Meters:
         self.messages = Counter(
             "arena_messages", "Messages from clients, by type", ["type"], registry=self.registry
         )
+        self._by_type: dict[type, Counter] = {}
         self.rejections = Counter(
             "arena_rejections", "What was refused, by error code", ["code"], registry=self.registry
         )
@@ -41,6 +42,14 @@ class Meters:
             buckets=SECONDS,
             registry=self.registry,
         )
+
+    def message(self, message: object) -> None:
+        """Count a message from a client."""
+        kind = type(message)
+        counter = self._by_type.get(kind)
+        if counter is None:
+            counter = self._by_type[kind] = self.messages.labels(kind.__name__.lower())
+        counter.inc()
 
     def page(self) -> bytes:
         """All metrics in the text form that Prometheus scrapes."""

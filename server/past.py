@@ -25,10 +25,14 @@ class Past:
     events: Sequence[tuple[int, Event]]
 
 
-async def unfinished(engine: AsyncEngine, event: str) -> list[Past]:
-    """The matches of an event that have no record: in progress when their server went away."""
+async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[Past]:
+    """The matches of an event that the server of that name began and that have no record.
+
+    They were in progress when it went away. Those of other servers of the same store are going on there.
+    """
     table = store.matches
-    query = sa.select(table).where(table.c.event == event, table.c.record.is_(None)).order_by(table.c.started)
+    mine = (table.c.event == event) & (table.c.server == server)
+    query = sa.select(table).where(mine, table.c.record.is_(None)).order_by(table.c.started)
     async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [

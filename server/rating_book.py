@@ -11,7 +11,7 @@ from protocol.record import Record
 from server import store
 from server.glicko import Rating
 from server.rating_store import Write, ratings_of, refresh, standings
-from server.ratings import Key
+from server.ratings import Key, Step
 from server.store import StoreError
 
 log = logging.getLogger("arena.ratings")
@@ -67,8 +67,16 @@ class RatingBook:
             self._ratings[each.game, each.bot] = Rating(each.rating, each.deviation, each.volatility)
 
     async def _follow(self, finished: set[Key]) -> None:
-        await refresh(self._engine, self._write)
-        for game in {game for game, _ in finished}:
-            bots = [bot for each, bot in finished if each == game]
+        counted: set[Key] = set()
+
+        def follow(step: Step) -> None:
+            counted.add((step.game, step.bot))
+            self._ratings[step.game, step.bot] = step.after()
+
+        await refresh(self._engine, self._write, follow)
+        # What another server has counted meanwhile.
+        elsewhere = finished - counted
+        for game in {game for game, _ in elsewhere}:
+            bots = [bot for each, bot in elsewhere if each == game]
             for bot, rating in (await ratings_of(self._engine, game, bots)).items():
                 self._ratings[game, bot] = rating

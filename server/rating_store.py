@@ -52,34 +52,41 @@ class Standing(Struct, frozen=True):
     """When the last one finished."""
 
 
-Write = Callable[[Callable[[sa.Connection], int]], Awaitable[int]]
+Steps = list[Step]
+Write = Callable[[Callable[[sa.Connection], Steps]], Awaitable[Steps]]
 """Does work in a transaction."""
 
 
-async def refresh(engine: AsyncEngine, write: Write | None = None) -> int:
+async def refresh(
+    engine: AsyncEngine, write: Write | None = None, told: Callable[[Step], None] = lambda _step: None
+) -> int:
     """Count every finished rated match that is not counted yet; how many.
 
     write: does it in a transaction of a connection that is open already, as of the journal's
+    told: is told of each step, in order
     """
     total = 0
-    while counted := await (write or partial(_transact, engine))(_count_alone):
-        total += counted
+    while steps := await (write or partial(_transact, engine))(_count_alone):
+        total += len(steps) // 2
+        for step in steps:
+            told(step)
         await anyio.lowlevel.checkpoint()
     return total
 
 
-async def _transact(engine: AsyncEngine, work: Callable[[sa.Connection], int]) -> int:
+async def _transact(engine: AsyncEngine, work: Callable[[sa.Connection], Steps]) -> Steps:
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
-            counted = await connection.run_sync(work)
-    return counted
+            steps = await connection.run_sync(work)
+    return steps
 
 
-def _count_alone(connection: sa.Connection) -> int:
+def _count_alone(connection: sa.Connection) -> Steps:
+    """Count some matches, in a transaction beside which nobody counts; two steps for each."""
     store.keep_others_out(connection)
     first = connection.execute(_FIRST_UNCOUNTED).one_or_none()
     if first is None:
-        return 0
+        return []
     since = sa.tuple_(sa.literal(first.finished), sa.literal(first.match))
     connection.execute(sa.delete(rating_steps).where(_place(rating_steps) > since))
     after = sa.update(matches).where(_RATED, _place(matches) > since, matches.c.counted)
@@ -91,7 +98,7 @@ def _count_alone(connection: sa.Connection) -> int:
     connection.execute(sa.insert(rating_steps), [_row(step) for step in steps])
     ids = [{"which": row.match} for row in rows]
     connection.execute(_COUNT, ids)
-    return len(records)
+    return steps
 
 
 def _place(table: sa.Table) -> sa.Tuple:

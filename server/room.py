@@ -175,6 +175,7 @@ class Room:
         effects = self.referee.handle(event, at)
         if self.referee.revision == before:
             self._let_out(effects)
+            self._closed = self.referee.over  # as of a match whose end is all that was kept of it
             self._wake()
             return
         self._writing = True

@@ -35,6 +35,22 @@ async def test_unfinished_matches_come_back_with_all_that_happened(database: str
     assert past.events == [(5, Opened()), (7, GotReady(Player.MINNIE))]
 
 
+async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        for server in ("north", "south"):
+            journal = Journal(engine, server=server)
+            tasks.start_soon(journal.run)
+            journal.open_match(replace(terms(), match=f"of the {server}"), "serve", "2026-11-20T12:00:00Z")
+            await journal.drain()
+        found = {server: await unfinished(engine, "serve", server) for server in ("north", "south", "")}
+        tasks.cancel_scope.cancel()
+    assert {server: [past.terms.match for past in pasts] for server, pasts in found.items()} == {
+        "north": ["of the north"],
+        "south": ["of the south"],
+        "": [],
+    }
+
+
 async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database: str) -> None:
     async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)

@@ -1,0 +1,42 @@
+"""One whole match of Riskless on `m2`, fixed: bots that play it need not think, and the server referees real moves."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+from maps.setup import make_setup
+from protocol.codec import encode
+from protocol.messages import Accepted, Clocks, Data, Turn
+
+GAME, MAP = "riskless", "m2"
+PLIES = range(80, 121)
+"""How long the match is: as long as most between engines on this map."""
+ID = "0" * 32
+
+
+@cache
+def script() -> list[Data]:
+    """The moves, as data: the first match of random play, by seed, that has such a length."""
+    game: Any = make_setup(GAME, MAP)
+    for seed in range(10_000):
+        chance, position = random.Random(seed), game.start()
+        moves: list[Data] = []
+        while game.outcome(position) is None and len(moves) <= PLIES.stop:
+            move = chance.choice(game.moves(position))
+            moves.append(game.move_to_data(move))
+            position = game.play(position, move)
+        if len(moves) in PLIES:
+            return moves
+    raise RuntimeError("no random match has the wanted length")
+
+
+def frame_sizes() -> tuple[int, int]:
+    """The mean sizes in bytes of what the server tells of a move: to who made it, and to who is to move."""
+    moves = script()
+    accepted = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
+    turns = [
+        len(encode(Turn(ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000))) for ply in range(len(moves))
+    ]
+    return sum(accepted) // len(moves), sum(turns) // len(moves)
