@@ -9,6 +9,7 @@ own task only waits for deadlines.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections import deque
@@ -61,7 +62,7 @@ class Room:
         self.rated = rated
         self.referee = Referee(terms)
         self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.gallery = Gallery(self.view)
+        self.gallery = Gallery(self.view, asyncio.get_running_loop().call_later)
         self.players = players
         self._journal = journal
         self._watch = watch
