@@ -59,6 +59,7 @@ class Room:
         self.terms = terms
         self.event = event
         self.rated = rated
+        self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
         self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.gallery = Gallery(self.view)
@@ -253,6 +254,7 @@ class Room:
             terms.control,
             self.referee.ply,
             self.rated,
+            self._map,
         )
 
     def view(self) -> View:
