@@ -28,6 +28,18 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+DAWDLER = """
+import random
+import time
+
+from bots.bot import Bot
+
+
+class Dawdler(Bot):
+    def choose(self, position, clock):
+        time.sleep({seconds})
+        return random.choice(self.game.moves(position))
+"""
 PATIENCE = 60
 """Seconds that only a hang takes."""
 
@@ -89,6 +101,12 @@ class Arena:
                 stderr=subprocess.DEVNULL,
             )
         )
+
+    def dawdler(self, name: str, seconds: float) -> None:
+        """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
+        file = self._folder / f"dawdler{len(self._bots)}.py"
+        file.write_text(DAWDLER.format(seconds=seconds))
+        self.bot(str(file), name)
 
     def kill_server(self) -> None:
         """End the server as a crash does."""

@@ -101,6 +101,36 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena
     expect(page.locator(".status").first).to_contain_text(": ")
 
 
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until what is meant has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("(sign) => document.activeElement.matches(sign)", selector):
+            return
+    raise AssertionError(f"the keyboard does not reach {selector}")
+
+
+def test_from_the_start_page_to_a_move_and_a_resignation_by_keyboard_alone(idle: Arena, page: Page) -> None:
+    page.goto(idle.url)
+    expect(page.get_by_role("link", name="Play against random")).to_be_visible()
+    tab_to(page, "[aria-label='Play against random']")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Start the match")).to_be_visible()
+    tab_to(page, "button[type=submit]")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    for _ in range(2):
+        tab_to(page, "[data-source]")
+        page.keyboard.press("Enter")
+        tab_to(page, "[data-target]")
+        page.keyboard.press("Enter")
+        expect(page.locator("[data-source]").first).to_be_visible()
+    expect(page.locator(".told[role=status]")).to_contain_text("Ply 4, Minnie")
+    tab_to(page, ".danger")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
 def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
     begin(page, idle, "hexapawn")
     page.locator("[data-source]").first.press("Enter")
