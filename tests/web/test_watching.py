@@ -34,6 +34,11 @@ FLOOD = """async ([setup, digest]) => {
   viewer.stop();
   return [drawn, viewer.told.textContent.split(",")[0]];
 }"""
+DROPPED = """([text, times]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text.repeat(times)], "dropped.jsonl"));
+  return data;
+}"""
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
@@ -132,13 +137,29 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     wrong = {**record, "moves": [*record["moves"][:1], *record["moves"]]}
     file = tmp_path / "two.jsonl"
     file.write_text(f"{json.dumps(record)}\n{json.dumps(wrong)}\n")
+    filled = page.locator(".cell:not([data-owner=nobody])")
+    page.goto(board.url)
+    expect(page.locator(".card").first).to_be_visible()
+    dropped = page.evaluate_handle(DROPPED, [file.read_text(), 1])
+    page.dispatch_event("body", "drop", {"dataTransfer": dropped})
+    expect(filled).to_have_count(match["plies"])
     page.goto(f"{board.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".cell:not([data-owner=nobody])")).to_have_count(match["plies"])
+    expect(filled).to_have_count(match["plies"])
     page.get_by_role("combobox").select_option("1")
     expect(page.get_by_role("alert")).to_have_text(
         "two.jsonl, line 2: the record's move at ply 1 is not legal"
     )
+
+
+def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -> None:
+    page.goto(board.url)
+    expect(page.locator(".card").first).to_be_visible()
+    for times, told in ((1, "line 1: this is not JSON"), (2**23 + 1, "larger than 64 MB")):
+        page.dispatch_event(
+            "body", "drop", {"dataTransfer": page.evaluate_handle(DROPPED, ["nonsense", times])}
+        )
+        expect(page.get_by_role("alert")).to_contain_text(told)
 
 
 def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:

@@ -18,15 +18,12 @@ export class FileView {
       h("h1", null, opened ? opened.name : "A record file"),
       h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
-    if (opened) this.offer(ply === undefined ? null : Number(ply));
+    if (opened?.fault) say(this.fault, opened.fault);
+    else if (opened) this.offer(ply === undefined ? null : Number(ply));
   }
 
   async open() {
-    try {
-      if (this.input.files.length) await openFile(this.input.files[0]);
-    } catch (error) {
-      say(this.fault, error.message);
-    }
+    if (this.input.files.length) await openFile(this.input.files[0]);
   }
 
   offer(ply) {
