@@ -64,7 +64,7 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
 def live(running: Arena, browser: Browser, folder: Path) -> None:
     """A match in progress, on a tablet and in the dark on a phone."""
     page = view(browser, TABLET, running.url)
-    page.locator(".card.live").first.click()
+    page.locator(".card.live", has_text="alphabeta").first.click()
     expect(page.locator(".moves li").nth(15)).to_be_visible()
     address = page.url
     shoot(page, folder / "page-live.png")

@@ -129,6 +129,14 @@ def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> No
     assert len(record["moves"]) == match["plies"]
 
 
+def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: Arena, page: Page) -> None:
+    match = wait(lambda: [each for each in slow.ask("records")["matches"] if each["plies"] > 14])[0]
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(f"{slow.url}#/match/{match['match']}/{match['plies'] - 1}")
+    expect(page.locator(".moves [aria-current=step] .number")).to_have_text(str(match["plies"] - 1))
+    assert page.locator(".moves").evaluate("(list) => list.scrollTop") > 0
+
+
 def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     board: Arena, page: Page, tmp_path: Path
 ) -> None:

@@ -56,8 +56,8 @@ export class FileView {
         link: (at) => `#/file/${at}`,
         went: (at) => history.replaceState(null, "", `#/file${at === null ? "" : `/${at}`}`),
       });
-      if (ply !== null) this.viewer.go(ply);
       this.place.replaceChildren(this.viewer.element);
+      this.viewer.go(ply);
       say(this.fault, "");
     } catch (error) {
       this.place.replaceChildren();

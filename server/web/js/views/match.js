@@ -65,8 +65,8 @@ export class MatchView {
       went: (ply) => history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`),
     });
     this.viewer.ply = kept === null || Number.isNaN(kept) ? null : Math.min(kept, match.moves.length);
-    this.viewer.refresh();
     this.main.replaceChildren(this.viewer.element);
+    this.viewer.refresh(); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 
