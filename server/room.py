@@ -60,6 +60,7 @@ class Room:
         self.terms = terms
         self.event = event
         self.rated = rated
+        self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
         self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.gallery = Gallery(self.view, asyncio.get_running_loop().call_later)
@@ -255,6 +256,7 @@ class Room:
             terms.control,
             self.referee.ply,
             self.rated,
+            self._map,
         )
 
     def view(self) -> View:

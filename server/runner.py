@@ -201,7 +201,7 @@ class Runner:
             (Player.MAXIE, pairing.maxie, spec.maxie),
             (Player.MINNIE, pairing.minnie, spec.minnie),
         ):
-            self._fleet.give_back(bot, name, answered=_answered(record, seat, bot))
+            self._fleet.give_back(bot, name, answered=answered(record, seat, bot))
 
     def _settle(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:
         record = named(pairing, record)
@@ -252,7 +252,7 @@ def longest_seconds(spec: MatchSpec) -> float:
     return (spec.ready_ms + clocks) / 1000
 
 
-def _answered(record: Record, seat: Player, bot: str) -> bool | None:
+def answered(record: Record, seat: Player, bot: str) -> bool | None:
     """Whether the bot in this seat made a move of its own; None where it had no chance to."""
     first = sum(each.opening for each in record.moves)
     own = range(0 if seat is Player.MAXIE else 1, len(record.moves), 2)

@@ -17,7 +17,7 @@ const REASONS = {
   disconnect: "a lost connection",
   protocol_error: "a broken protocol",
   no_show: "not ready in time",
-  server_fault: "a fault of the server: void",
+  server_fault: "a fault of the server",
   no_moves: "no move left",
   breakthrough: "a breakthrough",
 };
