@@ -23,6 +23,7 @@ from console import (
 )
 from server.cli_match import match
 from server.ladder_command import (
+    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
@@ -78,6 +79,7 @@ def ladder(
         ),
     ] = None,
     event: EventOption = None,
+    adjudicate: AdjudicateOption = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
     ] = False,
@@ -142,6 +144,7 @@ def ladder(
         "openings": openings,
         "for_": for_,
         "event": event,
+        "adjudicate": adjudicate,
     }
     plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
     if dial_in is not None:

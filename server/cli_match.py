@@ -22,6 +22,7 @@ from console import (
 )
 from server.ladder import Ladder
 from server.ladder_command import (
+    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
@@ -57,6 +58,7 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = "0",
     event: EventOption = None,
+    adjudicate: AdjudicateOption = None,
     html: HtmlOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -73,6 +75,7 @@ def match(
         raise Misuse(f"--sprt: {error}") from None
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
+    options |= {"adjudicate": adjudicate}
     plan = with_options(LadderPlan(engine_bots([a, b])), options)
     first, second = (bot.name for bot in plan.bots)
 

@@ -132,6 +132,7 @@ class Ladder:
             "time control": str(plan.time_control),
             "margin": plan.margin_ms,
             "openings": listed,
+            "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
 
@@ -302,6 +303,7 @@ class _Play:
             # Where bots say how many they use, nobody is invited to use more than that.
             threads=max(1, cores() // ladder.concurrency) if ladder.weight == 1 or by_hand else 1,
             openings=ladder.openings,
+            adjudication=ladder.plan.adjudication,
             weights={} if by_hand else {bot.name: bot.threads for bot in ladder.plan.bots},
         )
 

@@ -20,6 +20,7 @@ from games.core import AnyGame, GameError
 from games.riskless import Riskless
 from maps.loader import MapError
 from maps.setup import make_setup
+from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.breakdown import breakdown
 from server.fleet import BotRefused
@@ -53,6 +54,14 @@ OpeningsOption = Annotated[
     str,
     typer.Option(
         "--openings", help="Random plies before the bots begin, or a file: a line of moves for each."
+    ),
+]
+AdjudicateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--adjudicate",
+        metavar="RULES",
+        help="End matches early: win=500,draw=20,moves=3,after=40,limit=200,solve=1000, or some of these.",
     ),
 ]
 HtmlOption = Annotated[
@@ -90,6 +99,11 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
             changes["event"] = event_name(options["event"], "--event")
     except BadLadder as error:
         raise Misuse(str(error)) from None
+    if options.get("adjudicate") is not None:
+        try:
+            changes["adjudication"] = Adjudication.parse(options["adjudicate"])
+        except BadAdjudication as error:
+            raise Misuse(f"--adjudicate: {error}") from None
     if "margin" in options:
         changes["margin_ms"] = options["margin"]
     if "tc" in options:

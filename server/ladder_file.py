@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.formats import FORMATS
 
@@ -67,6 +68,7 @@ class LadderPlan:
     """No match begins after so many."""
     openings: int | Path = 0
     """Random plies before the bots begin, or a file with a list."""
+    adjudication: Adjudication | None = None
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
     seed: int = 1
@@ -137,6 +139,7 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
         openings=_openings(keys, folder),
+        adjudication=_adjudication(keys),
         concurrency=keys.number(
             "concurrency", LadderPlan.concurrency, 0, 1024, "matches at once; 0: by the cores"
         ),
@@ -182,6 +185,14 @@ def openings(text: str, folder: Path | None = None) -> int | Path:
 
 def _openings(keys: _Keys, folder: Path) -> int | Path:
     return openings(str(keys.either("openings", 0, "a number of plies, or the name of a file")), folder)
+
+
+def _adjudication(keys: _Keys) -> Adjudication | None:
+    table = keys.table("adjudicate", "a table: write [adjudicate], and under it limit = 200")
+    try:
+        return Adjudication.convert(table) if table is not None else None
+    except BadAdjudication as error:
+        raise BadLadder(f"adjudicate: {error}") from None
 
 
 def _format(name: str) -> str:
@@ -287,6 +298,12 @@ class _Keys:
         if value is None:
             return default
         if not isinstance(value, list):
+            raise self._wrong(key, right)
+        return value
+
+    def table(self, key: str, right: str) -> Mapping[str, object] | None:
+        value = self._take(key)
+        if value is not None and not isinstance(value, dict):
             raise self._wrong(key, right)
         return value
 

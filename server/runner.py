@@ -19,6 +19,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, Player
+from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
@@ -46,6 +47,7 @@ class Terms:
     ready_ms: int
     threads: int
     openings: Openings = field(default_factory=NoOpenings)
+    adjudication: Adjudication | None = None
     weights: Mapping[str, int] = field(default_factory=dict)
     """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
     slack_seconds: float = 60
@@ -185,6 +187,7 @@ class Runner:
             ready_ms=terms.ready_ms,
             threads=max(weight, terms.threads),
             opening=terms.openings.of(pairing.pair.round, pairing.pair.start),
+            adjudication=terms.adjudication,
         )
 
     async def _play(self, schedule: Schedule, pairing: Pairing, spec: MatchSpec, weight: int) -> None:
