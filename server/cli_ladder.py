@@ -28,6 +28,7 @@ from server.ladder_command import (
     EventOption,
     HtmlOption,
     OpeningsOption,
+    PinOption,
     Reports,
     engine_bots,
     is_given,
@@ -80,6 +81,7 @@ def ladder(
     ] = None,
     event: EventOption = None,
     adjudicate: AdjudicateOption = None,
+    pin: PinOption = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
     ] = False,
@@ -94,6 +96,14 @@ def ladder(
             help="Start no bots: wait for N or more to dial in, without a token. For a private network.",
         ),
     ] = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Let the workers of the Dask cluster with this scheduler play, as in tcp://10.0.0.1:8786.",
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option("--host", help="With --external: address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1",
@@ -114,6 +124,8 @@ def ladder(
 
     With --external the bots are not started here: once N have dialled in (`arena bot ENGINE --url URL`)
     and nobody new has come for 5 s, all who are there play. A bot that is away for 30 s is lost.
+
+    With --cluster pairs are played by the workers of a Dask cluster; records and table are kept here.
 
     Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1;
     arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
@@ -145,11 +157,16 @@ def ladder(
         "for_": for_,
         "event": event,
         "adjudicate": adjudicate,
+        "pin": pin,
     }
     plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
     if dial_in is not None:
         plan = dataclasses.replace(plan, bots=())
-    tell(play(plan, "ladder", record, db, dial_in=dial_in), [], {}, Reports(json, html, csv))
+    if cluster is not None and (external or plan.pin):
+        raise Misuse(
+            f"--cluster: its workers start the bots: leave out {'--external' if external else '--pin'}"
+        )
+    tell(play(plan, "ladder", record, db, dial_in=dial_in, cluster=cluster), [], {}, Reports(json, html, csv))
 
 
 def _dial_in(

@@ -27,6 +27,7 @@ from server.ladder_command import (
     EventOption,
     HtmlOption,
     OpeningsOption,
+    PinOption,
     Reports,
     engine_bots,
     play,
@@ -59,6 +60,7 @@ def match(
     openings: OpeningsOption = "0",
     event: EventOption = None,
     adjudicate: AdjudicateOption = None,
+    pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -75,7 +77,7 @@ def match(
         raise Misuse(f"--sprt: {error}") from None
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
-    options |= {"adjudicate": adjudicate}
+    options |= {"adjudicate": adjudicate, "pin": pin}
     plan = with_options(LadderPlan(engine_bots([a, b])), options)
     first, second = (bot.name for bot in plan.bots)
 

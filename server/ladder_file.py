@@ -71,6 +71,8 @@ class LadderPlan:
     adjudication: Adjudication | None = None
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
+    pin: bool = False
+    """Whether the bots of a running match are kept on cores of their own."""
     seed: int = 1
     folder: Path | None = None
     """Where bots run, so that their files are found beside the ladder's; None: here."""
@@ -143,6 +145,7 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         concurrency=keys.number(
             "concurrency", LadderPlan.concurrency, 0, 1024, "matches at once; 0: by the cores"
         ),
+        pin=keys.flag("pin", default=LadderPlan.pin),
         seed=keys.number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
         folder=folder,
     )
@@ -283,6 +286,14 @@ class _Keys:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self._wrong(key, f"a whole number from {low} to {high} ({unit})")
+        return value
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        value = self._take(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
         return value
 
     def either(self, key: str, default: int | str, right: str) -> int | str:

@@ -34,7 +34,17 @@ def test_the_example() -> None:
 
 def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
     written, bare = read_ladder(EXAMPLE), read(tmp_path, TWO)
-    for key in ("game", "time_control", "margin_ms", "format", "rounds", "openings", "concurrency", "seed"):
+    for key in (
+        "game",
+        "time_control",
+        "margin_ms",
+        "format",
+        "rounds",
+        "openings",
+        "concurrency",
+        "pin",
+        "seed",
+    ):
         assert getattr(written, key) == getattr(bare, key), key
     assert bare == LadderPlan(bots=bare.bots, folder=tmp_path)
 
