@@ -108,8 +108,14 @@ def ladder(
         str, typer.Option("--host", help="With --external: address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="With --external: port; 0 for any free one.")
-    ] = 8765,
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Of the page; 0, any free one. With --external 8765, for bots too.",
+        ),
+    ] = None,
     wait: Annotated[
         float, typer.Option("--wait", min=0, help="With --external: seconds that the bots may take to come.")
     ] = 60,
@@ -135,7 +141,9 @@ def ladder(
             raise Misuse("--watch: say where the ladder is kept, as in --db sqlite:///ladder.db")
         watch_ladder(db, event, json)
         return
-    dial_in = _dial_in(context, external, host, port, wait, no_bots=not (bot or file))
+    dial_in = _dial_in(
+        context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
+    )
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
     except BadLadder as error:
@@ -166,7 +174,12 @@ def ladder(
         raise Misuse(
             f"--cluster: its workers start the bots: leave out {'--external' if external else '--pin'}"
         )
-    tell(play(plan, "ladder", record, db, dial_in=dial_in, cluster=cluster), [], {}, Reports(json, html, csv))
+    tell(
+        play(plan, "ladder", record, db, dial_in=dial_in, cluster=cluster, port=port or 0),
+        [],
+        {},
+        Reports(json, html, csv),
+    )
 
 
 def _dial_in(
@@ -179,7 +192,7 @@ def _dial_in(
         if not no_bots:
             raise Misuse("--external: bots dial in, so neither --bot nor a file can name them")
         return DialIn(host, port, bots, wait)
-    for name in ("host", "port", "wait"):
+    for name in ("host", "wait"):
         if is_given(context, name):
             raise Misuse(f"--{name} is for bots that dial in: give --external N too")
     return None

@@ -156,8 +156,13 @@ async def run_ladder(
     ready_ms: int = READY_MS,
     dial_in: DialIn | None = None,
     cluster: str | None = None,
+    port: int = 0,
+    opened: Callable[[str], None] = lambda _url: None,
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
+
+    port     of the host's own page and bots, on this machine alone; 0 for any free one
+    opened   told where the host listens, before anything is played
 
     In a database of one's own it goes on where it was, however it was stopped. A second signal changes
     nothing: what is left to do is bounded to seconds. With `dial_in` no bot is started, and those play
@@ -169,7 +174,8 @@ async def run_ladder(
     async with anyio.create_task_group() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
-            async with _open(dial_in, database) as host, _event(ladder, host, database) as kept:
+            async with _open(dial_in, database, port) as host, _event(ladder, host, database) as kept:
+                opened(host.url)
                 play = _Play(ladder, watcher, enough, ready_ms)
                 await play.run(host, kept, patience, dial_in, cluster)
         except (BotRefused, TooFew, ClusterLost, CannotListen, CannotResume, StoreError, OSError) as error:
@@ -179,9 +185,9 @@ async def run_ladder(
         raise problem
 
 
-def _open(dial_in: DialIn | None, database: str | None) -> AbstractAsyncContextManager[Host]:
+def _open(dial_in: DialIn | None, database: str | None, port: int) -> AbstractAsyncContextManager[Host]:
     if dial_in is None:
-        return open_host(database=database, grace_ms=GRACE_MS)
+        return open_host(port=port, database=database, grace_ms=GRACE_MS)
     return open_host(
         host=dial_in.host, port=dial_in.port, database=database, grace_ms=VISITOR_GRACE_MS, anyone=True
     )

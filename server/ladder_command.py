@@ -127,6 +127,7 @@ def play(
     settled: Callable[[Ladder], bool] = lambda _: False,
     dial_in: DialIn | None = None,
     cluster: str | None = None,
+    port: int = 0,
 ) -> Ladder:
     """Play the plan: what was played. Raises Failure or Misuse."""
     if plan.pin and not can_pin():
@@ -156,6 +157,8 @@ def play(
                     enough=lambda: settled(played),
                     dial_in=dial_in,
                     cluster=cluster,
+                    port=port,
+                    opened=_tell_address,
                 ),
                 backend_options={"use_uvloop": sys.platform != "win32"},
             )
@@ -166,6 +169,10 @@ def play(
         except OSError as error:
             raise Failure(f"cannot write {error.filename or played.record}: {error.strerror}") from None
     return played
+
+
+def _tell_address(url: str) -> None:
+    err.print(f"watch it at {url.replace('ws', 'http', 1)}/", markup=False, highlight=False, soft_wrap=True)
 
 
 def _openings(plan: LadderPlan, starts: Sequence[AnyGame]) -> Openings:
