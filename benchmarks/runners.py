@@ -42,7 +42,7 @@ def fastchess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cos
     subprocess.run(["cc", "-O2", "-o", engine, Path(__file__).with_name("instant_uci.c")], check=True)
     games.unlink(missing_ok=True)
     words = [
-        *(program, "-engine", f"cmd={engine}", "name=a", "-engine", f"cmd={engine}", "name=b"),
+        *(str(program), "-engine", f"cmd={engine}", "name=a", "-engine", f"cmd={engine}", "name=b"),
         *("-each", "tc=10+0.1", "-rounds", str(rounds), "-games", "2", "-concurrency", str(concurrency)),
         *("-ratinginterval", "0", "-pgnout", f"file={games}"),
     ]

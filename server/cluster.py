@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,21 +108,21 @@ class ClusterRunner:
         self._wait = wait
         self._running = 0
         self._changed = anyio.Event()
-        self._refused: BotRefused | None = None
+        self._problem: BotRefused | ClusterLost | None = None
+        """Why it cannot go on. What was in play is then not settled, and is played when the event goes on."""
 
     async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`. Raises BotRefused, ClusterLost."""
-        lost: ClusterLost | None = None
         alone_since: float | None = None
         async with anyio.create_task_group() as tasks:
-            while not enough() and self._refused is None:
+            while not enough() and self._problem is None:
                 left = self._seconds_left()
                 if not self._running and (left <= 0 or not schedule):
                     break
                 threads = await self._threads()
                 alone_since = None if threads else alone_since or anyio.current_time()
                 if alone_since is not None and anyio.current_time() - alone_since > self._wait:
-                    lost = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
+                    self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
                     break
                 while left > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = next_pair(schedule)
@@ -133,16 +134,21 @@ class ClusterRunner:
                     await self._changed.wait()
                 self._changed = anyio.Event()
             tasks.cancel_scope.cancel()
-        problem = self._refused or lost
-        if problem is not None:
-            raise problem  # outside the group, which would wrap it
+        if self._problem is not None:
+            raise self._problem  # outside the group, which would wrap it
 
     async def _threads(self) -> int:
-        """How many pairs the workers can play at once. Raises ClusterLost."""
+        """How many pairs the workers can play at once."""
         try:
             return sum((await self._client.nthreads()).values())
         except OSError as error:
-            raise ClusterLost(f"the Dask scheduler has gone: {error}") from None
+            self._lose(error)
+            return 0
+
+    def _lose(self, error: Exception) -> None:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        self._problem = self._problem or ClusterLost(f"the Dask scheduler has gone: {why}")
+        self._changed.set()
 
     async def _play(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
@@ -157,6 +163,8 @@ class ClusterRunner:
         done, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
         with anyio.move_on_after(limit):
             done, why = await self._asked(self._job(pairings, specs))
+        if self._problem is not None:
+            return
         for text in done.notices:
             self._notice(text)
         answers = dict(zip(specs, done.records, strict=False))
@@ -205,8 +213,13 @@ class ClusterRunner:
         try:
             done: PairDone = await future.result()
         except BotRefused as refused:
-            self._refused = refused
+            self._problem = refused
+            self._changed.set()
             return PairDone(), str(refused)
+        except CancelledError as error:
+            # By nobody but the client itself, when it loses its scheduler.
+            self._lose(error)
+            return PairDone(), str(error)
         except Exception as error:  # noqa: BLE001  whatever went wrong on another machine: the pair is void, with the reason
             why = str(error).splitlines() or [""]
             return PairDone(), f"the cluster did not play it: {type(error).__name__}: {why[0]}"

@@ -175,7 +175,8 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with _open(dial_in, database, port) as host, _event(ladder, host, database) as kept:
-                opened(host.url)
+                if dial_in is None:  # else the bots are told, and the page is at the same address
+                    opened(host.url)
                 play = _Play(ladder, watcher, enough, ready_ms)
                 await play.run(host, kept, patience, dial_in, cluster)
         except (BotRefused, TooFew, ClusterLost, CannotListen, CannotResume, StoreError, OSError) as error:

@@ -38,6 +38,9 @@ from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.timeout(
+    120
+)  # a scheduler and workers take seconds to start, more so beside other tests
 
 START_SECONDS = 30
 
@@ -49,6 +52,7 @@ class Cluster:
     address: str
     folder: Path
     stack: ExitStack
+    scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
@@ -84,12 +88,12 @@ def cluster(folder: Path, workers: int, threads: int = 1) -> Iterator[Cluster]:
     with ExitStack() as stack:
         log = stack.enter_context((folder / "scheduler.log").open("wb"))
         where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        started(stack, "scheduler", *where, log=log)
+        scheduler = started(stack, "scheduler", *where, log=log)
         until = time.monotonic() + START_SECONDS
         while not file.exists() or not file.stat().st_size:
             assert time.monotonic() < until, (folder / "scheduler.log").read_text()
             time.sleep(0.05)
-        made = Cluster(msgspec.json.decode(file.read_bytes())["address"], folder, stack)
+        made = Cluster(msgspec.json.decode(file.read_bytes())["address"], folder, stack, scheduler)
         for _ in range(workers):
             made.add_worker(threads)
         yield made
@@ -152,7 +156,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
     watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    with cluster(tmp_path, workers=2) as made, anyio.fail_after(50):
+    with cluster(tmp_path, workers=2) as made, anyio.fail_after(100):
         async with anyio.create_task_group() as tasks:
 
             async def kill_one_in_mid_pair() -> None:
@@ -194,16 +198,42 @@ def children(process: int) -> str:
         return ""
 
 
+async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
+    bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
+    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    with cluster(tmp_path, workers=1) as made, anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+
+            async def kill() -> None:
+                await watch.first.wait()
+                made.scheduler.send_signal(signal.SIGKILL)
+
+            tasks.start_soon(kill)
+            problem = None
+            try:
+                await run_ladder(stopped, watch, database=url, patience=QUICK, cluster=made.address)
+            except ClusterLost as lost:
+                problem = lost
+    assert str(problem).startswith("the Dask scheduler has gone: ")
+    assert 2 <= len(stopped.played) < 60
+    assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
+
+    again = ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    with anyio.fail_after(40):
+        await run_ladder(again, Watch(), database=url, patience=QUICK)
+    assert (again.resumed, len(again.played)) == (len(stopped.played), 60)
+
+
 async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(tmp_path: Path) -> None:
     watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
-    with cluster(tmp_path, workers=1, threads=3) as made, anyio.fail_after(50):
+    with cluster(tmp_path, workers=1, threads=3) as made, anyio.fail_after(100):
         await run_ladder(played, watch, patience=QUICK, cluster=made.address)
     assert watch.notices == []
     assert len(played.played) == 6
 
 
 async def test_bots_that_fail_are_told_of_as_on_one_machine(tmp_path: Path) -> None:
-    with cluster(tmp_path, workers=1) as made, anyio.fail_after(50):
+    with cluster(tmp_path, workers=1) as made, anyio.fail_after(100):
         with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
