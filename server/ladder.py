@@ -287,7 +287,8 @@ class _Play:
             runner = ClusterRunner(
                 client,
                 host,
-                self._terms(),
+                # How many cores a worker has, it alone knows.
+                replace(self._terms(), threads=1),
                 {bot.name: bot for bot in plan.bots},
                 self._played,
                 again=self._again,
