@@ -224,6 +224,7 @@ class Host:
             grace_ms=self.grace_ms,
             threads=spec.threads,
             opening=spec.opening,
+            adjudication=spec.adjudication,
         )
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:

@@ -302,6 +302,7 @@ class Room:
             result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
             if result
             else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
+            adjudication=self.terms.adjudication,
         )
 
 

@@ -11,6 +11,7 @@ const REASONS = {
   ply_limit: "the ply limit",
   line: "three in a line",
   board_full: "the board is full",
+  adjudicated: "by adjudication",
   resignation: "resignation",
   timeout: "out of time",
   illegal_move: "an illegal move",
