@@ -62,7 +62,17 @@ class Server:
         self.database = f"sqlite:///{folder / 'arena.db'}"
         self.log = folder / "log"
         self._command = [
-            *(sys.executable, "-m", "arena", "serve", "--anyone", "--port", str(self.port)),
+            *(
+                sys.executable,
+                "-m",
+                "arena",
+                "serve",
+                "--anyone",
+                "--house",
+                "none",
+                "--port",
+                str(self.port),
+            ),
             *("--db", self.database, "--concurrency", str(matches), "--max-per-address", "4096"),
             *("--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
         ]

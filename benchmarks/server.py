@@ -82,7 +82,19 @@ def _running(*command: str) -> Iterator[Running]:
 def _arena(matches: int) -> Iterator[Running]:
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         limits = ("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60")
-        serve = ("arena", "serve", "--anyone", "--map", MAP, "--tc", "60+1", "--port", "PORT")
+        serve = (
+            "arena",
+            "serve",
+            "--anyone",
+            "--house",
+            "none",
+            "--map",
+            MAP,
+            "--tc",
+            "60+1",
+            "--port",
+            "PORT",
+        )
         with _running(
             *serve, "--concurrency", str(matches), "--db", f"sqlite:///{folder}/arena.db", *limits
         ) as it:

@@ -20,6 +20,7 @@ from contextlib import AsyncExitStack
 from time import perf_counter
 
 import anyio
+import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
@@ -180,9 +181,9 @@ def main() -> None:
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.watch:
-        asyncio.run(watch(given.watch, given.spectators, idle=given.idle))
+        uvloop.run(watch(given.watch, given.spectators, idle=given.idle))
     else:
-        asyncio.run(measure(given.spectators, given.rounds, idle=given.idle))
+        uvloop.run(measure(given.spectators, given.rounds, idle=given.idle))
 
 
 if __name__ == "__main__":

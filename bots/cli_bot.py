@@ -60,6 +60,9 @@ def bot(
     unique: Annotated[
         bool, typer.Option("--unique", help="When the name is taken, be NAME-2, NAME-3 and so on.")
     ] = False,
+    challenges_only: Annotated[
+        bool, typer.Option("--challenges-only", help="No matchmaker: play only whom challenges it.")
+    ] = False,
     wire: Annotated[
         bool, typer.Option("--wire", help="Show every message, < from and > to the server.")
     ] = False,
@@ -81,7 +84,7 @@ def bot(
     if wire:
         logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
-    _run(made, url, name, token, matches, reconnect, wait, unique=unique)
+    _run(made, url, name, token, matches, reconnect, wait, pool=not challenges_only, unique=unique)
 
 
 def _engine(spec: str, program: str, logs: Path | None) -> Engine:
@@ -119,6 +122,7 @@ def _run(
     reconnect: int,
     wait: float,
     *,
+    pool: bool,
     unique: bool,
 ) -> None:
     # These take a while to import, and only this command needs them.
@@ -129,7 +133,14 @@ def _run(
 
     async def play(name: str) -> str:
         options = Options(
-            url, name, token=token, matches=matches, program=made.spec, reconnects=reconnect, wait=wait
+            url,
+            name,
+            token=token,
+            matches=matches,
+            program=made.spec,
+            pool=pool,
+            reconnects=reconnect,
+            wait=wait,
         )
         client = Client(
             made.make,

@@ -62,6 +62,8 @@ class Options:
     """How many matches to play at once."""
     games: tuple[str, ...] = ()
     """The games it plays; empty for all."""
+    pool: bool = True
+    """Whether the server's matchmaker may give it matches; else it only plays whom challenges it."""
     program: str = ""
     """What runs behind the name, for people."""
     reconnects: int = RECONNECTS
@@ -122,6 +124,7 @@ class Client:
                 token=options.token,
                 games=list(options.games),
                 matches=options.matches,
+                pool=options.pool,
                 program=options.program[:100],
             )
         )

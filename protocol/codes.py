@@ -84,6 +84,7 @@ class EndReason(_Explained):
     BOARD_FULL = "board_full", "the board is full: a draw"
     BREAKTHROUGH = "breakthrough", "a pawn reached the last row"
     NO_MOVES = "no_moves", "the player to move cannot"
+    ADJUDICATED = "adjudicated", "the host ended it by its rules of adjudication; `detail` says by which"
     RESIGNATION = "resignation", "a player resigned"
     TIMEOUT = "timeout", "a player's time ran out"
     ILLEGAL_MOVE = "illegal_move", "a player made a move that the rules do not allow"

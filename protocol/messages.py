@@ -283,10 +283,12 @@ class LiveMatch(Struct, frozen=True):
     time_control: TimeControl
     ply: int
     rated: bool = False
+    map: str = ""
+    """The name of a Riskless map; empty for other games."""
 
 
 class Present(Struct, frozen=True):
-    """A bot that is connected, as a listing shows it."""
+    """A bot that can be asked for a match, as a listing shows it."""
 
     name: str
     program: str
@@ -295,6 +297,8 @@ class Present(Struct, frozen=True):
     capacity: int
     benched: str = ""
     """Why the matchmaker gives it no matches now; empty when it does."""
+    house: bool = False
+    """Whether it is one of the server's own, which is started when somebody challenges it."""
 
 
 class Listing(Struct, frozen=True, tag="listing"):

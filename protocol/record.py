@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Data, Players, Seat, Thinking
 
@@ -39,7 +40,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, omit_defaults=True):
     """A finished match."""
 
     format: Literal["arena-record/1"]
@@ -53,6 +54,8 @@ class Record(Struct, frozen=True):
     """ISO 8601, UTC, whole seconds."""
     moves: list[RecordedMove]
     result: Result
+    adjudication: Adjudication | None = None
+    """By which rules the match could be ended before its game; None: by none."""
 
 
 def to_line(record: Record) -> str:

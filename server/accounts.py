@@ -11,6 +11,7 @@ from protocol.codes import Code
 from protocol.messages import Role
 from server import tokens
 from server.guesses import Guesses
+from server.guests import is_guest
 
 
 class Refused(Exception):
@@ -33,6 +34,8 @@ class Accounts:
         self, *, anyone: bool, engine: AsyncEngine | None = None, guesses: Guesses | None = None
     ) -> None:
         self.anyone = anyone
+        self.guests = False
+        """Whether a guest's name needs no token; what guests may do, `server.guests` says."""
         self._engine = engine
         self._guesses = guesses or Guesses()
         self._issued: dict[str, str] = {}
@@ -42,6 +45,10 @@ class Accounts:
         token = tokens.new_token()
         self._issued[name] = tokens.hashed(token)
         return token
+
+    def lets_in_as_guest(self, name: str, token: str) -> bool:
+        """Whether somebody with this name and token, if let in at all, is let in as a guest."""
+        return self.guests and not self.anyone and not token and is_guest(name)
 
     async def check(self, name: str, token: str, address: str = "") -> Role:
         """The role that the token opens the name in. Raises Refused.
@@ -56,7 +63,7 @@ class Accounts:
         # of connections at once could try a token each.
         self._check_address(address)
         if known is None and not why:
-            if self.anyone and not token:
+            if (self.anyone and not token) or self.lets_in_as_guest(name, token):
                 return "bot"
             hint = "leave the token empty here" if self.anyone else "ask the host for a token"
             why = f"no token is known for {name!r}: {hint}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from games.core import AnyGame
+from protocol.adjudication import Adjudication
 from protocol.messages import Data
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
@@ -36,6 +37,8 @@ class MatchSpec:
     """How many threads a bot may use, as the match start tells it."""
     opening: tuple[Data, ...] = ()
     """The first moves, which are played already when the players begin."""
+    adjudication: Adjudication | None = None
+    """When the match is ended before its game ends; None: never."""
 
 
 class MatchHost(Protocol):

@@ -16,7 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, GameError, Player
-from maps.loader import MapError
+from maps.loader import MapError, map_names
 from maps.setup import make_setup
 from protocol.codes import Code
 from protocol.messages import (
@@ -29,10 +29,12 @@ from protocol.messages import (
     Withdraw,
 )
 from protocol.record import Record
+from server import guests
 from server.accounts import Refused
 from server.arena_api import MatchSpec
 from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
+from server.flow import Flow
 from server.limits import HostLimits
 from server.lobby import Lobby
 from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
@@ -68,6 +70,9 @@ class Arranger:
         """How many matches the matchmaker lets go on at once."""
         self.playing = 0
         self.draining = False
+        self.wake: Callable[[str], None] = lambda _name: None
+        """Starts a bot of the house."""
+        self._guests = Flow(guests.PER_SECOND, guests.AT_ONCE, monotonic_ns())
         self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
         """What a bot is rated in a game."""
 
@@ -84,10 +89,14 @@ class Arranger:
 
     def left(self, member: Member) -> None:
         """A bot is gone: its challenges are closed."""
-        for gone in self._challenges.drop_bot(member.name):
-            self._over(gone, "withdrawn", f"{member.name} has left")
+        self.close_of(member.name, f"{member.name} has left")
         if not member.matches:
             self._meetings.forget(member.name)
+
+    def close_of(self, name: str, why: str) -> None:
+        """Close the challenges that a bot opened or was asked."""
+        for gone in self._challenges.drop_bot(name):
+            self._over(gone, "withdrawn", why)
 
     def ended(self, record: Record) -> None:
         """A match is over: who forfeits again and again is benched."""
@@ -126,11 +135,14 @@ class Arranger:
     def _open(self, member: Member, asked: Challenge) -> None:
         if self.draining:
             raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+        if member.guest:
+            self._check_guest(asked)
         game = _game_of(asked)
         target = self._lobby.find(asked.opponent) if asked.opponent else None
-        if asked.opponent:
-            if target is None or target.outlet is None:
-                raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+        here = target is not None and target.outlet is not None
+        if asked.opponent and not here and asked.opponent not in self._lobby.house:
+            raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+        if target is not None and here:
             why = target.takes.refusal(game, asked.time_control)
             if why:
                 raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
@@ -139,8 +151,22 @@ class Arranger:
         member.tell(told)
         if target is not None:
             target.tell(told)
+        if asked.opponent in self._lobby.house:
+            # One that is not connected is told of the challenge when it comes in.
+            self.wake(asked.opponent)
+
+    def _check_guest(self, asked: Challenge) -> None:
+        why = guests.objection(asked, self._lobby.house, map_names())
+        if why:
+            raise BadChallenge(Code.BAD_CHALLENGE, why)
+        if not self._guests.take(monotonic_ns()):
+            raise BadChallenge(
+                Code.RATE_LIMITED, "many guests ask for a match just now: try again in a moment"
+            )
 
     def _accept(self, member: Member, id: str) -> None:
+        if member.guest:
+            raise BadChallenge(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
         taken = self._challenges.accept(member.name, id)
         challenger = self._lobby.find(taken.challenger)
         busy = next((who for who in (challenger, member) if who is None or not who.free), member)

@@ -78,6 +78,8 @@ class BotProcess:
         self.state = State.STARTING
         self.refusal: str | None = None
         """What it said when it ended with exit code 2 before it ever connected: it was started wrongly."""
+        self.process: int | None = None
+        """The id of its leash, which is the parent of all that it runs; None where it does not run."""
         self._launch = launch
         self._host = host
         self._patience = patience
@@ -141,6 +143,7 @@ class BotProcess:
             cwd=self._launch.folder,
             env=self._environment(),
         )
+        self.process = process.pid
         try:
             async with anyio.create_task_group() as tasks:
                 heard = anyio.Event()
@@ -157,6 +160,7 @@ class BotProcess:
                 tasks.cancel_scope.cancel()
             return code
         finally:
+            self.process = None
             with anyio.CancelScope(shield=True):
                 await self._end(process)
 

@@ -23,10 +23,12 @@ from console import (
 )
 from server.cli_match import match
 from server.ladder_command import (
+    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
     OpeningsOption,
+    PinOption,
     Reports,
     engine_bots,
     is_given,
@@ -78,6 +80,8 @@ def ladder(
         ),
     ] = None,
     event: EventOption = None,
+    adjudicate: AdjudicateOption = None,
+    pin: PinOption = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
     ] = False,
@@ -92,12 +96,26 @@ def ladder(
             help="Start no bots: wait for N or more to dial in, without a token. For a private network.",
         ),
     ] = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Let the workers of the Dask cluster with this scheduler play, as in tcp://10.0.0.1:8786.",
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option("--host", help="With --external: address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="With --external: port; 0 for any free one.")
-    ] = 8765,
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Of the page; 0, any free one. With --external 8765, for bots too.",
+        ),
+    ] = None,
     wait: Annotated[
         float, typer.Option("--wait", min=0, help="With --external: seconds that the bots may take to come.")
     ] = 60,
@@ -113,6 +131,8 @@ def ladder(
     With --external the bots are not started here: once N have dialled in (`arena bot ENGINE --url URL`)
     and nobody new has come for 5 s, all who are there play. A bot that is away for 30 s is lost.
 
+    With --cluster pairs are played by the workers of a Dask cluster; records and table are kept here.
+
     Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1;
     arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
@@ -121,7 +141,9 @@ def ladder(
             raise Misuse("--watch: say where the ladder is kept, as in --db sqlite:///ladder.db")
         watch_ladder(db, event, json)
         return
-    dial_in = _dial_in(context, external, host, port, wait, no_bots=not (bot or file))
+    dial_in = _dial_in(
+        context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
+    )
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
     except BadLadder as error:
@@ -142,11 +164,22 @@ def ladder(
         "openings": openings,
         "for_": for_,
         "event": event,
+        "adjudicate": adjudicate,
+        "pin": pin,
     }
     plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
     if dial_in is not None:
         plan = dataclasses.replace(plan, bots=())
-    tell(play(plan, "ladder", record, db, dial_in=dial_in), [], {}, Reports(json, html, csv))
+    if cluster is not None and (external or plan.pin):
+        raise Misuse(
+            f"--cluster: its workers start the bots: leave out {'--external' if external else '--pin'}"
+        )
+    tell(
+        play(plan, "ladder", record, db, dial_in=dial_in, cluster=cluster, port=port or 0),
+        [],
+        {},
+        Reports(json, html, csv),
+    )
 
 
 def _dial_in(
@@ -159,7 +192,7 @@ def _dial_in(
         if not no_bots:
             raise Misuse("--external: bots dial in, so neither --bot nor a file can name them")
         return DialIn(host, port, bots, wait)
-    for name in ("host", "port", "wait"):
+    for name in ("host", "wait"):
         if is_given(context, name):
             raise Misuse(f"--{name} is for bots that dial in: give --external N too")
     return None

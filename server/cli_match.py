@@ -22,10 +22,12 @@ from console import (
 )
 from server.ladder import Ladder
 from server.ladder_command import (
+    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
     OpeningsOption,
+    PinOption,
     Reports,
     engine_bots,
     play,
@@ -57,6 +59,8 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = "0",
     event: EventOption = None,
+    adjudicate: AdjudicateOption = None,
+    pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -73,6 +77,7 @@ def match(
         raise Misuse(f"--sprt: {error}") from None
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
+    options |= {"adjudicate": adjudicate, "pin": pin}
     plan = with_options(LadderPlan(engine_bots([a, b])), options)
     first, second = (bot.name for bot in plan.bots)
 

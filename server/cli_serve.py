@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import ssl
@@ -33,11 +34,13 @@ from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server import logs
 from server.host import CannotListen, Host, open_host
+from server.house import DEFAULT, BadHouse, house_bots, open_house
 from server.limits import HostLimits
 from server.matchmaker import OPEN_EVENT, Offer
 from server.store import StoreError
 
 SAFE = HostLimits()
+log_house = logging.getLogger("arena.house")
 
 
 class LogForm(StrEnum):
@@ -79,6 +82,17 @@ def serve(
     challenges_only: Annotated[
         bool, typer.Option("--challenges-only", help="No matchmaker: bots play only whom they challenge.")
     ] = False,
+    house: Annotated[
+        str,
+        typer.Option(
+            "--house",
+            metavar="ENGINE,ENGINE",
+            help="Engines that the server runs for whoever asks; none for none.",
+        ),
+    ] = DEFAULT,
+    no_guests: Annotated[
+        bool, typer.Option("--no-guests", help="Nobody without a token may play the house's engines.")
+    ] = False,
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
     proxy: Annotated[
@@ -110,7 +124,8 @@ def serve(
 ) -> None:
     """Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.
 
-    A bot needs a token (`arena token create NAME`), unless --anyone is given. SIGTERM and Ctrl-C drain:
+    A bot needs a token (`arena token create NAME`), unless --anyone is given. People can play the house's
+    engines on the page at once: as guests, who need none. SIGTERM and Ctrl-C drain:
     no new matches, and what is in progress may end; what does not is in the database, and goes on when
     the server is started again. So it does after a crash.
 
@@ -119,8 +134,9 @@ def serve(
     try:
         control = TimeControl.parse(tc)
         offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
+        engines = house_bots(house)
         networks = [str(ip_network(each)) for each in proxy or ()]
-    except (GameError, MapError, BadTimeControl) as error:
+    except (GameError, MapError, BadTimeControl, BadHouse) as error:
         raise Misuse(str(error)) from None
     except ValueError as error:
         raise Misuse(f"--proxy: {error}") from None
@@ -138,20 +154,33 @@ def serve(
     tls = _tls(tls_cert, tls_key)
     at_once = concurrency or max(1, os.cpu_count() or 1)
 
-    async def main() -> None:
-        async with open_host(
-            host=host,
-            port=port,
-            database=db,
-            grace_ms=grace * 1000,
-            anyone=anyone,
-            tls=tls,
-            limits=limits,
-            trusted_proxies=networks,
-            going_on=OPEN_EVENT,
-            on_record=lambda each: _tell(each, record),
-            name=name,
-        ) as running:
+    async def main() -> str | None:
+        async with (
+            open_host(
+                host=host,
+                port=port,
+                database=db,
+                grace_ms=grace * 1000,
+                anyone=anyone,
+                tls=tls,
+                limits=limits,
+                trusted_proxies=networks,
+                inside=bool(engines),
+                going_on=OPEN_EVENT,
+                name=name,
+            ) as running,
+            open_house(running, engines, guests=not no_guests, notice=log_house.warning) as at_home,
+        ):
+
+            async def tell(each: Record) -> None:
+                at_home.ended(each)
+                await _tell(each, record)
+
+            running.on_record = tell
+            # Whoever names engines is told at once when a name is wrong.
+            refused = await at_home.start_all() if house != DEFAULT else None
+            if refused is not None:
+                return refused
             running.arranger.at_once = at_once
             if not challenges_only:
                 running.arranger.offer = offer
@@ -160,11 +189,14 @@ def serve(
             if running.resumed:
                 err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
             await _until_told_to_stop(running, drain)
+            return None
 
     try:
-        anyio.run(main, backend_options={"use_uvloop": True})
+        refused = anyio.run(main, backend_options={"use_uvloop": True})
     except (CannotListen, StoreError) as error:
         raise Failure(str(error)) from None
+    if refused is not None:
+        raise Misuse(f"--house: {refused}")
 
 
 async def _until_told_to_stop(running: Host, drain: float) -> None:

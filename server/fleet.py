@@ -54,6 +54,10 @@ class Fleet:
             process.stayed_silent()
         self.stir()
 
+    def process_of(self, name: str) -> int | None:
+        """The process of a name that was taken, with all that it started below it; None if it has none."""
+        return next((each.process for each in self._everyone() if each.name == name), None)
+
     def lost(self, bot: str) -> bool:
         """Whether the bot will never play again."""
         return all(process.state is State.LOST for process in self._processes[bot])

@@ -1,10 +1,12 @@
-"""Who watches a match. Watchers cost its players nothing: they are told without waiting, in frames
-that are encoded once for all of them, and one that reads slowly skips to the newest position.
+"""Who watches a match. Watchers cost its players nothing that they could notice: frames are encoded once for
+all, gathered for a moment that no eye sees, and handed out a few watchers at a time, so that a player's move
+never waits for hundreds of them. One that reads slowly skips to the newest position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from protocol.codec import encode
@@ -25,14 +27,33 @@ class Watcher(Protocol):
 
 MAX_BACKLOG = 16 * 1024
 """Bytes that may wait for a watcher before it is left out until it has read them."""
+GATHER_SECONDS = 0.05
+"""From something that happens to the watchers' hearing of it, together with all that happens meanwhile."""
+AT_ONCE = 8
+"""Watchers that are told in one turn of the event loop."""
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Calls something after so many seconds; 0 is as soon as others have had their turn."""
+
+
+def at_once(_seconds: float, call: Callable[[], None]) -> None:
+    """Where nobody waits for a turn."""
+    call()
 
 
 class Gallery:
     """The watchers of one match. `view` makes the whole of it so far."""
 
-    def __init__(self, view: Callable[[], View]) -> None:
+    def __init__(self, view: Callable[[], View], later: Later = at_once) -> None:
         self._view = view
-        self._watchers: dict[Watcher, bool] = {}  # whether it has missed something
+        self._later = later
+        self._watchers: dict[Watcher, int | None] = {}
+        """The number of what each is to hear next; None for one that has missed something."""
+        self._news: list[bytes] = []
+        """What not everybody has heard yet ..."""
+        self._count = 0
+        """... and the number of what will follow it."""
+        self._telling = False
         self.closed = False
         """Whether the match is over: who enters now would never be told."""
 
@@ -41,7 +62,7 @@ class Gallery:
 
     def enter(self, watcher: Watcher) -> None:
         """Show a watcher all so far, and from now on each move."""
-        self._watchers[watcher] = False
+        self._watchers[watcher] = self._count
         watcher.tell_frame(encode(self._view()))
 
     def leave(self, watcher: Watcher) -> None:
@@ -52,24 +73,55 @@ class Gallery:
         """Show what has happened to everybody who keeps up, and all of it to who has caught up."""
         if not self._watchers:
             return
-        frame = encode(message)
-        whole: bytes | None = None
-        for watcher, missed in list(self._watchers.items()):
-            if watcher.backlog > MAX_BACKLOG:
-                self._watchers[watcher] = True
-            elif missed:
-                whole = whole or encode(self._view())
-                self._watchers[watcher] = False
-                watcher.tell_frame(whole)
-            else:
-                watcher.tell_frame(frame)
+        self._news.append(encode(message))
+        self._count += 1
+        if not self._telling:
+            self._telling = True
+            self._later(GATHER_SECONDS, self._tell)
 
     def close(self, last: ServerMessage) -> None:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
         self.closed = True
-        frame = encode(last)
-        for watcher, missed in self._watchers.items():
-            if missed:
-                watcher.tell_frame(encode(self._view()))
-            watcher.tell_frame(frame)
-        self._watchers.clear()
+        news, watchers = self._news, self._watchers
+        self._news, self._watchers = [], {}
+        frame, whole = encode(last), encode(self._view()) if watchers else b""
+
+        def tell_all(left: list[tuple[Watcher, int | None]]) -> None:
+            for watcher, heard in left[:AT_ONCE]:
+                missed = [whole] if heard is None else news[max(0, heard - self._count + len(news)) :]
+                for each in (*missed, frame):
+                    watcher.tell_frame(each)
+            if left[AT_ONCE:]:
+                self._later(0, partial(tell_all, left[AT_ONCE:]))
+
+        tell_all(list(watchers.items()))
+
+    def _tell(self) -> None:
+        self._tell_some(list(self._watchers), self._count)
+
+    def _tell_some(self, left: list[Watcher], until: int) -> None:
+        if self.closed:
+            return
+        whole: bytes | None = None
+        for watcher in left[:AT_ONCE]:
+            if watcher not in self._watchers:
+                continue
+            heard = self._watchers[watcher]
+            if watcher.backlog > MAX_BACKLOG:
+                self._watchers[watcher] = None
+                continue
+            if heard is None:
+                whole = whole or encode(self._view())
+                watcher.tell_frame(whole)
+            else:
+                for each in self._news[max(0, heard - self._count + len(self._news)) :]:
+                    watcher.tell_frame(each)
+            self._watchers[watcher] = self._count
+        if left[AT_ONCE:]:
+            self._later(0, partial(self._tell_some, left[AT_ONCE:], until))
+            return
+        # What came while they were told is told to all with the next.
+        self._news = self._news[len(self._news) - (self._count - until) :]
+        self._telling = bool(self._news)
+        if self._telling:
+            self._later(GATHER_SECONDS, self._tell)

@@ -8,7 +8,6 @@ async with open_host() as host:
 
 from __future__ import annotations
 
-import errno
 import logging
 import socket
 import tempfile
@@ -33,6 +32,7 @@ from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
 from server import store
 from server.accounts import Accounts
+from server.addresses import LOOPBACK, inside_url, listen_problem, url
 from server.arena_api import MatchSpec
 from server.arranger import Arranger
 from server.desk import Desk
@@ -94,6 +94,8 @@ class Host:
     ) -> None:
         self.url = ""
         self.name = name
+        self.inside_url = ""
+        """Where bots on this machine connect, in clear and by a loopback address; only with `inside`."""
         self.engine = engine
         self.grace_ms = grace_ms
         self.meters = Meters()
@@ -171,8 +173,7 @@ class Host:
     def listing(self) -> Listing:
         """What goes on now."""
         matches = [room.listed() for room in self.rooms.values()]
-        bots = [member.present() for member in self.lobby.connected()]
-        return Listing(matches, bots, self.arranger.listed()[:LISTED_CHALLENGES])
+        return Listing(matches, self.lobby.present(), self.arranger.listed()[:LISTED_CHALLENGES])
 
     async def tell_browsers(self) -> None:
         """Send a new listing to whoever browses whenever something changes, until cancelled."""
@@ -223,6 +224,7 @@ class Host:
             grace_ms=self.grace_ms,
             threads=spec.threads,
             opening=spec.opening,
+            adjudication=spec.adjudication,
         )
 
     def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
@@ -267,6 +269,7 @@ async def open_host(
     tls: SSLContext | None = None,
     limits: HostLimits = PRIVATE,
     trusted_proxies: Collection[str] = (),
+    inside: bool = False,
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
@@ -276,6 +279,7 @@ async def open_host(
     anyone           names without a token may connect, for a private network
     grace_ms         how long a dropped bot may take to come back to its matches
     trusted_proxies  networks whose X-Forwarded-For is believed
+    inside           bots of this machine's own have an address, `Host.inside_url`
     going_on         the event whose matches go on that were in progress when the server went away
     on_record        told of each match that the server arranged or went on with, when it is over
 
@@ -315,8 +319,8 @@ async def open_host(
         async def answer(connection: ServerConnection) -> None:
             await Session(connection, running.desk, limits).run()
 
-        only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
-        try:
+        async def listen(host: str, port: int, tls: SSLContext | None) -> list[tuple[Any, ...]]:
+            only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
             listener = await stack.enter_async_context(
                 serve(
                     answer,
@@ -338,14 +342,20 @@ async def open_host(
                     **only_with_tls,
                 )
             )
+            for each in listener.sockets:  # and so for every connection that they accept
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
+            return [each.getsockname() for each in listener.sockets]
+
+        try:
+            bound = (await listen(host, port, tls))[0]
+            running.url = url(host, bound[1], tls)
+            if inside:
+                running.inside_url = inside_url(bound, tls) or url(
+                    LOOPBACK, (await listen(LOOPBACK, 0, None))[0][1]
+                )
         except OSError as error:
-            raise CannotListen(_listen_problem(host, port, error)) from None
-        for each in listener.sockets:  # and so for every connection that they accept
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
-        bound = next(iter(listener.sockets)).getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        running.url = f"{'wss' if tls else 'ws'}://{shown}:{bound}"
+            raise CannotListen(listen_problem(host, port, error)) from None
         log.info("listening on %s", running.url)
         try:
             yield running
@@ -371,10 +381,3 @@ async def _cancelled_at_exit() -> AsyncIterator[anyio.abc.TaskGroup]:
             tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure
-
-
-def _listen_problem(host: str, port: int, error: OSError) -> str:
-    where = f"{host}:{port}"
-    if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {where}: the port is in use; choose another, or 0 for any free one"
-    return f"cannot listen on {where}: {error.strerror or error}"

@@ -21,6 +21,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.catalogue import make_game
+from protocol.adjudication import Adjudication
 from protocol.messages import Data, Players
 from protocol.record import Record, from_line, to_line
 from protocol.timecontrol import TimeControl
@@ -197,6 +198,7 @@ class _Terms(Struct, frozen=True):
     grace_ms: int
     threads: int = 1
     opening: tuple[Data, ...] = ()
+    adjudication: Adjudication | None = None
 
 
 def _plain(terms: Terms) -> _Terms:
@@ -208,6 +210,7 @@ def _plain(terms: Terms) -> _Terms:
         grace_ms=terms.grace_ms,
         threads=terms.threads,
         opening=terms.opening,
+        adjudication=terms.adjudication,
     )
 
 
@@ -224,6 +227,7 @@ def terms_of(row: sa.Row[Any]) -> Terms:
         grace_ms=kept.grace_ms,
         threads=kept.threads,
         opening=kept.opening,
+        adjudication=kept.adjudication,
     )
 
 

@@ -6,7 +6,6 @@ is ended before `run_ladder` returns.
 
 from __future__ import annotations
 
-import os
 import signal
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -24,7 +23,9 @@ from games.core import AnyGame
 from games.riskless import Riskless
 from protocol.record import Record
 from server.botprocess import Patience
-from server.fleet import BotRefused, open_fleet
+from server.cluster import ClusterLost, ClusterRunner, open_cluster
+from server.cores import Pinning, cores, cores_for_bots
+from server.fleet import BotRefused, Fleet, open_fleet
 from server.formats import make_format
 from server.host import CannotListen, Host, open_host
 from server.ladder_file import BotPlan, LadderPlan
@@ -42,6 +43,9 @@ READY_MS = 30_000
 
 GRACE_MS = 2_000
 """On one machine a connection that breaks is a bot that crashed: its opponent need not wait long."""
+
+CLUSTER_SECONDS = 10
+"""How long a cluster's scheduler may take to answer."""
 
 VISITOR_GRACE_MS = 10_000
 """A bot on another machine may lose its connection without having crashed."""
@@ -110,8 +114,13 @@ class Ladder:
     @property
     def concurrency(self) -> int:
         """How many matches are played at once, as far as no bot takes more than one thread."""
-        wanted = self.plan.concurrency or cores()
+        wanted = self.plan.concurrency or len(self.cores)
         return wanted if self.matches is None else max(1, min(wanted, self.matches))
+
+    @property
+    def cores(self) -> list[int]:
+        """Those that bots think on."""
+        return cores_for_bots() if self.plan.pin else cores()
 
     @property
     def matches(self) -> int | None:
@@ -132,16 +141,9 @@ class Ladder:
             "time control": str(plan.time_control),
             "margin": plan.margin_ms,
             "openings": listed,
+            "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
-
-
-def cores() -> int:
-    """How many this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
 
 
 async def run_ladder(
@@ -153,31 +155,40 @@ async def run_ladder(
     patience: Patience | None = None,
     ready_ms: int = READY_MS,
     dial_in: DialIn | None = None,
+    cluster: str | None = None,
+    port: int = 0,
+    opened: Callable[[str], None] = lambda _url: None,
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
 
+    port     of the host's own page and bots, on this machine alone; 0 for any free one
+    opened   told where the host listens, before anything is played
+
     In a database of one's own it goes on where it was, however it was stopped. A second signal changes
     nothing: what is left to do is bounded to seconds. With `dial_in` no bot is started, and those play
-    that dial in. Raises fleet.BotRefused, visitors.TooFew, host.CannotListen, store.StoreError,
-    ladder_store.CannotResume, and OSError for the record file.
+    that dial in; with `cluster`, the address of a Dask scheduler, its workers play. Raises fleet.BotRefused,
+    visitors.TooFew, cluster.ClusterLost, host.CannotListen, store.StoreError, ladder_store.CannotResume, and
+    OSError for the record file.
     """
     problem: Exception | None = None
     async with anyio.create_task_group() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
-            async with _open(dial_in, database) as host, _event(ladder, host, database) as kept:
+            async with _open(dial_in, database, port) as host, _event(ladder, host, database) as kept:
+                if dial_in is None:  # else the bots are told, and the page is at the same address
+                    opened(host.url)
                 play = _Play(ladder, watcher, enough, ready_ms)
-                await play.run(host, kept, patience, dial_in)
-        except (BotRefused, TooFew, CannotListen, CannotResume, StoreError, OSError) as error:
+                await play.run(host, kept, patience, dial_in, cluster)
+        except (BotRefused, TooFew, ClusterLost, CannotListen, CannotResume, StoreError, OSError) as error:
             problem = error  # raised outside the group, which would wrap it
         tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem
 
 
-def _open(dial_in: DialIn | None, database: str | None) -> AbstractAsyncContextManager[Host]:
+def _open(dial_in: DialIn | None, database: str | None, port: int) -> AbstractAsyncContextManager[Host]:
     if dial_in is None:
-        return open_host(database=database, grace_ms=GRACE_MS)
+        return open_host(port=port, database=database, grace_ms=GRACE_MS)
     return open_host(
         host=dial_in.host, port=dial_in.port, database=database, grace_ms=VISITOR_GRACE_MS, anyone=True
     )
@@ -207,7 +218,14 @@ class _Play:
         self._enough = enough
         self._ready_ms = ready_ms
 
-    async def run(self, host: Host, kept: Kept, patience: Patience | None, dial_in: DialIn | None) -> None:
+    async def run(
+        self,
+        host: Host,
+        kept: Kept,
+        patience: Patience | None,
+        dial_in: DialIn | None,
+        cluster: str | None,
+    ) -> None:
         """Get the bots together, and play. Raises what `run_ladder` raises."""
         ladder = self._ladder
         if ladder.record is None:
@@ -216,6 +234,8 @@ class _Play:
         with RecordFile(ladder.record) as self._file:
             if dial_in is not None:
                 await self._with_visitors(host, kept, dial_in)
+            elif cluster is not None:
+                await self._with_cluster(host, kept, patience, cluster)
             else:
                 await self._with_fleet(host, kept, patience)
             # What was cut off is taken out of the store: nothing of it may come in afterwards.
@@ -258,6 +278,29 @@ class _Play:
         if refused is not None:
             raise refused
 
+    async def _with_cluster(self, host: Host, kept: Kept, patience: Patience | None, address: str) -> None:
+        ladder, plan = self._ladder, self._ladder.plan
+        self._resume(kept)
+        if ladder.schedule is None or self._over(kept):
+            return
+        async with open_cluster(address, CLUSTER_SECONDS) as client:
+            runner = ClusterRunner(
+                client,
+                host,
+                # How many cores a worker has, it alone knows.
+                replace(self._terms(), threads=1),
+                {bot.name: bot for bot in plan.bots},
+                self._played,
+                again=self._again,
+                notice=self._watcher.notice,
+                concurrency=plan.concurrency,
+                folder=plan.folder,
+                grace_ms=GRACE_MS,
+                patience=patience,
+                seconds_left=self._seconds_left(kept),
+            )
+            await runner.run(ladder.schedule, self._enough)
+
     def _resume(self, kept: Kept) -> None:
         ladder = self._ladder
         again = ladder.begin(kept.uid, kept.done)
@@ -278,7 +321,6 @@ class _Play:
         ladder = self._ladder
         if ladder.schedule is None:
             raise ValueError("a ladder without bots has no schedule")
-        began = anyio.current_time()
         runner = Runner(
             host,
             bots,
@@ -286,9 +328,21 @@ class _Play:
             ladder.concurrency,
             self._played,
             again=self._again,
-            seconds_left=lambda: ladder.plan.seconds - kept.seconds - (anyio.current_time() - began),
+            seconds_left=self._seconds_left(kept),
+            **self._pinning(bots),
         )
         await runner.run(ladder.schedule, self._enough)
+
+    def _seconds_left(self, kept: Kept) -> Callable[[], float]:
+        end = anyio.current_time() + self._ladder.plan.seconds - kept.seconds
+        return lambda: end - anyio.current_time()
+
+    def _pinning(self, bots: Bots) -> dict[str, Any]:
+        ladder = self._ladder
+        if not ladder.plan.pin or not isinstance(bots, Fleet):
+            return {}
+        most = max(ladder.concurrency, ladder.weight)
+        return {"held": Pinning(ladder.cores, most, bots.process_of).held}
 
     def _terms(self) -> Terms:
         ladder = self._ladder
@@ -300,8 +354,9 @@ class _Play:
             margin_ms=ladder.plan.margin_ms,
             ready_ms=self._ready_ms,
             # Where bots say how many they use, nobody is invited to use more than that.
-            threads=max(1, cores() // ladder.concurrency) if ladder.weight == 1 or by_hand else 1,
+            threads=max(1, len(ladder.cores) // ladder.concurrency) if ladder.weight == 1 or by_hand else 1,
             openings=ladder.openings,
+            adjudication=ladder.plan.adjudication,
             weights={} if by_hand else {bot.name: bot.threads for bot in ladder.plan.bots},
         )
 

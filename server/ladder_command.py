@@ -20,8 +20,11 @@ from games.core import AnyGame, GameError
 from games.riskless import Riskless
 from maps.loader import MapError
 from maps.setup import make_setup
+from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.breakdown import breakdown
+from server.cluster import ClusterLost
+from server.cores import can_pin
 from server.fleet import BotRefused
 from server.host import CannotListen
 from server.ladder import Ladder, run_ladder
@@ -55,6 +58,17 @@ OpeningsOption = Annotated[
         "--openings", help="Random plies before the bots begin, or a file: a line of moves for each."
     ),
 ]
+AdjudicateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--adjudicate",
+        metavar="RULES",
+        help="End matches early: win=500,draw=20,moves=3,after=40,limit=200,solve=1000, or some of these.",
+    ),
+]
+PinOption = Annotated[
+    bool, typer.Option("--pin/--no-pin", help="Keep the bots of each running match on cores of their own.")
+]
 HtmlOption = Annotated[
     Path | None, typer.Option("--html", help="Write a report here: one page that needs nothing else.")
 ]
@@ -74,7 +88,7 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """The plan, changed by options of the command line. Raises Misuse."""
-    plain = ("game", "rounds", "concurrency", "seed", "format")
+    plain = ("game", "rounds", "concurrency", "seed", "format", "pin")
     changes = {key: options[key] for key in plain if key in options}
     if "map" in options:
         changes["maps"] = tuple(name.strip() for name in options["map"].split(","))
@@ -90,6 +104,11 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
             changes["event"] = event_name(options["event"], "--event")
     except BadLadder as error:
         raise Misuse(str(error)) from None
+    if options.get("adjudicate") is not None:
+        try:
+            changes["adjudication"] = Adjudication.parse(options["adjudicate"])
+        except BadAdjudication as error:
+            raise Misuse(f"--adjudicate: {error}") from None
     if "margin" in options:
         changes["margin_ms"] = options["margin"]
     if "tc" in options:
@@ -107,8 +126,12 @@ def play(
     db: str | None,
     settled: Callable[[Ladder], bool] = lambda _: False,
     dial_in: DialIn | None = None,
+    cluster: str | None = None,
+    port: int = 0,
 ) -> Ladder:
     """Play the plan: what was played. Raises Failure or Misuse."""
+    if plan.pin and not can_pin():
+        raise Misuse("--pin: this system does not keep processes on cores; Linux does")
     # Only Riskless has maps; any other game has one start.
     maps = plan.maps if plan.game == Riskless.name else plan.maps[:1]
     try:
@@ -133,16 +156,23 @@ def play(
                     database=db,
                     enough=lambda: settled(played),
                     dial_in=dial_in,
+                    cluster=cluster,
+                    port=port,
+                    opened=_tell_address,
                 ),
                 backend_options={"use_uvloop": sys.platform != "win32"},
             )
         except BotRefused as refused:
             raise Misuse(str(refused)) from None
-        except (CannotListen, CannotResume, StoreError, TooFew) as error:
+        except (CannotListen, CannotResume, ClusterLost, StoreError, TooFew) as error:
             raise Failure(str(error)) from None
         except OSError as error:
             raise Failure(f"cannot write {error.filename or played.record}: {error.strerror}") from None
     return played
+
+
+def _tell_address(url: str) -> None:
+    err.print(f"watch it at {url.replace('ws', 'http', 1)}/", markup=False, highlight=False, soft_wrap=True)
 
 
 def _openings(plan: LadderPlan, starts: Sequence[AnyGame]) -> Openings:

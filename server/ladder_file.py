@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.formats import FORMATS
 
@@ -67,8 +68,11 @@ class LadderPlan:
     """No match begins after so many."""
     openings: int | Path = 0
     """Random plies before the bots begin, or a file with a list."""
+    adjudication: Adjudication | None = None
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
+    pin: bool = False
+    """Whether the bots of a running match are kept on cores of their own."""
     seed: int = 1
     folder: Path | None = None
     """Where bots run, so that their files are found beside the ladder's; None: here."""
@@ -137,9 +141,11 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
         openings=_openings(keys, folder),
+        adjudication=_adjudication(keys),
         concurrency=keys.number(
             "concurrency", LadderPlan.concurrency, 0, 1024, "matches at once; 0: by the cores"
         ),
+        pin=keys.flag("pin", default=LadderPlan.pin),
         seed=keys.number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
         folder=folder,
     )
@@ -182,6 +188,14 @@ def openings(text: str, folder: Path | None = None) -> int | Path:
 
 def _openings(keys: _Keys, folder: Path) -> int | Path:
     return openings(str(keys.either("openings", 0, "a number of plies, or the name of a file")), folder)
+
+
+def _adjudication(keys: _Keys) -> Adjudication | None:
+    table = keys.table("adjudicate", "a table: write [adjudicate], and under it limit = 200")
+    try:
+        return Adjudication.convert(table) if table is not None else None
+    except BadAdjudication as error:
+        raise BadLadder(f"adjudicate: {error}") from None
 
 
 def _format(name: str) -> str:
@@ -274,6 +288,14 @@ class _Keys:
             raise self._wrong(key, f"a whole number from {low} to {high} ({unit})")
         return value
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        value = self._take(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
     def either(self, key: str, default: int | str, right: str) -> int | str:
         value = self._take(key)
         if value is None:
@@ -287,6 +309,12 @@ class _Keys:
         if value is None:
             return default
         if not isinstance(value, list):
+            raise self._wrong(key, right)
+        return value
+
+    def table(self, key: str, right: str) -> Mapping[str, object] | None:
+        value = self._take(key)
+        if value is not None and not isinstance(value, dict):
             raise self._wrong(key, right)
         return value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Container, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +25,10 @@ from server import store
 
 Plan = Mapping[str, Any]
 """What decides who plays whom on what, as plain data: its keys are the words in which people speak of it."""
+
+
+CHUNK = 500
+"""Matches that are asked for in one query."""
 
 
 class CannotResume(Exception):
@@ -106,7 +110,7 @@ async def read(engine: AsyncEngine, event: str | None = None) -> Kept | None:
     if event is not None:
         query = query.where(store.ladders.c.event == event)
     matches = store.matches
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
@@ -117,6 +121,43 @@ async def read(engine: AsyncEngine, event: str | None = None) -> Kept | None:
     seconds = _covered([(_time(done[each.match].started), _time(each.finished)) for each in rows])
     plan = json.loads(row.plan)
     return Kept(row.event, UUID(row.uid), plan, row.started, row.finished, done, seconds)
+
+
+@dataclass(frozen=True)
+class News:
+    """What has happened in a ladder since it was looked at."""
+
+    plan: dict[str, Any]
+    over: bool
+    ended: dict[str, Record]
+    """Finished matches by id, in the order of finishing."""
+    latest: str
+    """When the last one finished, for the next look; what it was looked for from, where there is none."""
+
+
+async def news(engine: AsyncEngine, event: str, since: str, seen: Container[str]) -> News:
+    """The matches that finished at `since` or later (as `store.now` writes it), less those that were seen.
+
+    A match is written shortly after it was stamped, so look from a little before the last one that was seen.
+    """
+    matches = store.matches
+    about = sa.select(store.ladders.c.plan, store.ladders.c.finished).where(store.ladders.c.event == event)
+    mine = (matches.c.event == event) & (matches.c.finished >= since)
+    listed = sa.select(matches.c.match, matches.c.finished).where(mine)
+    async with store.reading(engine) as connection:
+        # Asked first: what ended before the ladder did is then there.
+        row = (await connection.execute(about)).one()
+        rows = (await connection.execute(listed.order_by(matches.c.finished, matches.c.match))).all()
+        new = [each.match for each in rows if each.match not in seen]
+        found: dict[str, str] = {}
+        for start in range(0, len(new), CHUNK):
+            some = sa.select(matches.c.match, matches.c.record).where(
+                matches.c.match.in_(new[start : start + CHUNK])
+            )
+            found |= {each.match: each.record for each in (await connection.execute(some)).all()}
+    latest = rows[-1].finished if rows else since
+    ended = {match: from_line(found[match]) for match in new}
+    return News(json.loads(row.plan), row.finished is not None, ended, latest)
 
 
 def digest(data: object) -> str:
@@ -144,7 +185,7 @@ async def _find(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any
     else:
         mine = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(mine).order_by(table.c.started.desc()).limit(1)
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         return (await connection.execute(query)).one_or_none()
 
 

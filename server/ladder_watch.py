@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -11,13 +13,17 @@ import msgspec
 from console import Failure, err, out, write_json
 from protocol.messages import Players
 from protocol.record import Record
-from server.ladder_store import Kept, read
+from server import store
+from server.ladder_store import Kept, news, read
 from server.standings import is_void, table
 from server.store import StoreError, open_store
 from server.tables import in_words, show
 
 LOOK_SECONDS = 1.0
 """From one look at the store to the next."""
+
+OVERLAP_SECONDS = 10
+"""From the stamp of a match to its being in the store for others to see, at the most."""
 
 
 def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float = math.inf) -> None:
@@ -35,21 +41,33 @@ def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float 
 
 async def _watch(url: str, event: str | None, seconds: float) -> Kept:
     async with open_store(url) as engine:
-        shown: set[str] = set()
+        kept = await read(engine, event)
+        if kept is None:
+            raise Failure(f"there is no ladder {event or ''} in {url}".replace("  ", " "))
+        number = _tell(kept, 0)
         until = anyio.current_time() + seconds
-        while True:
-            kept = await read(engine, event)
-            if kept is None:
-                raise Failure(f"there is no ladder {event or ''} in {url}".replace("  ", " "))
-            for record in records_of(kept):
-                if record.match not in shown:
-                    shown.add(record.match)
-                    err.print(
-                        f"{len(shown)} {in_words(record)}", markup=False, highlight=False, soft_wrap=True
-                    )
-            if kept.finished is not None or anyio.current_time() >= until:
-                return kept
+        seen, latest, over = set(kept.done), kept.started, kept.finished is not None
+        while not over and anyio.current_time() < until:
             await anyio.sleep(LOOK_SECONDS)
+            new = await news(engine, kept.event, earlier(latest, OVERLAP_SECONDS), seen)
+            number = _tell(replace(kept, plan=new.plan, done=new.ended), number)
+            seen.update(new.ended)
+            latest, over = new.latest, new.over
+        # Once more as a whole: the order and the end of the store are what counts.
+        return await read(engine, kept.event) or kept
+
+
+def _tell(kept: Kept, number: int) -> int:
+    """Show the matches, the first of them under the next number: the number of the last."""
+    records = records_of(kept)
+    for place, record in enumerate(records, number + 1):
+        err.print(f"{place} {in_words(record)}", markup=False, highlight=False, soft_wrap=True)
+    return number + len(records)
+
+
+def earlier(time: str, seconds: float) -> str:
+    """A time that many seconds before, as the store writes times."""
+    return store.written(datetime.fromisoformat(time) - timedelta(seconds=seconds))
 
 
 def records_of(kept: Kept) -> list[Record]:

@@ -20,7 +20,7 @@ from protocol.record import FORMAT, Record, Result
 from server.rating_store import Standing, refresh, standings
 from server.ratings import Outcome
 from server.standings import Row, table
-from server.store import matches, rating_steps
+from server.store import matches, rating_steps, reading
 
 MOST = 50
 LOOKED_AT = 200
@@ -130,7 +130,7 @@ class Library:
     async def record(self, match: str) -> str | None:
         """The record of a finished match, as one line of JSON."""
         query = sa.select(matches.c.record).where(matches.c.match == match)
-        async with self._engine.connect() as connection:
+        async with reading(self._engine) as connection:
             found: str | None = (await connection.execute(query)).scalar_one_or_none()
         return found
 
@@ -151,7 +151,7 @@ class Library:
         if game:
             query = query.where(matches.c.game == game)
         query = query.order_by(matches.c.finished.desc(), matches.c.match.desc()).limit(limit)
-        async with self._engine.connect() as connection:
+        async with reading(self._engine) as connection:
             return (await connection.execute(query)).all()
 
     async def rated(self) -> Rated:
@@ -176,13 +176,13 @@ class Library:
             .where(mine.c.game == game)
             .group_by(mine.c.bot, other.c.bot)
         )
-        async with self._engine.connect() as connection:
+        async with reading(self._engine) as connection:
             return [Cross(*row) for row in (await connection.execute(query)).all()]
 
     async def _events(self) -> list[Event]:
         count = sa.func.count()
         query = sa.select(matches.c.event, count).group_by(matches.c.event).order_by(matches.c.event.desc())
-        async with self._engine.connect() as connection:
+        async with reading(self._engine) as connection:
             return [Event(*row) for row in (await connection.execute(query.limit(MOST_EVENTS))).all()]
 
     async def event(self, event: str) -> EventTable | None:
@@ -206,7 +206,7 @@ class Library:
         query = sa.select(matches.c.record).where(matches.c.event == event, matches.c.record.is_not(None))
         query = query.order_by(matches.c.started, matches.c.match).limit(COUNTED)
         found: list[Record] = []
-        async with self._engine.connect() as connection, connection.stream(query) as result:
+        async with reading(self._engine) as connection, connection.stream(query) as result:
             async for texts in result.scalars().partitions(CHUNK):
                 found += [_light(_heading(text)) for text in texts]
                 await anyio.lowlevel.checkpoint()
@@ -223,7 +223,7 @@ class Library:
         column = rating_steps.c
         points = sa.select(column.game, column.finished, column.rating, column.deviation)
         points = points.where(column.bot == name).order_by(column.finished.desc()).limit(HISTORY)
-        async with self._engine.connect() as connection:
+        async with reading(self._engine) as connection:
             steps = (await connection.execute(points)).all()
         history: dict[str, list[Point]] = {}
         for step in reversed(steps):

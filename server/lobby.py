@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import anyio
+from msgspec.structs import replace
 
 from protocol.codes import Code
-from protocol.messages import Hello
+from protocol.messages import Hello, Present
 from server.accounts import Accounts, Refused
 from server.member import Member, Outlet, Takes, new_secret, secret_hash
 
@@ -18,6 +20,8 @@ class Lobby:
     def __init__(self, accounts: Accounts, *, most_matches: int = 1000) -> None:
         self.accounts = accounts
         self.on_leave: Callable[[Member], None] = lambda _member: None
+        self.house: dict[str, Present] = {}
+        """The server's own bots, as they are listed until they are connected."""
         self._most_matches = most_matches
         self._members: dict[str, Member] = {}
         self._entering: set[str] = set()
@@ -41,6 +45,12 @@ class Lobby:
     def connected(self) -> list[Member]:
         """Who is here, in the order in which the names first came."""
         return [member for member in self._members.values() if member.outlet is not None]
+
+    def present(self) -> list[Present]:
+        """Who can be challenged: the house's bots, connected or not, then the others who are here."""
+        here = {member.name: member.present() for member in self.connected()}
+        house = [here.pop(name, shown) for name, shown in self.house.items()]
+        return [*(replace(each, house=True) for each in house), *here.values()]
 
     def players_of(self, game: str) -> list[Member]:
         """Who is here and plays the game."""
@@ -81,6 +91,10 @@ class Lobby:
             member.secret = secret_hash(secret)
         member.capacity = min(hello.matches, self._most_matches)
         member.takes = Takes.of(hello)
+        member.guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
+        if member.guest:
+            member.capacity = 1
+            member.takes = dataclasses.replace(member.takes, pool=False)
         member.program = hello.program
         member.connect(outlet)
         self.stir()

@@ -59,7 +59,7 @@ async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
     query = sa.select(table).where(table.c.match.startswith(match, autoescape=True))
     if player:
         query = query.where((table.c.maxie == player) | (table.c.minnie == player))
-    async with engine.connect() as connection:
+    async with store.reading(engine) as connection:
         rows = (await connection.execute(query.limit(2))).all()
     if not rows:
         whose = f" of {player!r:.70}" if player else ""

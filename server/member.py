@@ -89,6 +89,8 @@ class Member:
     takes: Takes = field(default_factory=Takes)
     matches: dict[str, tuple[Inlet, Player]] = field(default_factory=dict)
     """The matches that it is in, by id: the room and the bot's seat."""
+    guest: bool = False
+    """Whether it came without a token, to play the house's bots."""
     benched: str = ""
     """Why the matchmaker gives it nothing; empty when it does."""
 

@@ -84,6 +84,8 @@ class Pages:
         self._kept: dict[str, tuple[float, Answer]] = {}
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self.draining = False
+        self.guests = False
+        """Whether guests may play the server's own bots without a token."""
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -125,7 +127,7 @@ class Pages:
             given = _parameters(urlsplit(asked).query)
             match what, bool(rest):
                 case "about", False:
-                    return answers.json(self._about)
+                    return answers.json({**self._about, "guests": self.guests})
                 case "map", True:
                     return _map(name)
                 case "records", False:

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from games.core import BadData, Game, IllegalMove, Player
+from protocol.adjudication import Adjudication
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Clocks, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
 from protocol.record import RecordedMove
 from protocol.timecontrol import TimeControl
+from server.adjudication import adjudicate
 from server.clock import MS, Clock
 from server.events import (
     BrokeProtocol,
@@ -64,6 +66,8 @@ class Terms:
     threads: int = 1
     opening: tuple[Data, ...] = ()
     """Moves that are played already when the players begin; nobody's clock runs for them."""
+    adjudication: Adjudication | None = None
+    """When the match is ended before its game ends; None: never."""
 
 
 @dataclass
@@ -224,11 +228,14 @@ class Referee:
         self.revision += 1
         effects: list[Effect] = [Tell(event.player, self._accepted[-1])]
         outcome = game.outcome(position)
-        if outcome is None:
-            effects.append(self._turn(0))
-            return effects
-        reason = EndReason.named(outcome.reason.value)
-        return effects + self._finish(outcome.winner, reason, reason.meaning, now)
+        if outcome is not None:
+            reason = EndReason.named(outcome.reason.value)
+            return effects + self._finish(outcome.winner, reason, reason.meaning, now)
+        verdict = adjudicate(self.terms.adjudication, game, position, self.moves)
+        if verdict is not None:
+            return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
+        effects.append(self._turn(0))
+        return effects
 
     def _repeat(self, event: Moved, now: int) -> list[Effect]:
         played = self.moves[event.ply].move

@@ -9,6 +9,7 @@ own task only waits for deadlines.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections import deque
@@ -59,9 +60,10 @@ class Room:
         self.terms = terms
         self.event = event
         self.rated = rated
+        self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
         self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.gallery = Gallery(self.view)
+        self.gallery = Gallery(self.view, asyncio.get_running_loop().call_later)
         self.players = players
         self._journal = journal
         self._watch = watch
@@ -254,6 +256,7 @@ class Room:
             terms.control,
             self.referee.ply,
             self.rated,
+            self._map,
         )
 
     def view(self) -> View:
@@ -299,6 +302,7 @@ class Room:
             result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
             if result
             else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
+            adjudication=self.terms.adjudication,
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -19,6 +20,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, Player
+from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
@@ -27,7 +29,6 @@ from server.arena_api import MatchHost, MatchSpec
 from server.fleet import BotRefused
 from server.openings import NoOpenings, Openings
 from server.pairing import Pairing
-from server.schedule import Schedule
 from server.standings import losers
 
 LONG_MATCH = 1000
@@ -46,10 +47,62 @@ class Terms:
     ready_ms: int
     threads: int
     openings: Openings = field(default_factory=NoOpenings)
+    adjudication: Adjudication | None = None
     weights: Mapping[str, int] = field(default_factory=dict)
     """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
     slack_seconds: float = 60
     """Beyond what a match may last by its clocks, before the host is believed to have failed."""
+
+    def spec(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> MatchSpec:
+        """A match of the event, between bots that are connected under these names."""
+        return MatchSpec(
+            match=match,
+            event=self.event,
+            game=self.starts[pairing.pair.start],
+            maxie=maxie,
+            minnie=minnie,
+            time_control=self.time_control,
+            margin_ms=self.margin_ms,
+            ready_ms=self.ready_ms,
+            threads=max(weight, self.threads),
+            opening=self.openings.of(pairing.pair.round, pairing.pair.start),
+            adjudication=self.adjudication,
+        )
+
+    def unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
+        """The record of a match without moves."""
+        game = self.starts[pairing.pair.start]
+        return Record(
+            format=FORMAT,
+            match=match,
+            event=self.event,
+            game=game.name,
+            setup=game.setup(),
+            players=Players(pairing.maxie, pairing.minnie),
+            time_control=str(self.time_control),
+            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            moves=[],
+            result=result,
+            adjudication=self.adjudication,
+        )
+
+
+class Matches(Protocol):
+    """What is to be played: `server.schedule.Schedule`, or a part of one."""
+
+    def __len__(self) -> int: ...
+
+    def heads(self) -> list[Pairing]:
+        """The matches that may be begun, in order."""
+
+    def id_of(self, pairing: Pairing) -> str:
+        """The id of the match in which a pairing is to be played now."""
+
+    def take(self, head: Pairing) -> None:
+        """One of the heads is begun."""
+
+    def ended(self, pairing: Pairing, record: Record) -> bool:
+        """A match is over: whether that is its end, or it is to be played again."""
 
 
 class Bots(Protocol):
@@ -87,11 +140,15 @@ class Runner:
         *,
         again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
+        held: Callable[[Sequence[str], int], AbstractContextManager[None]] = lambda _names, _threads: (
+            nullcontext()
+        ),
     ) -> None:
         """concurrency   what matches in play may weigh together; one may always be in play
         played        told of each match at its end, once
         again         told of each void match that is to be played again
         seconds_left  no match begins when there are none left
+        held          entered with the bots of each match and its threads, for as long as it is played
         """
         self._host = host
         self._fleet = fleet
@@ -100,10 +157,11 @@ class Runner:
         self._played = played
         self._again = again
         self._seconds_left = seconds_left
+        self._held = held
         self._running = 0
         self._load = 0
 
-    async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
+    async def run(self, schedule: Matches, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`.
 
         Cancelled, it drops the matches in play. Raises fleet.BotRefused.
@@ -128,7 +186,7 @@ class Runner:
         if refused is not None:
             raise refused
 
-    async def _start(self, schedule: Schedule, tasks: anyio.abc.TaskGroup) -> bool:
+    async def _start(self, schedule: Matches, tasks: anyio.abc.TaskGroup) -> bool:
         """Start what can start, at most one match of each two bots: whether there was any."""
         busy: set[str] = set()
         started = False
@@ -147,14 +205,14 @@ class Runner:
             if len(bots) == 2:
                 self._running += 1
                 self._load += weight
-                spec = self._spec(match, pairing, names[0], names[1], weight)
+                spec = self._terms.spec(match, pairing, names[0], names[1], weight)
                 tasks.start_soon(self._play, schedule, pairing, spec, weight)
             else:
                 for name in names:
                     self._fleet.release(name)
                 record = self._forfeit(match, pairing)
                 await self._host.keep(
-                    self._spec(match, pairing, pairing.maxie, pairing.minnie, weight), record
+                    self._terms.spec(match, pairing, pairing.maxie, pairing.minnie, weight), record
                 )
                 self._settle(schedule, pairing, record)
         return started
@@ -172,27 +230,12 @@ class Runner:
             names.append(name)
         return names
 
-    def _spec(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> MatchSpec:
-        terms = self._terms
-        return MatchSpec(
-            match=match,
-            event=terms.event,
-            game=terms.starts[pairing.pair.start],
-            maxie=maxie,
-            minnie=minnie,
-            time_control=terms.time_control,
-            margin_ms=terms.margin_ms,
-            ready_ms=terms.ready_ms,
-            threads=max(weight, terms.threads),
-            opening=terms.openings.of(pairing.pair.round, pairing.pair.start),
-        )
-
-    async def _play(self, schedule: Schedule, pairing: Pairing, spec: MatchSpec, weight: int) -> None:
+    async def _play(self, schedule: Matches, pairing: Pairing, spec: MatchSpec, weight: int) -> None:
         limit = longest_seconds(spec) + self._terms.slack_seconds
-        record = self._unplayed(
+        record = self._terms.unplayed(
             spec.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
         )
-        with anyio.move_on_after(limit):
+        with anyio.move_on_after(limit), self._held((spec.maxie, spec.minnie), spec.threads):
             record = await self._host.play(spec)
         self._running -= 1
         self._load -= weight
@@ -201,9 +244,9 @@ class Runner:
             (Player.MAXIE, pairing.maxie, spec.maxie),
             (Player.MINNIE, pairing.minnie, spec.minnie),
         ):
-            self._fleet.give_back(bot, name, answered=_answered(record, seat, bot))
+            self._fleet.give_back(bot, name, answered=answered(record, seat, bot))
 
-    def _settle(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:
+    def _settle(self, schedule: Matches, pairing: Pairing, record: Record) -> None:
         record = named(pairing, record)
         if schedule.ended(pairing, record):
             self._played(pairing, record)
@@ -217,22 +260,7 @@ class Runner:
         if len(lost) == 1:
             winner = "minnie" if lost[0] == pairing.maxie else "maxie"
         result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(lost)} did not come")
-        return self._unplayed(match, pairing, result)
-
-    def _unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
-        game = self._terms.starts[pairing.pair.start]
-        return Record(
-            format=FORMAT,
-            match=match,
-            event=self._terms.event,
-            game=game.name,
-            setup=game.setup(),
-            players=Players(pairing.maxie, pairing.minnie),
-            time_control=str(self._terms.time_control),
-            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            moves=[],
-            result=result,
-        )
+        return self._terms.unplayed(match, pairing, result)
 
 
 def named(pairing: Pairing, record: Record) -> Record:
@@ -252,7 +280,7 @@ def longest_seconds(spec: MatchSpec) -> float:
     return (spec.ready_ms + clocks) / 1000
 
 
-def _answered(record: Record, seat: Player, bot: str) -> bool | None:
+def answered(record: Record, seat: Player, bot: str) -> bool | None:
     """Whether the bot in this seat made a move of its own; None where it had no chance to."""
     first = sum(each.opening for each in record.moves)
     own = range(0 if seat is Player.MAXIE else 1, len(record.moves), 2)

@@ -145,7 +145,12 @@ COMMAND_SECONDS = 60
 
 def now() -> str:
     """The wall clock's time as the store keeps it: ISO 8601, UTC, to the millisecond."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    return written(datetime.now(UTC))
+
+
+def written(time: datetime) -> str:
+    """A time as the store keeps it. Its order is that of the text."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:

@@ -5,6 +5,8 @@ The times of the moves are not judged: a record does not tell the margin that th
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from games.catalogue import make_game
 from games.core import GameError, Player, Reason
 from protocol.codes import EndReason
@@ -35,6 +37,9 @@ def verify(record: Record) -> None:
                 f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, found.reason)}"
             )
         return
+    if result.reason is EndReason.ADJUDICATED:
+        rules = record.adjudication if record.adjudication is not None else "none"
+        raise BadRecord(f"it ends by adjudication, but by its rules ({rules}) nothing is decided")
     if result.reason.value in BY_THE_RULES:
         raise BadRecord(f"it ends by {result.reason.value}, but after {referee.ply} plies nothing is decided")
     if result.reason in _SOMEBODY_WINS and result.winner is None:
@@ -53,14 +58,29 @@ def _replayed(record: Record) -> Referee:
         raise BadRecord(f"its setup is wrong: {error}") from None
     except BadTimeControl as error:
         raise BadRecord(str(error)) from None
-    referee = Referee(Terms(record.match, game, record.players, control, margin_ms=0, ready_ms=1, grace_ms=0))
+    opening = tuple(each.move for each in takewhile(lambda each: each.opening, record.moves))
+    terms = Terms(
+        match=record.match,
+        game=game,
+        players=record.players,
+        control=control,
+        margin_ms=0,
+        ready_ms=1,
+        grace_ms=0,
+        opening=opening,
+        adjudication=record.adjudication,
+    )
+    try:
+        referee = Referee(terms)
+    except GameError as error:
+        raise BadRecord(f"its opening is wrong: {error}") from None
     referee.handle(Opened(), 0)
     for player in Player:
         referee.handle(GotReady(player), 0)
-    for ply, each in enumerate(record.moves):
+    for ply, each in enumerate(record.moves[len(opening) :], len(opening)):
         if referee.over:
             raise BadRecord(f"ply {ply}: the match was over already")
-        referee.handle(Moved(referee.mover, ply, each.move), 0)
+        referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
     return referee

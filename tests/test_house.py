@@ -17,6 +17,8 @@ IMPURE = {"anyio", "asyncio", "websockets", "msgpack", "time", "random", "loggin
 PURE = [
     "games/**/*.py",
     "server/referee.py",
+    "server/adjudication.py",
+    "server/solve.py",
     "server/clock.py",
     "server/events.py",
     "server/pairing.py",

@@ -40,6 +40,12 @@ BAD = [
     (["serve", "--port", "0", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no folder"]),
     (["serve", "--tls-cert", "none.pem"], MISUSE, ["--tls-key"]),
     (["serve", "--tls-cert", "none.pem", "--tls-key", "none.pem"], FAILURE, ["none.pem"]),
+    (["serve", "--house", ","], MISUSE, ["no list of engines"]),
+    (
+        ["serve", "--house", "nonsense", "--port", "0", "--db", "sqlite:///x.db"],
+        MISUSE,
+        ["--house", "'nonsense'"],
+    ),
     (["serve", "--proxy", "everybody"], MISUSE, ["--proxy", "everybody"]),
     (["bot", "deepblue"], MISUSE, ["deepblue", "alphabeta"]),
     (["bot", "alphabeta:threads=many"], MISUSE, ["threads"]),

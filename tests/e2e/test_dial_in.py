@@ -88,7 +88,7 @@ def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
     [
         (("--external", "1"), "a ladder needs two bots or more"),
         (("--external", "2", "--bot", "greedy", "--bot", "random"), "neither --bot nor a file"),
-        (("--port", "8000"), "give --external N too"),
+        (("--wait", "10"), "give --external N too"),
     ],
 )
 def test_options_that_do_not_go_together_are_misuse(

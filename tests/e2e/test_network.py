@@ -56,7 +56,7 @@ class Cable:
             "--verbose",
         )
         store = ("--db", f"sqlite:///{self.folder / 'arena.db'}", "--record", str(self.record), "--tc", tc)
-        self.run("s", "arena", "serve", "--anyone", "--host", SERVER, *limits, *store)
+        self.run("s", "arena", "serve", "--anyone", "--house", "none", "--host", SERVER, *limits, *store)
         self.run("b", "tests.peers.reconnectors", f"ws://{SERVER}:8765", str(bots), str(think))
 
     def cut(self) -> None:

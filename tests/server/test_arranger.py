@@ -120,7 +120,7 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
         await bert.say(Browse())
         assert (await bert.hear(Listing)).challenges == []
-        await anna.say(TICTACTOE)
+        await anna.say(Challenge(map="path4", time_control=FAST))
         while not (seen := (await bert.hear(Listing)).challenges):
             pass
         await bert.say(Accept(seen[0].challenge))
@@ -130,7 +130,7 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
         match = (await bert.hear(Start)).match
         while not (listed := (await bert.hear(Listing)).matches):
             pass
-        assert [each.match for each in listed] == [match]
+        assert [(each.match, each.map) for each in listed] == [(match, "path4")]
 
 
 async def test_who_leaves_takes_its_challenges_along(host: Host) -> None:

@@ -179,7 +179,9 @@ async def test_who_browses_is_told_of_comings_matches_and_goings(host: Host) -> 
             tasks.start_soon(start_match, host, anna, bert, records)
             match = await get_ready(anna, bert)
             listing = await listed(eve, lambda listing: bool(listing.matches))
-            assert [(each.match, each.game) for each in listing.matches] == [(match, "tictactoe")]
+            assert [(each.match, each.game, each.map) for each in listing.matches] == [
+                (match, "tictactoe", "")
+            ]
             await anna.say(Resign(match))
             await listed(eve, lambda listing: not listing.matches)
         await listed(eve, lambda listing: not listing.bots)

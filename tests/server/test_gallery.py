@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from protocol.codec import decode_server
 from protocol.codes import EndReason
 from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
-from server.gallery import MAX_BACKLOG, Gallery
+from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
 
 CLOCKS = Clocks(1, 1)
 BYTES = 1024
@@ -117,6 +118,51 @@ def test_even_one_that_never_read_is_told_the_end() -> None:
     match.end()
     assert slow.moves() == list(range(50))
     assert isinstance(slow.heard()[-1], End)
+
+
+@given(st.lists(st.sampled_from(["move", "read", "turn", "enter", "leave"]), max_size=150))
+def test_told_by_turns_everybody_hears_everything_once_and_in_order(script: list[str]) -> None:
+    """`turn`: the event loop comes to what was put off longest."""
+    match, waiting = Match(), list[Callable[[], None]]()
+    match.gallery = Gallery(match.view, lambda _seconds, call: waiting.append(call))
+    watchers = [Slow() for _ in range(AT_ONCE * 2 + 3)]
+    for watcher in watchers:
+        match.gallery.enter(watcher)
+    for number, what in enumerate(script):
+        watcher = watchers[number % len(watchers)]
+        if what == "move":
+            match.move()
+        elif what == "read":
+            for each in watchers[::2]:
+                each.backlog = 0
+        elif what == "turn" and waiting:
+            waiting.pop(0)()
+        elif what == "enter":
+            newcomer = Slow()
+            watchers.append(newcomer)
+            match.gallery.enter(newcomer)
+        elif what == "leave" and len(watchers) > 1:
+            watchers.remove(watcher)
+            match.gallery.leave(watcher)
+    match.end()
+    while waiting:
+        waiting.pop(0)()
+    for watcher in watchers:
+        assert watcher.moves() == list(range(len(match.moves)))
+        assert isinstance(watcher.heard()[-1], End)
+
+
+def test_nothing_is_kept_that_everybody_has_heard() -> None:
+    match, waiting = Match(), list[Callable[[], None]]()
+    match.gallery = Gallery(match.view, lambda _seconds, call: waiting.append(call))
+    for _ in range(AT_ONCE + 1):
+        match.gallery.enter(Slow())
+    for _ in range(20):
+        match.move()
+        while waiting:
+            waiting.pop(0)()
+    assert not match.gallery._news
+    assert len(waiting) == 0
 
 
 @given(st.lists(st.booleans(), max_size=120))

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from protocol.adjudication import Adjudication
 from protocol.timecontrol import TimeControl
 from server.ladder_file import BadLadder, BotPlan, LadderPlan, engine_bot, read_ladder, unique_bots
 
@@ -33,9 +34,29 @@ def test_the_example() -> None:
 
 def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
     written, bare = read_ladder(EXAMPLE), read(tmp_path, TWO)
-    for key in ("game", "time_control", "margin_ms", "format", "rounds", "openings", "concurrency", "seed"):
+    for key in (
+        "game",
+        "time_control",
+        "margin_ms",
+        "format",
+        "rounds",
+        "openings",
+        "concurrency",
+        "pin",
+        "seed",
+    ):
         assert getattr(written, key) == getattr(bare, key), key
     assert bare == LadderPlan(bots=bare.bots, folder=tmp_path)
+
+
+def test_rules_of_adjudication(tmp_path: Path) -> None:
+    assert read(tmp_path, TWO).adjudication is None
+    plan = read(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
+    assert plan.adjudication == Adjudication(win=500, limit=200)
+    with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: there is no 'wins'"):
+        read(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
+    with pytest.raises(BadLadder, match="adjudicate: must be a table"):
+        read(tmp_path, f"adjudicate = 200\n{TWO}")
 
 
 def test_every_key(tmp_path: Path) -> None:

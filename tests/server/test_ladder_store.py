@@ -1,7 +1,10 @@
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from server.ladder_store import CannotResume, claimed, finish, read, set_bots
 from server.store import open_store
@@ -63,3 +66,18 @@ async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -
             await set_bots(engine, "spring", ["a", "b"])
         async with claimed(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("turns", range(0, 24, 2))
+async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, turns: int) -> None:
+    async with open_store(url(tmp_path)) as engine:
+        await engine.dispose()  # so that each look begins with a new connection
+
+        before = asyncio.all_tasks()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read, engine)
+            for _ in range(turns):
+                await checkpoint()
+            tasks.cancel_scope.cancel()
+        # Else somebody closes the connection in the background, or nobody does.
+        assert asyncio.all_tasks() == before

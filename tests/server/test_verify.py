@@ -54,6 +54,7 @@ def test_what_can_have_happened_is_believed(
         ((4,), "minnie", EndReason.ILLEGAL_MOVE, "it was minnie's turn"),
         ((4,), "minnie", EndReason.NO_SHOW, "moves were played"),
         ((4,), "minnie", EndReason.SERVER_FAULT, "void"),
+        ((4,), None, EndReason.ADJUDICATED, r"by its rules \(none\)"),
     ],
 )
 def test_what_cannot_have_happened_is_refused(

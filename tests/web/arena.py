@@ -28,6 +28,18 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+DAWDLER = """
+import random
+import time
+
+from bots.bot import Bot
+
+
+class Dawdler(Bot):
+    def choose(self, position, clock):
+        time.sleep({seconds})
+        return random.choice(self.game.moves(position))
+"""
 PATIENCE = 60
 """Seconds that only a hang takes."""
 
@@ -48,8 +60,9 @@ def chromium() -> Iterator[Browser]:
 class Arena:
     """`arena serve` in a folder of its own, and bots that are connected to it."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, private: bool = True) -> None:
         self._folder = folder
+        self._private = private
         self._options = options
         self._bots: list[subprocess.Popen[bytes]] = []
         self._server: subprocess.Popen[bytes] | None = None
@@ -63,7 +76,9 @@ class Arena:
         """Start the server; after the first time, on the port that it had."""
         log = self._folder / f"serve-{time.monotonic_ns()}.log"
         database = f"sqlite:///{self._folder / 'arena.db'}"
-        command = ["serve", "--anyone", "--port", str(self.port), "--db", database, "--drain", "0"]
+        command = ["serve", "--port", str(self.port), "--db", database, "--drain", "0"]
+        if self._private:
+            command += ["--anyone", "--house", "none"]
         with log.open("wb") as err:
             self._server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "arena", *command, *self._options],
@@ -87,6 +102,12 @@ class Arena:
             )
         )
 
+    def dawdler(self, name: str, seconds: float) -> None:
+        """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
+        file = self._folder / f"dawdler{len(self._bots)}.py"
+        file.write_text(DAWDLER.format(seconds=seconds))
+        self.bot(str(file), name)
+
     def kill_server(self) -> None:
         """End the server as a crash does."""
         assert self._server is not None
@@ -105,10 +126,10 @@ class Arena:
 
 
 @contextmanager
-def arena(folder: Path, *options: str, bots: tuple[str, ...] = ()) -> Iterator[Arena]:
-    """A server with bots of these engines."""
+def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True) -> Iterator[Arena]:
+    """A server with bots of these engines; a private one lets in any name, and has no bots of its own."""
     assert set(bots) <= set(ENGINES)
-    running = Arena(folder, *options)
+    running = Arena(folder, *options, private=private)
     try:
         running.serve()
         for each in bots:

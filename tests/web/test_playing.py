@@ -17,6 +17,13 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server as `arena serve` starts it, to which nobody has connected."""
+    with arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", private=False) as running:
+        yield running
+
+
 def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
     page.goto(arena.url)
     page.get_by_role("link", name="Play against random").click()
@@ -55,6 +62,34 @@ def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page
     expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
 
 
+def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh: Arena, page: Page) -> None:
+    page.goto(fresh.url)
+    page.get_by_role("link", name="Play against house-greedy").click()
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Another match").click()
+    page.get_by_label("Game").select_option("tictactoe")
+    page.get_by_role("button", name="Start the match").click()
+    play_out(page)
+    record = wait(lambda: fresh.ask("records?game=tictactoe")["matches"])[0]
+    assert record["result"]["reason"] in {"line", "board_full"}
+    assert record["players"]["minnie"] == "house-greedy"
+
+
+def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page: Page) -> None:
+    page.goto(f"{fresh.url}#/play/house-alphabeta")
+    token = page.get_by_label("Token")
+    expect(token).not_to_have_attribute("required", "")
+    page.get_by_label("Your name", exact=True).fill("ada")
+    expect(token).to_have_attribute("required", "")
+    page.get_by_label("Your name", exact=True).fill("guest-42")
+    page.get_by_label("Map").select_option("path4")
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
+    page.get_by_role("button", name="Resign").click()
+
+
 def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena, page: Page) -> None:
     begin(page, idle, "tictactoe")
     play_out(page)
@@ -64,6 +99,36 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena
     expect(page.locator(".player[data-owner=maxie] .name")).to_have_text("random")
     play_out(page)
     expect(page.locator(".status").first).to_contain_text(": ")
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until what is meant has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("(sign) => document.activeElement.matches(sign)", selector):
+            return
+    raise AssertionError(f"the keyboard does not reach {selector}")
+
+
+def test_from_the_start_page_to_a_move_and_a_resignation_by_keyboard_alone(idle: Arena, page: Page) -> None:
+    page.goto(idle.url)
+    expect(page.get_by_role("link", name="Play against random")).to_be_visible()
+    tab_to(page, "[aria-label='Play against random']")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Start the match")).to_be_visible()
+    tab_to(page, "button[type=submit]")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    for _ in range(2):
+        tab_to(page, "[data-source]")
+        page.keyboard.press("Enter")
+        tab_to(page, "[data-target]")
+        page.keyboard.press("Enter")
+        expect(page.locator("[data-source]").first).to_be_visible()
+    expect(page.locator(".told[role=status]")).to_contain_text("Ply 4, Minnie")
+    tab_to(page, ".danger")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
 def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:

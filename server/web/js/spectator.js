@@ -6,6 +6,8 @@ let wire = null;
 let listing = null;
 const listeners = new Set();
 const watched = new Map();
+const MOST_LIVE = 5000;
+const live = new Set();
 
 export function spectator() {
   if (wire) return wire;
@@ -16,6 +18,8 @@ export function spectator() {
   });
   wire.addEventListener("listing", ({ detail }) => {
     listing = detail;
+    if (live.size > MOST_LIVE) live.clear();
+    for (const { match } of detail.matches) live.add(match);
     for (const listener of listeners) listener(listing);
   });
   for (const type of ["view", "update", "end", "error"]) {
@@ -31,6 +35,9 @@ export function onListing(listener) {
   if (listing) listener(listing);
   return () => listeners.delete(listener);
 }
+
+// Has the match been in progress since the page was opened?
+export const wasLive = (match) => live.has(match);
 
 // Tell of view, update, end and error of a match. Returns how to stop.
 export function watch(match, tell) {

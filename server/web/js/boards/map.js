@@ -110,15 +110,29 @@ export class MapBoard {
       d: parts.map((line, n) => arrow(line, n ? 0 : RADIUS, n === parts.length - 1 ? RADIUS + 4 : 0)).join(""),
       "data-owner": before.player,
     });
+    this.keepInView(move[1]);
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
     const [x, y] = this.layout.at[move[1]];
     const text = `${told.came} × ${told.stood}`;
     const width = 10 + text.length * 7;
+    // Not where the arrow comes from.
+    const from = parts[parts.length - 1][0];
+    const above = from[1] > y - RADIUS || Math.abs(from[0] - x) > 2 * Math.abs(from[1] - y);
+    const middle = above ? Math.max(10, y - RADIUS - 14) : Math.min(this.layout.height - 10, y + RADIUS + 14);
     this.fight.append(
-      svg("rect", { x: x - width / 2, y: y - RADIUS - 23, width, height: 18, rx: 9 }),
-      svg("text", { x, y: y - RADIUS - 10 }, text),
+      svg("rect", { x: x - width / 2, y: middle - 9, width, height: 18, rx: 9 }),
+      svg("text", { x, y: middle + 4 }, text),
     );
+  }
+
+  // Where the picture is wider than its place, a move should not happen out of sight.
+  keepInView(v) {
+    const place = this.element.parentElement;
+    if (!place || place.scrollWidth <= place.clientWidth) return;
+    const x = (this.layout.at[v][0] / this.layout.width) * place.scrollWidth;
+    const seen = x - place.scrollLeft;
+    if (seen < 40 || seen > place.clientWidth - 40) place.scrollLeft = x - place.clientWidth / 2;
   }
 
   words(v, n) {

@@ -2,14 +2,21 @@
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-export let opened = null; // { name, lines } of the last file
+export let opened = null; // { name, lines, fault } of the last file; its fault is why it cannot be read, in words
 
 export async function openFile(file) {
-  if (file.size > MOST_BYTES) throw new Error(`${file.name} is larger than 64 MB`);
-  const lines = (await file.text()).split("\n").filter((line) => line.trim());
-  opened = { name: file.name, lines };
+  opened = { name: file.name, ...(await read(file)) };
   if (location.hash === "#/file") window.dispatchEvent(new HashChangeEvent("hashchange"));
   else location.hash = "#/file";
+}
+
+async function read(file) {
+  if (file.size > MOST_BYTES) return { lines: [], fault: `${file.name} is larger than 64 MB` };
+  try {
+    return { lines: (await file.text()).split("\n").filter((line) => line.trim()) };
+  } catch (error) {
+    return { lines: [], fault: `${file.name} cannot be read: ${error.message}` };
+  }
 }
 
 // Let a file be dropped anywhere on the page.
@@ -21,6 +28,6 @@ export function acceptDrops() {
     const file = event.dataTransfer?.files[0];
     if (!file) return;
     event.preventDefault();
-    openFile(file).catch((error) => console.error(error));
+    openFile(file);
   });
 }

@@ -8,10 +8,10 @@ const against = (players) => h("span", { class: "pairing" },
   h("span", { class: "versus" }, "v"),
   h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), players.minnie));
 
-export function liveItem({ match, game, players, time_control, ply }) {
+export function liveItem({ match, game, map, players, time_control, ply }) {
   return h("li", null, h("a", { class: "card live", href: `#/match/${match}` },
     against(players),
-    h("span", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${control(time_control)} · ply ${ply}`)));
+    h("span", { class: "quiet" }, `${GAME_NAMES[game] ?? game}${map ? ` ${map}` : ""} · ${control(time_control)} · ply ${ply}`)));
 }
 
 export function pastItem({ match, game, map, players, finished, plies, result }) {

@@ -40,8 +40,8 @@ export class MoveList {
     const anchor = h("a", { href: this.link(n + 1), "data-owner": seat },
       h("span", { class: "number" }, n + 1),
       h("span", { class: "shape", role: "img", "aria-label": SEAT_NAMES[seat] }),
-      h("span", { class: "text" }, game.text(move)), fight,
-      h("span", { class: "ms" }, ms === undefined ? "" : spent(ms)));
+      h("span", { class: "text" }, game.text(move)),
+      h("span", { class: "more" }, fight, h("span", { class: "ms" }, ms === undefined ? "" : spent(ms))));
     return { anchor, element: h("li", null, anchor) };
   }
 }

@@ -14,7 +14,7 @@ export class Players {
   card(seat) {
     const name = this.match.players[seat];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
-    const score = h("span", { class: "score" });
+    const score = h("span", { class: "score", title: "armies, and the territories that they hold" });
     const thinking = h("p", { class: "thinking" });
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
@@ -40,7 +40,7 @@ export class Players {
     const score = match.game.score?.(match.positions[ply]);
     SEATS.forEach((seat, n) => {
       const card = this.cards[seat];
-      if (score) say(card.score, `${score[seat].armies} on ${score[seat].places}`);
+      if (score) say(card.score, `${score[seat].armies} armies on ${score[seat].places}`);
       let last = ply - 1;
       while (last >= 0 && last % 2 !== n) last--;
       say(card.thinking, last >= 0 ? this.words(match.moves[last].thinking, last) : "");

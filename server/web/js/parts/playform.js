@@ -5,6 +5,7 @@ import { GAME_NAMES } from "../text.js";
 
 const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
 const KEPT = "arena-name";
+const GUEST = /^guest-[0-9]{1,6}$/;
 
 export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
@@ -16,15 +17,20 @@ export function playForm(about, opponent, begin) {
   const time = h("select", { name: "time" }, options(Object.entries(TIMES)));
   const seat = h("select", { name: "seat" }, options([["maxie", "Maxie, who moves first"], ["minnie", "Minnie"], ["", "as it comes"]]));
   const start = h("button", { type: "submit", class: "button" }, "Start the match");
+  const houses = new Set();
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const mapRow = row("Map", map);
   const element = h("form", { class: "play-form" },
     row("Against", who), row("Your name", name),
-    row(about.anyone ? "Token, if your name has one" : "Your token (the host made it with arena token create)", token),
+    row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (a guest needs none against the server's own bots)" : "Your token (the host made it with arena token create)", token),
     row("Game", game), mapRow, row("Time", time), row("Your seat", seat), start);
   if (about.games.includes("riskless")) game.value = "riskless";
   if (about.maps.includes("m2")) map.value = "m2";
-  if (!about.anyone) token.required = true;
+  const vouch = () => {
+    token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
+  };
+  name.addEventListener("input", vouch);
+  who.addEventListener("change", vouch);
   game.addEventListener("change", () => { mapRow.hidden = game.value !== "riskless"; });
   element.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -39,13 +45,17 @@ export function playForm(about, opponent, begin) {
     element,
     setBusy: (busy) => { start.disabled = busy; },
     setBots: (bots) => {
+      houses.clear();
+      for (const bot of bots) if (bot.house) houses.add(bot.name);
       const names = bots.map((bot) => bot.name).filter((each) => each !== name.value.trim());
       if (opponent && !names.includes(opponent)) names.unshift(opponent);
+      vouch();
       if (names.join("\n") === known) return;
       const chosen = who.value || opponent;
       known = names.join("\n");
       who.replaceChildren(...options(names.map((each) => [each, each])));
       if (names.includes(chosen)) who.value = chosen;
+      vouch();
     },
   };
 }
@@ -56,10 +66,11 @@ function control(text) {
 }
 
 function guest() {
+  const fresh = `guest-${Math.floor(100_000 + 900_000 * Math.random())}`;
   try {
-    return localStorage.getItem(KEPT) ?? `guest-${Math.floor(1000 + 9000 * Math.random())}`;
+    return localStorage.getItem(KEPT) ?? fresh;
   } catch {
-    return "guest"; // storage may be switched off
+    return fresh; // storage may be switched off
   }
 }
 

@@ -12,7 +12,8 @@ const STEP_MS = 700;
 
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for the newest.
-  constructor(match, { link, went = () => null, live = false }) {
+  // A person who plays and does not see the board hears each move: `speak`.
+  constructor(match, { link, went = () => null, live = false, speak = false }) {
     this.match = match;
     this.went = went;
     this.live = live;
@@ -23,7 +24,7 @@ export class Viewer {
     this.moves = new MoveList(match, link);
     this.plot = new Plot(match, (ply) => this.go(ply));
     this.status = h("p", { class: "status", role: "status" });
-    this.told = h("p", { class: "told" });
+    this.told = h("p", { class: "told", role: speak ? "status" : null });
     this.words = h("ul", null);
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Ply", oninput: () => this.go(Number(this.slider.value)) });
     this.actions = h("div", { class: "actions" });
@@ -49,9 +50,9 @@ export class Viewer {
       h("h1", { class: "quiet" }, name),
       this.players.element,
       h("div", { class: "table-top" },
-        this.status,
+        h("div", { class: "headline" }, this.status, this.actions),
         h("div", { class: "board", tabindex: 0, role: "region", "aria-label": "Board" }, this.board.element),
-        this.told, controls, this.actions),
+        this.told, controls),
       h("aside", { class: "side", "aria-label": "Moves and values" }, this.plot.element, this.moves.element,
         h("details", null, h("summary", null, "The position in words"), this.words)));
   }
@@ -69,8 +70,16 @@ export class Viewer {
     this.went(this.ply);
   }
 
-  // The match has changed, or another ply is to be shown.
+  // The match has changed: show it with the next picture. Bots may play a hundred plies a second, and
+  // a page that nobody looks at need not be drawn.
+  refreshSoon() {
+    this.due ??= requestAnimationFrame(() => this.refresh());
+  }
+
+  // Show the ply that is to be shown.
   refresh() {
+    cancelAnimationFrame(this.due);
+    this.due = undefined;
     const { match, at } = this;
     const before = at ? match.positions[at - 1] : null;
     const move = at ? match.moves[at - 1].move : null;
@@ -136,6 +145,7 @@ export class Viewer {
 
   stop() {
     this.halt();
+    cancelAnimationFrame(this.due);
     this.players.stop();
     document.removeEventListener("keydown", this.onKey);
   }

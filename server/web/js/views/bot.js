@@ -71,7 +71,7 @@ function results(name, matches) {
   }
   const numbers = ({ wins, draws, losses: lost }) => [wins, draws, lost].map((each) => h("td", null, each));
   return h("section", { class: "columns" },
-    h("div", null, h("h2", null, "By map and seat"), h("table", null,
+    h("div", null, h("h2", null, "By map and seat"), h("table", { class: "results" },
       h("thead", null, h("tr", null, ["Game and map", "Seat", "W", "D", "L"].map((each) => h("th", { scope: "col" }, each)))),
       h("tbody", null, [...groups].sort().map(([key, row]) => {
         const [where, seat] = key.split("\n");

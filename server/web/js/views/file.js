@@ -18,15 +18,12 @@ export class FileView {
       h("h1", null, opened ? opened.name : "A record file"),
       h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
-    if (opened) this.offer(ply === undefined ? null : Number(ply));
+    if (opened?.fault) say(this.fault, opened.fault);
+    else if (opened) this.offer(ply === undefined ? null : Number(ply));
   }
 
   async open() {
-    try {
-      if (this.input.files.length) await openFile(this.input.files[0]);
-    } catch (error) {
-      say(this.fault, error.message);
-    }
+    if (this.input.files.length) await openFile(this.input.files[0]);
   }
 
   offer(ply) {
@@ -59,8 +56,8 @@ export class FileView {
         link: (at) => `#/file/${at}`,
         went: (at) => history.replaceState(null, "", `#/file${at === null ? "" : `/${at}`}`),
       });
-      if (ply !== null) this.viewer.go(ply);
       this.place.replaceChildren(this.viewer.element);
+      this.viewer.go(ply);
       say(this.fault, "");
     } catch (error) {
       this.place.replaceChildren();

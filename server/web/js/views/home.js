@@ -37,12 +37,12 @@ export class Home {
     this.bots.replaceChildren(...(bots.length ? bots.map((bot) => this.bot(bot)) : [h("li", { class: "quiet" }, "No bot is connected.")]));
   }
 
-  bot({ name, program, matches, capacity, benched }) {
+  bot({ name, program, matches, capacity, benched, house }) {
     const busy = matches >= capacity;
     const state = benched || (matches ? `plays ${matches} of ${capacity}` : "free");
     return h("li", null,
       h("a", { class: "name", href: `#/bot/${encodeURIComponent(name)}` }, name),
-      h("span", { class: "quiet" }, [program, state].filter(Boolean).join(" · ")),
+      h("span", { class: "quiet" }, [house ? `the server's own ${program}` : program, state].filter(Boolean).join(" · ")),
       h("a", { class: "button", "data-busy": busy, href: `#/play/${encodeURIComponent(name)}`, "aria-label": `Play against ${name}` }, "Play"));
   }
 

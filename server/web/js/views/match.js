@@ -5,7 +5,10 @@ import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
 import { Viewer } from "../parts/viewer.js";
-import { spectator, watch, watchAgain } from "../spectator.js";
+import { spectator, wasLive, watch, watchAgain } from "../spectator.js";
+
+const RETRY_MS = 1200;
+const RETRIES = 5;
 
 export class MatchView {
   constructor(main, [id, ply]) {
@@ -32,22 +35,24 @@ export class MatchView {
   changed(match, fresh) {
     try {
       if (fresh) this.show(match, true);
-      else this.viewer.refresh();
+      else this.viewer.refreshSoon();
       if (match.end) this.ended(match);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  // It is over, or never was: its record knows.
-  async past() {
+  // It is over, or never was: its record knows. One that has just ended may not be in the store yet.
+  async past(retries = wasLive(this.id) ? RETRIES : 0) {
     try {
       const match = Match.fromRecord(await ask(`record/${encodeURIComponent(this.id)}`));
       if (this.stopped) return;
       this.show(match, false);
       this.ended(match);
     } catch (error) {
-      if (!this.stopped) this.fail(error);
+      if (this.stopped) return;
+      if (retries) setTimeout(() => this.stopped || this.past(retries - 1), RETRY_MS);
+      else this.fail(error);
     }
   }
 
@@ -60,8 +65,8 @@ export class MatchView {
       went: (ply) => history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`),
     });
     this.viewer.ply = kept === null || Number.isNaN(kept) ? null : Math.min(kept, match.moves.length);
-    this.viewer.refresh();
     this.main.replaceChildren(this.viewer.element);
+    this.viewer.refresh(); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 

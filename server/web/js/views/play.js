@@ -14,7 +14,8 @@ export class PlayView {
     this.main = main;
     this.status = h("p", { class: "status", role: "status" });
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
-    main.replaceChildren(h("h1", null, "Play"), this.place, this.status);
+    this.title = h("h1", null, "Play");
+    main.replaceChildren(this.title, this.place, this.status);
     this.prepare(opponent ?? "");
   }
 
@@ -112,8 +113,9 @@ export class PlayView {
 
   changed(match, fresh) {
     if (fresh) {
-      this.viewer = new Viewer(match, { live: true, link: () => location.hash });
+      this.viewer = new Viewer(match, { live: true, link: () => location.hash, speak: true });
       this.place.replaceChildren(this.viewer.element);
+      this.title.hidden = true;
       say(this.status, "");
       this.viewer.actions.replaceChildren(h("button", { type: "button", class: "danger", onclick: () => this.resign() }, "Resign"));
       if (this.myTurn) match.setClocks(this.myTurn.clocks, this.seat);
@@ -127,7 +129,7 @@ export class PlayView {
     this.viewer.message = mine
       ? `Your turn, ${SEAT_NAMES[this.seat]}: choose ${match.game.names ? "a territory, then where its armies go" : "your move"}`
       : match.moves.length || match.running ? `${match.players[this.seat === "maxie" ? "minnie" : "maxie"]} thinks …` : "";
-    this.viewer.refresh();
+    this.viewer.refreshSoon();
     if (match.end) this.offerRematch();
   }
 
@@ -160,6 +162,7 @@ export class PlayView {
     this.viewer.stop();
     this.viewer = null;
     this.form.setBusy(false);
+    this.title.hidden = false;
     this.place.replaceChildren(this.form.element);
     say(this.status, "");
   }

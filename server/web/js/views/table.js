@@ -30,7 +30,7 @@ function ratings({ standings, crosses, events }) {
     const rows = standings.filter((each) => each.game === game).map((each) => ({
       ...each, middle: each.rating, error: 2 * each.deviation,
     }));
-    return [h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? [])];
+    return [h("h2", null, GAME_NAMES[game] ?? game), h("p", { class: "quiet" }, "Glicko-2 ratings of rated matches, with their 95 % error."), standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? [])];
   });
   if (!parts.length) parts.push(h("p", { class: "quiet" }, "No rated match is finished yet."));
   if (events.length) {

@@ -1,0 +1,72 @@
+"""When a match is ended before its game ends, as plain data: what a host may set, and a record tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+MOST_NODES = 2_000
+"""About 25 ms: a position is solved between two moves, and meanwhile the server does nothing else."""
+
+
+class BadAdjudication(ValueError):
+    """Text or data that is no adjudication: says which part is wrong and what would be right."""
+
+
+class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Each part is off where it is None. Values are Maxie's, in the unit of the bots."""
+
+    win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
+    """Won when both bots say so: all their last values are at least this for Maxie, or at most its negative."""
+    draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    """Drawn when both bots say so: all their last values are within this of 0."""
+    moves: Annotated[int, Meta(ge=1, le=1000)] = 3
+    """Of how many of its last moves each bot's value must agree."""
+    after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    """No draw is agreed before so many plies were played."""
+    limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """A draw when so many plies were played."""
+    solve: Annotated[int, Meta(ge=1, le=MOST_NODES)] | None = None
+    """After each move the position is searched to its end by the rules, as far as so many nodes reach."""
+
+    @classmethod
+    def parse(cls, text: str) -> Adjudication:
+        """What `win=500,draw=20,moves=3,after=40,limit=200,solve=1000` writes. Raises BadAdjudication."""
+        parts: dict[str, object] = {}
+        for part in text.split(","):
+            key, equals, number = (word.strip() for word in part.partition("="))
+            if not equals or key in parts:
+                raise BadAdjudication(
+                    f"{part!r:.40}: write each part once, as in win=500,draw=20,moves=3,after=40,limit=200,solve=1000"
+                )
+            parts[key] = number
+        return cls.convert(parts, strict=False)
+
+    @classmethod
+    def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication:
+        """What a table says. `strict`: numbers are not written as text. Raises BadAdjudication."""
+        unknown = [key for key in parts if key not in cls.__struct_fields__]
+        if unknown:
+            raise BadAdjudication(
+                f"there is no {unknown[0]!r:.40}; the parts are {', '.join(cls.__struct_fields__)}"
+            )
+        made = cls()
+        for key, value in parts.items():
+            try:
+                made = msgspec.convert({**msgspec.to_builtins(made), key: value}, cls, strict=strict)
+            except msgspec.ValidationError as error:
+                # The path says `$.win`; the key is in front of the message already.
+                raise BadAdjudication(
+                    f"{key}: {str(error).partition(' - at')[0]}, not {value!r:.40}"
+                ) from None
+        if (made.win, made.draw, made.limit, made.solve) == (None, None, None, None):
+            raise BadAdjudication("it ends nothing: give win, draw, limit or solve")
+        return made
+
+    def __str__(self) -> str:
+        # As short as can be read back: 500.0 is 500.
+        parts = msgspec.to_builtins(self).items()
+        return ",".join(f"{key}={str(value).removesuffix('.0')}" for key, value in parts)
