@@ -162,7 +162,7 @@ async def run_ladder(
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
 
     port     of the host's own page and bots, on this machine alone; 0 for any free one
-    opened   told where the host listens, before anything is played
+    opened   told where the host listens, when the bots that it starts are there; who dials in is told already
 
     In a database of one's own it goes on where it was, however it was stopped. A second signal changes
     nothing: what is left to do is bounded to seconds. With `dial_in` no bot is started, and those play
@@ -175,9 +175,7 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with _open(dial_in, database, port) as host, _event(ladder, host, database) as kept:
-                if dial_in is None:  # else the bots are told, and the page is at the same address
-                    opened(host.url)
-                play = _Play(ladder, watcher, enough, ready_ms)
+                play = _Play(ladder, watcher, enough, ready_ms, opened)
                 await play.run(host, kept, patience, dial_in, cluster)
         except (BotRefused, TooFew, ClusterLost, CannotListen, CannotResume, StoreError, OSError) as error:
             problem = error  # raised outside the group, which would wrap it
@@ -212,11 +210,19 @@ async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncItera
 class _Play:
     """One run of a ladder."""
 
-    def __init__(self, ladder: Ladder, watcher: Watcher, enough: Callable[[], bool], ready_ms: int) -> None:
+    def __init__(
+        self,
+        ladder: Ladder,
+        watcher: Watcher,
+        enough: Callable[[], bool],
+        ready_ms: int,
+        opened: Callable[[str], None],
+    ) -> None:
         self._ladder = ladder
         self._watcher = watcher
         self._enough = enough
         self._ready_ms = ready_ms
+        self._opened = opened
 
     async def run(
         self,
@@ -272,6 +278,7 @@ class _Play:
         ) as fleet:
             try:
                 await fleet.settle()
+                self._opened(host.url)
                 await self._matches(host, fleet, kept)
             except BotRefused as error:
                 refused = error  # raised outside the fleet's task group, which would wrap it
@@ -284,6 +291,7 @@ class _Play:
         if ladder.schedule is None or self._over(kept):
             return
         async with open_cluster(address, CLUSTER_SECONDS) as client:
+            self._opened(host.url)
             runner = ClusterRunner(
                 client,
                 host,
