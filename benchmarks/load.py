@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +35,7 @@ class Load:
 
 
 async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True) -> None:
-    """Match after match by the script, `pause` seconds before each move; until cancelled."""
+    """Match after match by the script, `pause` seconds before each move on the average; until cancelled."""
     moves = script()
     try:
         async with _open(url) as connection:
@@ -48,7 +49,8 @@ async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool
                         await connection.send(msgpack.packb({"type": "ready", "match": message["match"]}))
                     case "turn":
                         if pause:
-                            await asyncio.sleep(pause)
+                            # Bots of different makes do not move in step, as those of one burst would.
+                            await asyncio.sleep(pause * random.uniform(0.2, 1.8))
                         ply = message["ply"]
                         answer = {"type": "move", "match": message["match"], "ply": ply, "move": moves[ply]}
                         await connection.send(msgpack.packb(answer))

@@ -24,7 +24,7 @@ from server.glicko import Rating
 from server.ratings import Key, Outcome, Rater, Step
 from server.store import matches, rating_steps
 
-CHUNK = 20
+CHUNK = 4
 """Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes milliseconds."""
 
 
