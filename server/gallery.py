@@ -62,8 +62,9 @@ class Gallery:
 
     def enter(self, watcher: Watcher) -> None:
         """Show a watcher all so far, and from now on each move."""
-        self._watchers[watcher] = self._count
-        watcher.tell_frame(encode(self._view()))
+        # A crowd that comes at the start is told like any other: some at a time, and what is encoded once.
+        self._watchers[watcher] = None
+        self._tell_soon()
 
     def leave(self, watcher: Watcher) -> None:
         """Show a watcher no more."""
@@ -75,9 +76,7 @@ class Gallery:
             return
         self._news.append(encode(message))
         self._count += 1
-        if not self._telling:
-            self._telling = True
-            self._later(GATHER_SECONDS, self._tell)
+        self._tell_soon()
 
     def close(self, last: ServerMessage) -> None:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
@@ -96,13 +95,18 @@ class Gallery:
 
         tell_all(list(watchers.items()))
 
-    def _tell(self) -> None:
-        self._tell_some(list(self._watchers), self._count)
+    def _tell_soon(self) -> None:
+        if not self._telling:
+            self._telling = True
+            self._later(GATHER_SECONDS, self._tell)
 
-    def _tell_some(self, left: list[Watcher], until: int) -> None:
+    def _tell(self) -> None:
+        self._tell_some(list(self._watchers), self._count, None)
+
+    def _tell_some(self, left: list[Watcher], until: int, view: tuple[bytes, int] | None) -> None:
+        """`view`: the whole match as encoded for this round, and the number of what comes after it."""
         if self.closed:
             return
-        whole: bytes | None = None
         for watcher in left[:AT_ONCE]:
             if watcher not in self._watchers:
                 continue
@@ -111,17 +115,21 @@ class Gallery:
                 self._watchers[watcher] = None
                 continue
             if heard is None:
-                whole = whole or encode(self._view())
+                view = view or (encode(self._view()), self._count)
+                whole, heard = view
                 watcher.tell_frame(whole)
-            else:
-                for each in self._news[max(0, heard - self._count + len(self._news)) :]:
-                    watcher.tell_frame(each)
+            for each in self._news[max(0, heard - self._count + len(self._news)) :]:
+                watcher.tell_frame(each)
             self._watchers[watcher] = self._count
         if left[AT_ONCE:]:
-            self._later(0, partial(self._tell_some, left[AT_ONCE:], until))
+            self._later(0, partial(self._tell_some, left[AT_ONCE:], until, view))
             return
         # What came while they were told is told to all with the next.
         self._news = self._news[len(self._news) - (self._count - until) :]
-        self._telling = bool(self._news)
-        if self._telling:
-            self._later(GATHER_SECONDS, self._tell)
+        self._telling = False
+        if self._news or self._newcomers():
+            self._tell_soon()
+
+    def _newcomers(self) -> bool:
+        """Whether somebody waits to see the whole match, and reads what it is told."""
+        return any(heard is None and who.backlog <= MAX_BACKLOG for who, heard in self._watchers.items())
