@@ -101,7 +101,7 @@ def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
 def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path: Path) -> None:
     command = json.dumps(list(bot("", "crash-once", tmp_path / "once").command))
     (tmp_path / "ladder.toml").write_text(
-        'game = "tictactoe"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
+        'game = "tictactoe"\ntime_control = "10/move"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
         f'[[bots]]\nname = "clumsy"\ncommand = {command}\n'
     )
     done = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
