@@ -23,6 +23,7 @@ export class PlayView {
     try {
       this.form = playForm(await ask("about"), opponent, (asked) => this.begin(asked));
       if (this.stopped) return;
+      this.form.setBots([]); // whom the address names can be asked before the first listing has come
       this.unlist = onListing(({ bots }) => this.form.setBots(bots));
       this.place.replaceChildren(this.form.element);
     } catch (error) {
