@@ -81,13 +81,12 @@ class Gallery:
     def close(self, last: ServerMessage) -> None:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
         self.closed = True
-        news, watchers = self._news, self._watchers
-        self._news, self._watchers = [], {}
+        watchers, self._watchers = self._watchers, {}
         frame, whole = encode(last), encode(self._view()) if watchers else b""
 
         def tell_all(left: list[tuple[Watcher, int | None]]) -> None:
             for watcher, heard in left[:AT_ONCE]:
-                missed = [whole] if heard is None else news[max(0, heard - self._count + len(news)) :]
+                missed = [whole] if heard is None else self._news_from(heard)
                 for each in (*missed, frame):
                     watcher.tell_frame(each)
             if left[AT_ONCE:]:
@@ -118,17 +117,21 @@ class Gallery:
                 view = view or (encode(self._view()), self._count)
                 whole, heard = view
                 watcher.tell_frame(whole)
-            for each in self._news[max(0, heard - self._count + len(self._news)) :]:
+            for each in self._news_from(heard):
                 watcher.tell_frame(each)
             self._watchers[watcher] = self._count
         if left[AT_ONCE:]:
             self._later(0, partial(self._tell_some, left[AT_ONCE:], until, view))
             return
         # What came while they were told is told to all with the next.
-        self._news = self._news[len(self._news) - (self._count - until) :]
+        self._news = self._news_from(until)
         self._telling = False
         if self._news or self._newcomers():
             self._tell_soon()
+
+    def _news_from(self, number: int) -> list[bytes]:
+        """The news from that number on, as far as they are kept."""
+        return self._news[max(0, number - self._count + len(self._news)) :]
 
     def _newcomers(self) -> bool:
         """Whether somebody waits to see the whole match, and reads what it is told."""

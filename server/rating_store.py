@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import anyio
 import anyio.lowlevel
 import sqlalchemy as sa
 from msgspec import Struct
@@ -66,7 +65,7 @@ async def refresh(
     told: is told of each step, in order
     """
     total = 0
-    while steps := await (write or partial(_transact, engine))(_count_alone):
+    while steps := await (write(_count_alone) if write else _count_in_turn(engine)):
         total += len(steps) // 2
         for step in steps:
             told(step)
@@ -74,16 +73,18 @@ async def refresh(
     return total
 
 
-async def _transact(engine: AsyncEngine, work: Callable[[sa.Connection], Steps]) -> Steps:
-    with anyio.CancelScope(shield=True):
-        async with engine.begin() as connection:
-            steps = await connection.run_sync(work)
-    return steps
+async def _count_in_turn(engine: AsyncEngine) -> Steps:
+    async with store.exclusive(engine) as connection:
+        return await connection.run_sync(_count_some)
 
 
 def _count_alone(connection: sa.Connection) -> Steps:
-    """Count some matches, in a transaction beside which nobody counts; two steps for each."""
     store.keep_others_out(connection)
+    return _count_some(connection)
+
+
+def _count_some(connection: sa.Connection) -> Steps:
+    """Count some matches, in a transaction beside which nobody counts; two steps for each."""
     first = connection.execute(_FIRST_UNCOUNTED).one_or_none()
     if first is None:
         return []
