@@ -213,12 +213,10 @@ class Arranger:
                 self._over(gone, "expired")
             seen = self._lobby.changes
             await self._match_all()
-            if self._lobby.changes != seen:
-                await anyio.sleep(GATHER_SECONDS)
-                continue
-            with anyio.move_on_after(self._next_wake()):
-                await self._lobby.wait_change()
-                await anyio.sleep(GATHER_SECONDS)
+            if self._lobby.changes == seen:
+                with anyio.move_on_after(self._next_wake()):
+                    await self._lobby.wait_change()
+            await anyio.sleep(GATHER_SECONDS)
 
     async def _match_all(self) -> None:
         """Give a match to everybody who waits, as far as the limits go."""
