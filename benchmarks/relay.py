@@ -22,7 +22,7 @@ TURN, ANSWER = 0x81, 0x82
 """What frames begin with that say that it is one's turn, and that do not."""
 
 
-async def relay(port: int, answer_bytes: int, turn_bytes: int) -> None:
+async def relay(port: int, answer_bytes: int = 0, turn_bytes: int = 0) -> None:
     """Run until killed."""
     told = bytes([ANSWER]) + bytes(max(0, answer_bytes - 1))
     turn = bytes([TURN]) + bytes(max(0, turn_bytes - 1))
@@ -53,5 +53,4 @@ async def relay(port: int, answer_bytes: int, turn_bytes: int) -> None:
 
 
 if __name__ == "__main__":
-    sizes = [int(each) for each in sys.argv[1:]]
-    uvloop.run(relay(*sizes, *[0] * (3 - len(sizes))))
+    uvloop.run(relay(*map(int, sys.argv[1:])))
