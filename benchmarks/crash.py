@@ -24,6 +24,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from benchmarks.faults import report
 from benchmarks.players import Player
 from games.catalogue import make_game
 from protocol.codes import FORFEITS, EndReason
@@ -234,10 +235,7 @@ def main() -> int:
         f"{outcome.interrupted} of them in progress at a kill, {outcome.acknowledged} acknowledged moves"
     )
     print("ended by", ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common()))
-    for each in outcome.faults[:20]:
-        print("FAULT", each)
-    print(f"{len(outcome.faults)} faults")
-    return 1 if outcome.faults else 0
+    return report(outcome.faults)
 
 
 if __name__ == "__main__":

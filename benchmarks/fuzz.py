@@ -29,6 +29,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
+from benchmarks.faults import report
 from benchmarks.players import Player
 from games.catalogue import make_game
 from protocol.codec import DecodeError, decode_client, decode_server, encode
@@ -217,10 +218,7 @@ def main() -> int:
         f"{outcome.beside} matches beside"
     )
     print("refused as", ", ".join(f"{code} {count}" for code, count in outcome.refused.most_common()))
-    for each in outcome.faults[:20]:
-        print("FAULT", each)
-    print(f"{len(outcome.faults)} faults")
-    return 1 if outcome.faults else 0
+    return report(outcome.faults)
 
 
 if __name__ == "__main__":
