@@ -152,6 +152,8 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     page.dispatch_event("body", "drop", {"dataTransfer": dropped})
     expect(filled).to_have_count(match["plies"])
     page.goto(f"{board.url}#/file")
+    page.reload()  # what was dropped is forgotten, so that what is shown next is the file that is opened
+    expect(filled).to_have_count(0)
     page.locator("input[type=file]").set_input_files(file)
     expect(filled).to_have_count(match["plies"])
     page.get_by_role("combobox").select_option("1")
