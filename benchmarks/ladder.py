@@ -70,7 +70,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="arena-benchmark-") as made:
         folder = Path(made)
         for place in (0, 1):
-            (folder / f"bot{place}.py").write_text(BOT.format(place=place))
+            (folder / f"bot{place}.py").write_text(BOT.format(seconds=0, place=place))
         starts = [make_setup(arguments.game, arguments.map)]
         plan = LadderPlan(
             tuple(engine_bot(str(folder / f"bot{place}.py")) for place in (0, 1)),

@@ -1,0 +1,52 @@
+"""docs/ladders.md: its ladders of this machine play as they are shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.bots.commands import arena
+
+PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
+COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
+LASTING, WATCHING, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
+
+
+def test_an_event_that_lasts_is_watched_and_not_played_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    played = arena(*LASTING, "--event", "guide")
+    assert played.code == 0, played
+    watched = arena(*WATCHING, "--event", "guide")
+    assert watched.code == 0, watched
+    table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
+    assert len(table.findall(watched.stdout)) == 3
+    assert table.findall(watched.stdout) == table.findall(played.stdout)
+    again = arena(*LASTING, "--event", "guide")
+    assert again.code == 0, again
+
+
+def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = arena(*ADJUDICATED, "--tc", "0.05/move", "--margin", "1000", "--json", "table.json")
+    assert told.code == 0, told
+    assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
+
+
+def test_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = arena(*REPORTED)
+    assert told.code == 0, told
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 3
+    assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
+
+
+def test_the_one_on_a_cluster_is_the_one_that_lasts_elsewhere() -> None:
+    """Played on a real cluster in tests/server/test_cluster.py."""
+    assert {"--cluster", "--db"} <= set(CLUSTERED)
