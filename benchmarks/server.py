@@ -79,7 +79,8 @@ def _running(*command: str) -> Iterator[Running]:
 
 
 @contextmanager
-def _arena(matches: int) -> Iterator[Running]:
+def arena(matches: int) -> Iterator[Running]:
+    """A server for so many matches at once, with a store that is thrown away, open to all."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         limits = ("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60")
         serve = (
@@ -108,7 +109,7 @@ async def _flat_out(bots: int, seconds: float) -> list[float]:
     for kind in KINDS:
         load = Load()
         relay = ("benchmarks.relay", "PORT", *(sizes if kind == "same frames" else ()))
-        with _arena(bots // 2) if kind == "arena" else _running(*relay) as running:
+        with arena(bots // 2) if kind == "arena" else _running(*relay) as running:
             async with asyncio.TaskGroup() as tasks:
                 jobs = [
                     tasks.create_task(
@@ -142,7 +143,7 @@ class Paced:
 async def _paced(bots: int, rate: float, seconds: float) -> Paced:
     """So many bots that play `rate` moves a second in all; memory of a connection, idle and playing."""
     load = Load()
-    with _arena(bots // 2) as running:
+    with arena(bots // 2) as running:
         async with asyncio.TaskGroup() as tasks:
             empty = running.memory
             jobs = [

@@ -1,10 +1,11 @@
 """What spectators cost the players of the match that they watch: the server's time for each move.
 
-One match of two bots that think for 10 ms, again and again: by turns without and with spectators, who
-read all that they are sent. For each move, the time from its sending to the opponent's turn is measured,
-in the bots' one process; of each round the 99th percentile, and of the rounds the median of the ratios. The spectators are a
-process of their own, as they are on a real network; on a machine of two cores they take time from the
-bots all the same, and `--idle` tells that apart: they are connected, and watch nothing.
+Two bots that think for 10 ms play matches of 400 plies, by turns without and with spectators, who come at
+the match's start and read all that they are sent. For each move, the time from its sending to the
+opponent's turn is measured, in the bots' process; of each match the 99th percentile, and of the rounds the
+median of the ratios. The server and the spectators are processes of their own, as they are on a real
+network; on a machine of two cores the spectators take time from the others all the same, and `--idle` tells
+that apart: they are connected, and watch nothing.
 
 Example: python -m benchmarks.spectators --spectators 200 --rounds 5
 """
@@ -17,19 +18,22 @@ import statistics
 import subprocess
 import sys
 from contextlib import AsyncExitStack
+from functools import cache
 from time import perf_counter
+from typing import Any
 
 import anyio
 import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from games.core import AnyGame
+from benchmarks.server import arena
 from maps.setup import make_setup
 from protocol.codec import decode_server, encode
 from protocol.messages import (
     SUBPROTOCOL,
     Browse,
+    Data,
     End,
     Hello,
     Listing,
@@ -39,82 +43,60 @@ from protocol.messages import (
     Turn,
     Watch,
 )
-from protocol.timecontrol import TimeControl
-from server.arena_api import MatchSpec
-from server.host import Host, open_host
 
 PAUSE = 0.01
 """Seconds that a bot thinks, so that the machine is not simply full."""
 
 
-async def player(
-    connection: ClientConnection, game: AnyGame, sent: dict[int, float], times: list[float]
-) -> None:
-    """Play one match, and keep how long each move of the opponent took to become a turn here."""
-    position = game.start()
-    while True:
-        match decode_server(await connection.recv()):
-            case Start(match=match):
-                position = game.start()
-                await connection.send(encode(Ready(match)))
-            case Turn(match=match, ply=ply, moves=moves):
-                if ply:
-                    times.append(1000 * (perf_counter() - sent[ply - 1]))
-                for move in moves[game.ply(position) :]:
-                    position = game.play(position, game.move_from_data(move))
-                await asyncio.sleep(PAUSE)
-                legal = game.moves(position)
-                chosen = game.move_to_data(legal[ply % len(legal)])
-                sent[ply] = perf_counter()
-                await connection.send(encode(Move(match, ply, chosen)))
-            case End():
-                return
+@cache
+def moves() -> list[Data]:
+    """The match: always the first legal move, until the ply limit ends it."""
+    game: Any = make_setup("riskless", "m2")
+    position, chosen = game.start(), []
+    while game.outcome(position) is None:
+        move = game.moves(position)[0]
+        chosen.append(game.move_to_data(move))
+        position = game.play(position, move)
+    return chosen
 
 
-async def enter(stack: AsyncExitStack, host: Host, name: str) -> ClientConnection:
-    """A bot's connection, past its welcome."""
-    connection = await stack.enter_async_context(
-        connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None)
-    )
-    await connection.send(encode(Hello(name, host.issue_token(name))))
-    await connection.recv()
-    return connection
+async def player(url: str, name: str, sent: dict[int, float], times: list[float]) -> None:
+    """Play one match, and keep how long each move of the opponent took to become a turn here: ms."""
+    async with _open(url) as connection:
+        await connection.send(encode(Hello(name, pool=True)))
+        async for frame in connection:
+            match decode_server(frame):
+                case Start(match=match):
+                    await connection.send(encode(Ready(match)))
+                case Turn(match=match, ply=ply):
+                    if ply:
+                        times.append(1000 * (perf_counter() - sent[ply - 1]))
+                    await asyncio.sleep(PAUSE)
+                    move = encode(Move(match, ply, moves()[ply]))
+                    sent[ply] = perf_counter()
+                    await connection.send(move)
+                case End():
+                    return
 
 
-async def one_match(host: Host, number: int) -> list[float]:
+async def one_match(url: str) -> list[float]:
     """The ms of every move of one match."""
-    game = make_setup("riskless", "m2")
     times: list[float] = []
     sent: dict[int, float] = {}
-    async with AsyncExitStack() as stack:
-        bots = [await enter(stack, host, f"{side}-{number}") for side in ("a", "b")]
-        spec = MatchSpec(
-            match=f"bench-{number}",
-            event="bench",
-            game=game,
-            maxie=f"a-{number}",
-            minnie=f"b-{number}",
-            time_control=TimeControl(60_000),
-            margin_ms=1000,
-            ready_ms=30_000,
-            threads=1,
-        )
-        async with anyio.create_task_group() as tasks:
-            for bot in bots:
-                tasks.start_soon(player, bot, game, sent, times)
-            await host.play(spec)
+    async with anyio.create_task_group() as tasks:
+        for name in ("a", "b"):
+            tasks.start_soon(player, url, name, sent, times)
     return times
 
 
 async def measure(spectators: int, rounds: int, *, idle: bool) -> None:
     """Play the rounds, and print what they show."""
-    async with open_host() as host:
-        await one_match(host, 0)
-        ratios, alone, watched, number = [], [], [], 0
+    with arena(matches=1) as server:
+        await one_match(server.url)
+        ratios, alone, watched = [], [], []
         for _ in range(rounds):
-            number += 2
-            alone.append(_p99(await one_match(host, number - 1)))
-            command = [sys.executable, "-m", "benchmarks.spectators", "--watch", host.url]
+            alone.append(_p99(await one_match(server.url)))
+            command = [sys.executable, "-m", "benchmarks.spectators", "--watch", server.url]
             crowd = await asyncio.create_subprocess_exec(
                 *command,
                 "--spectators",
@@ -124,13 +106,15 @@ async def measure(spectators: int, rounds: int, *, idle: bool) -> None:
             )
             if crowd.stdout is not None:
                 await crowd.stdout.readline()
-            watched.append(_p99(await one_match(host, number)))
+            watched.append(_p99(await one_match(server.url)))
             crowd.kill()
             await crowd.wait()
             ratios.append(watched[-1] / alone[-1])
+    kind = "connected, watch nothing" if idle else "watch"
     print(f"p99 of a move, none watch: {statistics.median(alone):.2f} ms")
-    print(f"p99 of a move, {spectators} {'idle' if idle else 'watch'}: {statistics.median(watched):.2f} ms")
-    print(f"median of the ratios over {rounds} rounds: {statistics.median(ratios):.2f}")
+    print(f"p99 of a move, {spectators} {kind}: {statistics.median(watched):.2f} ms")
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    print(f"median of the ratios over {rounds} rounds: {statistics.median(ratios):.2f} ({spread})")
 
 
 def _p99(times: list[float]) -> float:
@@ -142,9 +126,7 @@ async def watch(url: str, spectators: int, *, idle: bool) -> None:
     async with AsyncExitStack() as stack:
         connections = []
         for number in range(spectators):
-            connection = await stack.enter_async_context(
-                connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None)
-            )
+            connection = await stack.enter_async_context(_open(url))
             await connection.send(encode(Hello(f"s{number}", role="spectator")))
             await connection.recv()
             connections.append(connection)
@@ -165,6 +147,10 @@ async def watch(url: str, spectators: int, *, idle: bool) -> None:
                             seen.add(live.match)
                             for connection in connections:
                                 await connection.send(encode(Watch(live.match)))
+
+
+def _open(url: str) -> Any:
+    return connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None)
 
 
 async def _drain(connection: ClientConnection) -> None:

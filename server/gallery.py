@@ -1,6 +1,6 @@
 """Who watches a match. Watchers cost its players nothing that they could notice: frames are encoded once for
-all, gathered for a moment that no eye sees, and handed out a few watchers at a time, so that a player's move
-never waits for hundreds of them. One that reads slowly skips to the newest position.
+all, gathered for a moment that no eye sees, and handed out a few watchers at a time, evenly over as long a
+moment, so that a player's move meets few of them on its way. One that reads slowly skips to the newest position.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from protocol.codec import encode
 from protocol.messages import ServerMessage, View
+from server.wire import to_wire
 
 
 class Watcher(Protocol):
@@ -21,19 +21,19 @@ class Watcher(Protocol):
         """How many bytes wait to be read."""
         ...
 
-    def tell_frame(self, frame: bytes) -> None:
-        """Hand over an encoded message without waiting."""
+    def tell_wire(self, wire: bytes) -> None:
+        """Hand over messages as they go on the line, without waiting."""
 
 
 MAX_BACKLOG = 16 * 1024
 """Bytes that may wait for a watcher before it is left out until it has read them."""
 GATHER_SECONDS = 0.05
 """From something that happens to the watchers' hearing of it, together with all that happens meanwhile."""
-AT_ONCE = 8
+AT_ONCE = 4
 """Watchers that are told in one turn of the event loop."""
 
 Later = Callable[[float, Callable[[], None]], object]
-"""Calls something after so many seconds; 0 is as soon as others have had their turn."""
+"""Calls something after so many seconds."""
 
 
 def at_once(_seconds: float, call: Callable[[], None]) -> None:
@@ -74,7 +74,7 @@ class Gallery:
         """Show what has happened to everybody who keeps up, and all of it to who has caught up."""
         if not self._watchers:
             return
-        self._news.append(encode(message))
+        self._news.append(to_wire(message))
         self._count += 1
         self._tell_soon()
 
@@ -82,16 +82,16 @@ class Gallery:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
         self.closed = True
         watchers, self._watchers = self._watchers, {}
-        frame, whole = encode(last), encode(self._view()) if watchers else b""
+        wire, whole = to_wire(last), to_wire(self._view()) if watchers else b""
 
         def tell_all(left: list[tuple[Watcher, int | None]]) -> None:
             for watcher, heard in left[:AT_ONCE]:
                 missed = [whole] if heard is None else self._news_from(heard)
-                for each in (*missed, frame):
-                    watcher.tell_frame(each)
+                watcher.tell_wire(b"".join((*missed, wire)))
             if left[AT_ONCE:]:
-                self._later(0, partial(tell_all, left[AT_ONCE:]))
+                self._later(pause, partial(tell_all, left[AT_ONCE:]))
 
+        pause = _pause(len(watchers))
         tell_all(list(watchers.items()))
 
     def _tell_soon(self) -> None:
@@ -114,14 +114,14 @@ class Gallery:
                 self._watchers[watcher] = None
                 continue
             if heard is None:
-                view = view or (encode(self._view()), self._count)
+                view = view or (to_wire(self._view()), self._count)
                 whole, heard = view
-                watcher.tell_frame(whole)
-            for each in self._news_from(heard):
-                watcher.tell_frame(each)
+                watcher.tell_wire(b"".join((whole, *self._news_from(heard))))
+            elif heard < self._count:
+                watcher.tell_wire(b"".join(self._news_from(heard)))
             self._watchers[watcher] = self._count
         if left[AT_ONCE:]:
-            self._later(0, partial(self._tell_some, left[AT_ONCE:], until, view))
+            self._later(_pause(len(self._watchers)), partial(self._tell_some, left[AT_ONCE:], until, view))
             return
         # What came while they were told is told to all with the next.
         self._news = self._news_from(until)
@@ -136,3 +136,8 @@ class Gallery:
     def _newcomers(self) -> bool:
         """Whether somebody waits to see the whole match, and reads what it is told."""
         return any(heard is None and who.backlog <= MAX_BACKLOG for who, heard in self._watchers.items())
+
+
+def _pause(watchers: int) -> float:
+    """Seconds from some watchers to the next, so that all of them are told within the time of gathering."""
+    return GATHER_SECONDS * AT_ONCE / max(AT_ONCE, watchers)

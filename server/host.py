@@ -21,12 +21,12 @@ from typing import Any
 import anyio
 import anyio.abc
 import msgspec
+from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from games.core import Player
-from protocol.codec import encode
 from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
@@ -37,7 +37,7 @@ from server.arena_api import MatchSpec
 from server.arranger import Arranger
 from server.desk import Desk
 from server.door import Door
-from server.gallery import MAX_BACKLOG, Gallery
+from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
 from server.journal import Journal
 from server.library import Library
 from server.limits import PRIVATE, HostLimits
@@ -52,6 +52,7 @@ from server.referee import Terms
 from server.room import Room
 from server.session import Session
 from server.static import StaticFiles
+from server.wire import to_wire
 
 log = logging.getLogger("arena.host")
 
@@ -182,10 +183,12 @@ class Host:
             await anyio.sleep(LISTING_SECONDS)
             if self.desk.browsing:
                 # Encoded once for all. Who has not yet read the one before is told with the next change.
-                listing = encode(self.listing())
-                for visitor in list(self.desk.browsing):
+                listing = to_wire(self.listing())
+                for number, visitor in enumerate(list(self.desk.browsing), 1):
                     if visitor.line.backlog <= MAX_BACKLOG:
-                        visitor.line.tell_frame(listing)
+                        visitor.line.tell_wire(listing)
+                    if number % AT_ONCE == 0:
+                        await checkpoint()
 
     # rooms
 

@@ -13,10 +13,10 @@ from time import monotonic_ns
 
 import anyio
 from anyio.lowlevel import checkpoint
-from websockets.asyncio.server import ServerConnection, broadcast
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from protocol.codec import DecodeError, decode_client, encode
+from protocol.codec import DecodeError, decode_client
 from protocol.codes import Code
 from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.accounts import Refused
@@ -25,6 +25,7 @@ from server.flow import Flow
 from server.lag import Pings
 from server.limits import HostLimits
 from server.logs import without_secrets
+from server.wire import to_wire, write
 
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
@@ -79,15 +80,15 @@ class Session:
             self._flow.allow()  # the answer: a bot in many fast matches is no flood
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("> %s %s", self._name, without_secrets(message))
-        self._write(encode(message))
+        self._write(to_wire(message))
 
-    def tell_frame(self, frame: bytes) -> None:
-        """Write an encoded message."""
+    def tell_wire(self, wire: bytes) -> None:
+        """Write messages that are frames already."""
         if trace.isEnabledFor(logging.DEBUG):
-            trace.debug("> %s %s", self._name, frame.hex())
-        self._write(frame)
+            trace.debug("> %s %s", self._name, wire.hex())
+        self._write(wire)
 
-    def _write(self, frame: bytes) -> None:
+    def _write(self, wire: bytes) -> None:
         if self._closing:
             return  # the reader will say so, and the bot catches up when it returns
         if self.backlog > OUTBOX:
@@ -96,8 +97,7 @@ class Session:
             # One that begins to read within the time of the last words is told why.
             self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
             return
-        # For a single connection too this is the library's way to write without waiting.
-        broadcast((self._connection,), frame)
+        write(self._connection, wire)
 
     @property
     def _name(self) -> str:

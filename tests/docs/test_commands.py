@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer
+from typer.core import TyperGroup
 
 from arena import build
 
@@ -22,7 +23,7 @@ PAGES = [
 ]
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-COMMAND = typer.main.get_command(build())
+COMMAND: Any = typer.main.get_command(build())
 
 
 def commands(text: str) -> list[list[str]]:
@@ -47,7 +48,7 @@ SHOWN = [(page, words) for page in PAGES for words in commands(page.read_text(en
 def test_each_command_shown_is_taken(page: Path, words: list[str]) -> None:
     """Its name, its options and their values; it is not run."""
     command, rest = COMMAND, list(words)
-    while isinstance(command, click.Group):
+    while isinstance(command, TyperGroup):
         name = rest.pop(0)
         assert name in command.commands, f"{page.name} shows `arena {shlex.join(words)}`: no {name}"
         command = command.commands[name]

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codec import decode_server
 from protocol.codes import EndReason
 from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
-from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
+from server.gallery import AT_ONCE, GATHER_SECONDS, MAX_BACKLOG, Gallery
+from tests.server.frames import from_wire
 
 CLOCKS = Clocks(1, 1)
 BYTES = 1024
-"""How large each frame is taken to be."""
+"""How large what is written at once is taken to be."""
 LEFT_OUT = MAX_BACKLOG // BYTES + 1
-"""Frames that a watcher is given which reads nothing."""
+"""How often a watcher is written to that reads nothing."""
 
 
 @dataclass(eq=False)
@@ -28,12 +28,12 @@ class Slow:
     backlog: int = 0
     frames: list[bytes] = field(default_factory=list)
 
-    def tell_frame(self, frame: bytes) -> None:
+    def tell_wire(self, wire: bytes) -> None:
         self.backlog += BYTES
-        self.frames.append(frame)
+        self.frames.append(wire)
 
     def heard(self) -> list[ServerMessage]:
-        return [decode_server(frame) for frame in self.frames]
+        return [message for wire in self.frames for message in from_wire(wire)]
 
     def moves(self) -> list[int]:
         """The moves of the match, as a client puts them together. A ply that is missing is a failure."""
@@ -177,3 +177,22 @@ def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script:
         assert watcher.backlog <= MAX_BACKLOG + BYTES
     match.end()
     assert watcher.moves() == list(range(len(match.moves)))
+
+
+@given(st.integers(1, 500))
+def test_a_crowd_of_any_size_hears_evenly_and_soon(size: int) -> None:
+    """Never many in one turn of the event loop, and everybody within twice the time of gathering."""
+    match, waiting = Match(), list[tuple[float, Callable[[], None]]]()
+    match.gallery = Gallery(match.view, lambda seconds, call: waiting.append((seconds, call)))
+    watchers = [Slow() for _ in range(size)]
+    for watcher in watchers:
+        match.gallery.enter(watcher)
+    waited = told = 0.0
+    while waiting:
+        seconds, call = waiting.pop()
+        waited += seconds
+        call()
+        before, told = told, sum(bool(watcher.frames) for watcher in watchers)
+        assert told - before <= AT_ONCE
+    assert told == size
+    assert waited <= 2 * GATHER_SECONDS + 1e-9
