@@ -55,5 +55,6 @@ class Clock:
 
     def seen(self, mover: Player | None = None, running: int = 0) -> Clocks:
         """Both clocks in ms, rounded down, when `mover` has been at it for `running` ns."""
-        left = {player: self.left(player) - (running if player is mover else 0) for player in Player}
-        return Clocks(max(0, left[Player.MAXIE] // MS), max(0, left[Player.MINNIE] // MS))
+        maxie = self.maxie - running if mover is Player.MAXIE else self.maxie
+        minnie = self.minnie - running if mover is Player.MINNIE else self.minnie
+        return Clocks(max(0, maxie // MS), max(0, minnie // MS))

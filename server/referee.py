@@ -122,8 +122,7 @@ class Referee:
     @property
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
-        deadlines = self._deadlines()
-        return min(at for at, _ in deadlines) if deadlines else None
+        return min((at for at, _ in self._deadlines()), default=None)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """What follows from an event at `now`. Nothing follows once the match is over."""

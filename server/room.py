@@ -76,6 +76,8 @@ class Room:
         """Whether an event is on its way into the journal: the next one waits."""
         self._closed = False
         self._room_made = anyio.Event()
+        self._pushed_back = False
+        """Whether a session waits for room in the inbox."""
         self._awaited: int | None = None
         """The deadline that the room's task sleeps for; None while it sleeps until it is woken."""
         self._woken = anyio.Event()
@@ -83,6 +85,7 @@ class Room:
     async def post(self, event: Event, at: int) -> bool:
         """Hand over an event that happened at `at` (monotonic ns). False when the match is over."""
         while len(self._inbox) >= INBOX and not self._closed:
+            self._pushed_back = True
             await self._room_made.wait()
         if self._closed:
             return False
@@ -161,7 +164,8 @@ class Room:
                 self._take(*self._inbox.popleft())
         except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
             self._void(error)
-        if len(self._inbox) < INBOX and self._room_made.statistics().tasks_waiting:
+        if self._pushed_back and len(self._inbox) < INBOX:
+            self._pushed_back = False
             self._room_made.set()
             self._room_made = anyio.Event()
 
@@ -226,7 +230,7 @@ class Room:
 
     def _show(self, accepted: Accepted) -> None:
         """Show the move to whoever watches; one acknowledged again has been shown."""
-        if accepted.ply == self.referee.ply - 1:
+        if self.gallery and accepted.ply == self.referee.ply - 1:
             played = _played(self.referee.moves[accepted.ply])
             clocks = self.referee.clocks(monotonic_ns())
             self.gallery.show(Update(self.terms.match, accepted.ply, played, clocks))
