@@ -22,6 +22,7 @@ from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
+from server import garbage
 from server.breakdown import breakdown
 from server.cluster import ClusterLost
 from server.cores import can_pin
@@ -148,20 +149,21 @@ def play(
         raise Misuse(str(error)) from None
     with watching(played, err) as display:
         try:
-            anyio.run(
-                partial(
-                    run_ladder,
-                    played,
-                    display,
-                    database=db,
-                    enough=lambda: settled(played),
-                    dial_in=dial_in,
-                    cluster=cluster,
-                    port=port,
-                    opened=_tell_address,
-                ),
-                backend_options={"use_uvloop": sys.platform != "win32"},
-            )
+            with garbage.settled():
+                anyio.run(
+                    partial(
+                        run_ladder,
+                        played,
+                        display,
+                        database=db,
+                        enough=lambda: settled(played),
+                        dial_in=dial_in,
+                        cluster=cluster,
+                        port=port,
+                        opened=_tell_address,
+                    ),
+                    backend_options={"use_uvloop": sys.platform != "win32"},
+                )
         except BotRefused as refused:
             raise Misuse(str(refused)) from None
         except (CannotListen, CannotResume, ClusterLost, StoreError, TooFew) as error:
