@@ -324,27 +324,29 @@ async def open_host(
 
         async def listen(host: str, port: int, tls: SSLContext | None) -> list[tuple[Any, ...]]:
             only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
-            listener = await stack.enter_async_context(
-                serve(
-                    answer,
-                    host,
-                    port,
-                    create_connection=door.connection_class(),
-                    subprotocols=[Subprotocol(SUBPROTOCOL)],
-                    process_request=door.admit,
-                    compression=None,  # moves are tens of bytes: it would cost time and memory for nothing
-                    max_size=limits.message_bytes,
-                    max_queue=4,
-                    write_limit=WRITE_BUFFER,
-                    ping_interval=PING_SECONDS,
-                    ping_timeout=PONG_SECONDS,
-                    open_timeout=limits.hello_seconds,
-                    close_timeout=2,
-                    server_header=PROGRAM,
-                    ssl=tls,
-                    **only_with_tls,
+            # A cancellation between the binding of a socket and its being known here would leave it open.
+            with anyio.CancelScope(shield=True):
+                listener = await stack.enter_async_context(
+                    serve(
+                        answer,
+                        host,
+                        port,
+                        create_connection=door.connection_class(),
+                        subprotocols=[Subprotocol(SUBPROTOCOL)],
+                        process_request=door.admit,
+                        compression=None,  # moves are tens of bytes: it would cost time and memory for nothing
+                        max_size=limits.message_bytes,
+                        max_queue=4,
+                        write_limit=WRITE_BUFFER,
+                        ping_interval=PING_SECONDS,
+                        ping_timeout=PONG_SECONDS,
+                        open_timeout=limits.hello_seconds,
+                        close_timeout=2,
+                        server_header=PROGRAM,
+                        ssl=tls,
+                        **only_with_tls,
+                    )
                 )
-            )
             for each in listener.sockets:  # and so for every connection that they accept
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER)
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER)
