@@ -34,6 +34,7 @@ from server.accounts import Refused
 from server.arena_api import MatchSpec
 from server.bench import Bench
 from server.challenges import BadChallenge, Challenges, OpenChallenge
+from server.courtesy import Courtesy
 from server.flow import Flow
 from server.limits import HostLimits
 from server.lobby import Lobby
@@ -63,6 +64,7 @@ class Arranger:
         self._start = start
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._bench = Bench()
+        self._courtesy = Courtesy()
         self._meetings = Meetings()
         self.offer: Offer | None = None
         """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
@@ -86,10 +88,12 @@ class Arranger:
         for challenge in self._challenges.listed(monotonic_ns()):
             if challenge.opponent == member.name:
                 member.tell(challenge)
+                self._courtesy.ask(member.name, monotonic_ns())
 
     def left(self, member: Member) -> None:
         """A bot is gone: its challenges are closed."""
         self.close_of(member.name, f"{member.name} has left")
+        self._courtesy.forget(member.name)
         if not member.matches:
             self._meetings.forget(member.name)
 
@@ -107,6 +111,8 @@ class Arranger:
             member = self._lobby.find(name)
             if member is not None:
                 member.benched = why
+            if name in self._asked():
+                self._courtesy.ask(name, monotonic_ns())
             if why:
                 log.warning("benched: %s", why, extra={"bot": name})
 
@@ -151,6 +157,8 @@ class Arranger:
         member.tell(told)
         if target is not None:
             target.tell(told)
+            if target.free:
+                self._courtesy.ask(target.name, monotonic_ns())
         if asked.opponent in self._lobby.house:
             # One that is not connected is told of the challenge when it comes in.
             self.wake(asked.opponent)
@@ -247,22 +255,30 @@ class Arranger:
         self._start(spec, offer.rated)
 
     def _waiting(self, offer: Offer) -> list[Member]:
-        now = monotonic()
-        # Whom somebody asks for a match gets to answer before the matchmaker has another one ready.
-        asked = {each.opponent for each in self._challenges.listed(monotonic_ns())}
+        now, now_ns = monotonic(), monotonic_ns()
+        asked = self._asked()
         waiting = []
         for member in self._lobby.connected():
             if member.benched and not self._bench.sits(member.name, now):
                 member.benched = ""
-            if not member.free or not member.takes.pool or member.benched or member.name in asked:
+            if not member.free or not member.takes.pool or member.benched:
+                continue
+            if member.name in asked and self._courtesy.holds(member.name, now_ns):
                 continue
             if member.takes.refusal(offer.game, offer.time_control) is None:
                 waiting.append(member)
         return waiting
 
+    def _asked(self) -> set[str]:
+        """Who has a challenge before it."""
+        return {each.opponent for each in self._challenges.listed(monotonic_ns())}
+
     def _next_wake(self) -> float:
-        """Seconds until a challenge expires or a bot may leave the bench."""
+        """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""
         wakes = [3600.0]
+        answered = self._courtesy.next_end(monotonic_ns())
+        if answered is not None:
+            wakes.append((answered - monotonic_ns()) / 1e9)
         if self._challenges.next_expiry is not None:
             wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)
         if self._bench.next_return is not None:

@@ -19,12 +19,14 @@ from protocol.messages import (
     End,
     Error,
     Listing,
+    Players,
     Ready,
     Start,
     Withdraw,
 )
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
+from server import courtesy
 from server.host import Host
 from server.matchmaker import Offer
 from tests.server.matches import game_of
@@ -131,6 +133,26 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
         while not (listed := (await bert.hear(Listing)).matches):
             pass
         assert [(each.match, each.map) for each in listed] == [(match, "path4")]
+
+
+async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courtesy, "ANSWER", courtesy.ANSWER // 10)
+    host.arranger.at_once = 2
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+        await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))
+        await anna.hear(Challenged)
+        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        host.lobby.stir()
+        first = await bert.hear(Start)
+        assert first.players in (Players("bert", "carl"), Players("carl", "bert"))
+        # Two move on to matches of their own; anna is not held for the 60 s that the challenge is open.
+        async with enter(host, "dora"):
+            with anyio.fail_after(20):
+                players = (await anna.hear(Start)).players
+                assert "anna" in (players.maxie, players.minnie)
+    host.arranger.offer = None
 
 
 async def test_who_leaves_takes_its_challenges_along(host: Host) -> None:

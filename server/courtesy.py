@@ -1,0 +1,39 @@
+"""Time for a bot to answer a challenge before the matchmaker has another match for it. Pure; times in ns.
+
+A bot that answers, answers within a moment. One that does not must not be kept from its matches, be it by
+a single challenge or by a rival who challenges it without end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+ANSWER = 2_000_000_000
+"""How long a challenged bot is left to answer."""
+AGAIN = 20_000_000_000
+"""From one such time to the next, whoever challenges."""
+
+
+@dataclass
+class Courtesy:
+    """Which bots are being left to answer."""
+
+    _since: dict[str, int] = field(default_factory=dict)
+
+    def ask(self, name: str, now: int) -> None:
+        """A bot has a challenge before it, and room for a match."""
+        if now >= self._since.get(name, now - AGAIN) + AGAIN:
+            self._since[name] = now
+
+    def holds(self, name: str, now: int) -> bool:
+        """Whether the bot is being left to answer."""
+        since = self._since.get(name)
+        return since is not None and now < since + ANSWER
+
+    def forget(self, name: str) -> None:
+        """The bot has left."""
+        self._since.pop(name, None)
+
+    def next_end(self, now: int) -> int | None:
+        """When the first of those times ends that have not ended at `now`."""
+        return min((since + ANSWER for since in self._since.values() if now < since + ANSWER), default=None)
