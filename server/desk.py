@@ -128,8 +128,10 @@ class Desk:
         member = self._lobby.enter(hello, line, secret)
         what = "here" if secret is not None else "back"
         log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
-        # Who comes without its session has forgotten its matches, and they are lost.
-        await member.post_to_all(Returned if secret is None else Gone, monotonic_ns())
+        # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
+        # new process then, which learns from its turns what was played: nobody wins by our crash.
+        knows = secret is None or member.name in self._lobby.house
+        await member.post_to_all(Returned if knows else Gone, monotonic_ns())
         self._arranger.came(member, fresh=secret is not None)
         return Visitor(member.name, line, member)
 

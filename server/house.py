@@ -2,7 +2,7 @@
 
 A house bot is `arena bot ENGINE` in a process of its own, on the wire like any other. It plays only whom
 challenges it, several matches at once. It is started when it is first challenged, started again when it
-crashes or hangs, and ended with the server.
+crashes or hangs, and ended with the server. Whenever it is started, it goes on with the matches that it is in.
 """
 
 from __future__ import annotations
@@ -109,6 +109,13 @@ class House:
             self._started.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
+    def wake_for_matches(self) -> None:
+        """Start the bots whose matches were in progress when the server went away: they go on with them."""
+        for name in self._processes:
+            member = self._host.lobby.find(name)
+            if member is not None and member.matches:
+                self.wake(name)
+
     async def start_all(self) -> str | None:
         """Start every bot, and wait until all are up; what one says that was named wrongly, if one was."""
         self._checking = True
@@ -160,6 +167,7 @@ async def open_house(
     async with anyio.create_task_group() as tasks:
         house = House(host, bots, patience, notice, tasks)
         host.arranger.wake = house.wake
+        house.wake_for_matches()
         host.lobby.accounts.guests = host.pages.guests = guests and bool(bots)
         try:
             yield house

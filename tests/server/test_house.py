@@ -16,14 +16,15 @@ import anyio
 import pytest
 
 from protocol.codes import EndReason
-from protocol.messages import Browse, Challenge, ChallengeOver, Listing
+from protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from protocol.timecontrol import TimeControl
 from server.botprocess import Patience
 from server.host import Host, open_host
 from server.house import BadHouse, House, HouseBot, house_bots, open_house
+from server.matchmaker import OPEN_EVENT
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
-from tests.server.peer import dial
+from tests.server.peer import Peer, dial
 
 RANDOM = house_bots("random")
 ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("20+1"), rated=False)
@@ -116,6 +117,53 @@ async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: p
         assert (await guest.hear(ChallengeOver)).outcome == "accepted"
         await guest.play(game_of())
     assert notices[0].startswith("bot house-random ended unasked")
+
+
+async def begun(guest: Peer) -> Turn:
+    """A match with the house is under way, and it is the guest's turn."""
+    await guest.say(ASKED)
+    assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+    await guest.say(Ready((await guest.hear(Start)).match))
+    return await guest.hear(Turn)
+
+
+async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    notices: list[str] = []
+    async with home(RANDOM, notices, grace_ms=20_000) as (host, _), dial(host.url) as guest:
+        await guest.hello("guest-1")
+        turn = await begun(guest)
+        for each in processes_of(mark):
+            os.kill(each, signal.SIGKILL)
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+    assert len(notices) == 1
+
+
+async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {"database": f"sqlite:///{tmp_path / 'arena.db'}", "grace_ms": 20_000}
+    async with home(RANDOM, **kept) as (host, _), dial(host.url) as guest:
+        session = (await guest.hello("guest-1")).session
+        turn = await begun(guest)
+    async with home(RANDOM, going_on=OPEN_EVENT, **kept) as (host, _), dial(host.url) as guest:
+        assert host.resumed == 1
+        await guest.hello("guest-1", session=session)
+        await guest.say(Ready((await guest.hear(Start)).match))
+        assert (await guest.hear(Turn)).moves == turn.moves
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+def move_after(turn: Turn) -> Move:
+    """The first legal move."""
+    game = game_of()
+    position = game.start()
+    for move in turn.moves:
+        position = game.play(position, game.move_from_data(move))
+    return Move(turn.match, turn.ply, game.move_to_data(game.moves(position)[0]))
 
 
 async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
