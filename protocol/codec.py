@@ -7,7 +7,7 @@ the error code for the peer and one line that says where.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import cast, get_args
 
@@ -30,8 +30,8 @@ SCALARS = frozenset({str, int, bool, type(None)})
 """What may stand anywhere, whatever its value."""
 
 _encoder = msgspec.msgpack.Encoder()
-_CLIENT_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ClientMessage))
-_SERVER_TYPES = tuple(str(each.__struct_config__.tag) for each in get_args(ServerMessage))
+_CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ClientMessage)}
+_SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 
 
 class DecodeError(ValueError):
@@ -50,15 +50,15 @@ def encode(message: Message) -> bytes:
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """The message in a frame from a client. Raises DecodeError."""
-    return cast("ClientMessage", _decode(frame, limit, ClientMessage, _CLIENT_TYPES))
+    return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
 
 
 def decode_server(frame: bytes | str, limit: int = MAX_SERVER_FRAME) -> ServerMessage:
     """The message in a frame from a server. Raises DecodeError."""
-    return cast("ServerMessage", _decode(frame, limit, ServerMessage, _SERVER_TYPES))
+    return cast("ServerMessage", _decode(frame, limit, _SERVER_TYPES))
 
 
-def _decode(frame: bytes | str, limit: int, types: object, known: tuple[str, ...]) -> object:
+def _decode(frame: bytes | str, limit: int, known: Mapping[str, type[Message]]) -> Message:
     if isinstance(frame, str):
         raise DecodeError(
             Code.BAD_MESSAGE, "a message is a binary frame of msgpack, and this is a text frame"
@@ -74,7 +74,8 @@ def _decode(frame: bytes | str, limit: int, types: object, known: tuple[str, ...
     if kind not in known:
         raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is no type here: there are {', '.join(known)}")
     try:
-        return msgspec.convert(data, cast("type[object]", types))
+        # To the one type and not to the union of all, which msgspec would look through anew each time: 16 µs.
+        return msgspec.convert(data, known[kind])
     except msgspec.ValidationError as error:
         raise DecodeError(Code.BAD_MESSAGE, f"{kind}: {error}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 from msgspec import Struct
 
 from games.core import Player
@@ -100,6 +101,13 @@ Event = (
     | ServerBack
     | ServerFailed
 )
+
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+def from_journal(text: str) -> Event:
+    """An event as the journal keeps it: JSON. Raises msgspec.DecodeError."""
+    return _decoder.decode(text)
 
 
 @dataclass(frozen=True, slots=True)

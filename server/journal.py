@@ -26,7 +26,7 @@ from protocol.messages import Data, Players
 from protocol.record import Record, from_line, to_line
 from protocol.timecontrol import TimeControl
 from server import store
-from server.events import Event
+from server.events import Event, from_journal
 from server.referee import Terms
 from server.writer import Writer, open_writer
 
@@ -237,7 +237,7 @@ async def events_of(engine: AsyncEngine, match: str) -> Sequence[tuple[int, Even
     query = sa.select(store.events.c.at, store.events.c.event).where(which).order_by(store.events.c.seq)
     async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
-    return [(at, msgspec.json.decode(text, type=Event)) for at, text in rows]
+    return [(at, from_journal(text)) for at, text in rows]
 
 
 async def records_of(engine: AsyncEngine, event: str) -> list[Record]:

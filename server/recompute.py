@@ -20,7 +20,7 @@ from games.core import GameError
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from server import store
-from server.events import Event
+from server.events import Event, from_journal
 from server.journal import terms_of
 from server.rating_store import Place, rated_matches, step_of
 from server.ratings import Rater, Step
@@ -74,7 +74,7 @@ async def _journal(connection: AsyncConnection, names: list[str]) -> dict[str, l
     query = sa.select(events).where(events.c.match.in_(names)).order_by(events.c.match, events.c.seq)
     rows = (await connection.execute(query)).all()
     return {
-        match: [(row.at, msgspec.json.decode(row.event, type=Event)) for row in group]
+        match: [(row.at, from_journal(row.event)) for row in group]
         for match, group in groupby(rows, key=lambda row: str(row.match))
     }
 

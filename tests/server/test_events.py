@@ -1,0 +1,42 @@
+"""Events: what the journal keeps of one is the event."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import Player
+from protocol.messages import Thinking
+from server.events import DeadlineFell, Event, Moved, TurnLeft, from_journal
+
+ns = st.integers(0, 2**62)
+plies = st.integers(0, 10_000)
+text = st.text(max_size=40)
+moves = st.one_of(text, st.integers(-(2**53), 2**53), st.lists(st.integers(0, 99), max_size=4))
+thinking = st.one_of(st.none(), st.builds(Thinking, depth=st.integers(0, 99), nodes=st.integers(0, 2**53)))
+special: dict[type, st.SearchStrategy[Event]] = {
+    Moved: st.builds(Moved, st.sampled_from(Player), plies, moves, thinking),
+    TurnLeft: st.builds(TurnLeft, plies, ns),
+    DeadlineFell: st.builds(DeadlineFell, ns),
+}
+every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Event)])
+
+
+@given(every)
+def test_an_event_comes_back_from_the_journal_as_it_was(event: Event) -> None:
+    assert from_journal(msgspec.json.encode(event).decode()) == event
+
+
+def test_every_kind_has_a_word_of_its_own() -> None:
+    kinds = get_args(Event)
+    assert len({kind.__struct_config__.tag for kind in kinds}) == len(kinds)
+
+
+@pytest.mark.parametrize("line", ["", "{}", '{"type": "nonsense"}', '{"type": "moved"}'])
+def test_what_is_no_event_is_refused(line: str) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        from_journal(line)
