@@ -85,6 +85,8 @@ class Referee:
         self._clock = Clock.start(self.terms.control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
+        self._played: list[Data] = []
+        """The moves as messages hold them."""
         self._opened_at: int | None = None
         self._playing = False
         self._ready = dict.fromkeys(Player, False)
@@ -103,6 +105,7 @@ class Referee:
             self.position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(mover)
+            self._played.append(data)
             left = self._clock.left(mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
 
@@ -222,6 +225,7 @@ class Referee:
         ms = round(spent / MS, 3)
         self.moves.append(RecordedMove(event.move, ms, event.thinking, round(credited / MS, 3)))
         self._movers.append(event.player)
+        self._played.append(event.move)
         left = self._clock.left(event.player) // MS
         self._accepted.append(Accepted(self.terms.match, event.ply, ms, left, self.moves[-1].credited_ms))
         self.revision += 1
@@ -361,7 +365,7 @@ class Referee:
         return f"{player} ({name})"
 
     def _moves_so_far(self) -> list[Data]:
-        return [each.move for each in self.moves]
+        return self._played.copy()
 
     def _start_message(self, player: Player) -> ServerMessage:
         terms = self.terms
