@@ -37,8 +37,8 @@ MOST_FRAGMENTS = 1024
 """Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
 FAULTY = {1002, 1003, 1007, 1008, 1009}
 """Close codes of this side for what a client did wrong ..."""
-HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value, Code.BAD_TOKEN.value)
-"""... but for these: a bot that returns, one that waits for its name, and wrong tokens, which are counted elsewhere."""
+HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
+"""... but for these: a bot that returns, and one that waits for its name."""
 
 
 class Lane:
