@@ -108,6 +108,7 @@ class GuardedConnection(ServerConnection):
         self._came = monotonic()
         self._new = True
         """Whether no message of it has come yet."""
+        self._spoke = False
         self._flooded = False
         self._fragments = 0
         self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, monotonic_ns())
@@ -131,7 +132,8 @@ class GuardedConnection(ServerConnection):
         if self._flooded:
             return True
         if self.state is State.CONNECTING:
-            return monotonic() - self._came >= self.patience
+            # Browsers open connections in advance, and may never say a word on them.
+            return self._spoke and monotonic() - self._came >= self.patience
         sent = self.protocol.close_sent
         return (
             sent is not None
@@ -143,6 +145,7 @@ class GuardedConnection(ServerConnection):
     # what it sends
 
     def data_received(self, data: bytes) -> None:
+        self._spoke = True
         if not (self._new or self._unparsed or len(data) > PIECE):
             self._parse(data)
             return

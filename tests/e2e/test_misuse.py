@@ -73,7 +73,7 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     assert_unhurt(beside)
 
 
-@pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "connections", "guessing"])
+@pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "guessing"])
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
     limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (

@@ -2,7 +2,7 @@
 
 python -m tests.peers.forwarder HOST PORT TO_HOST TO_PORT
 
-It prints a line once it listens, and one after each order that it has obeyed. Orders come as lines of standard input:
+It prints a line once it listens, and one after each order, with the number of connections that it was for. Orders come as lines of standard input:
 
 delay SECONDS SPREAD   each piece of data comes so much later, give or take; the order of a connection stays
 drop SHARE RETRY       this share of the pieces is lost on the way, and sent again after RETRY seconds, as by TCP
@@ -62,13 +62,13 @@ class Pair:
             while True:
                 due, data = await under_way.get()
                 await asyncio.sleep(due - loop.time())
-                if not self.passes:
-                    continue
-                if not data:
-                    sink.close()
+                if self.passes and data:
+                    sink.write(data)
+                    await sink.drain()
+                elif not data:
+                    if self.passes:
+                        sink.close()
                     return
-                sink.write(data)
-                await sink.drain()
 
         delivery = asyncio.create_task(deliver())
         due = 0.0
@@ -123,8 +123,9 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     async with await asyncio.start_server(accept, host, port, backlog=1024):
         say("listening")
         while order := (await orders.readline()).decode().split():
+            count = sum(pair.passes for pair in line.pairs)
             obey(line, order)
-            say(f"{len(line.pairs)} connections")
+            say(f"{count} connections")
 
 
 def obey(line: Line, order: list[str]) -> None:
