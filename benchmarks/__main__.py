@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
-import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measure import machine
-from benchmarks.results import read_sections, whole_text
+from benchmarks.results import HEAD, measured_on, read_sections, whole_text
 
 PARTS = (
     "native",
@@ -43,18 +40,13 @@ def main() -> None:
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     for name in given.parts or PARTS:
-        load = os.getloadavg()[0]
-        start = time.perf_counter()
-        run = importlib.import_module(f"benchmarks.{name}").run
-        section = run(pairs=given.pairs) if name in PLAYED else run()
-        took = time.perf_counter() - start
-        text = (
-            f"{section.markdown()}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {took:.0f} s by "
-            f"`python -m benchmarks {name}{again if name in PLAYED else ''}`; load average before it: {load:.1f}."
-        )
+        with measured_on(f"python -m benchmarks {name}{again if name in PLAYED else ''}") as note:
+            run = importlib.import_module(f"benchmarks.{name}").run
+            section = run(pairs=given.pairs) if name in PLAYED else run()
+        text = f"{section.markdown()}\n\n{note()}"
         print(text, "\n", flush=True)
         sections = read_sections(RESULTS) | {name: text}
-        RESULTS.write_text(whole_text(sections, PARTS, machine()), encoding="utf-8")
+        RESULTS.write_text(whole_text(sections, PARTS, HEAD.format(machine=machine())), encoding="utf-8")
 
 
 if __name__ == "__main__":

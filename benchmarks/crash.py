@@ -180,7 +180,7 @@ async def _hold_against(
     outcome.interrupted = len(interrupted & set(records))
     for record in records.values():
         outcome.reasons[record.result.reason.value] += 1
-        _check_end(record, fault)
+        check_end(record, fault)
     for player in players:
         for match in player.started - set(records):
             fault(f"{player.name} began {match}, which is lost")
@@ -203,7 +203,7 @@ async def _hold_against(
                 fault(f"{player.name} was told of another end of {match} than its record")
 
 
-def _check_end(record: Record, fault: Callable[[str], None]) -> None:
+def check_end(record: Record, fault: Callable[[str], None]) -> None:
     """A match between honest bots ends by the rules of its game."""
     game = make_game(record.game, record.setup)
     position = game.start()

@@ -32,13 +32,21 @@ class Load:
     forfeits: list[str] = field(default_factory=list)
     connected: int = 0
     errors: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    """From the sending of each move to its acknowledgement."""
 
 
-async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True) -> None:
-    """Match after match by the script, `pause` seconds before each move on the average; until cancelled."""
+async def arena_bot(
+    url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True, source: str | None = None
+) -> None:
+    """Match after match by the script, `pause` seconds before each move on the average; until cancelled.
+
+    source: the address to come from, where that matters
+    """
     moves = script()
+    sent = 0.0
     try:
-        async with _open(url) as connection:
+        async with _open(url, source) as connection:
             await connection.send(msgpack.packb({"type": "hello", "name": name, "pool": pool}))
             async for frame in connection:
                 message: dict[str, Any] = msgpack.unpackb(frame)
@@ -53,9 +61,11 @@ async def arena_bot(url: str, name: str, load: Load, pause: float = 0.0, *, pool
                             await asyncio.sleep(pause * random.uniform(0.2, 1.8))
                         ply = message["ply"]
                         answer = {"type": "move", "match": message["match"], "ply": ply, "move": moves[ply]}
+                        sent = time.perf_counter()
                         await connection.send(msgpack.packb(answer))
                     case "accepted":
                         load.moves += 1
+                        load.seconds.append(time.perf_counter() - sent)
                     case "end":
                         if message["reason"] not in RULES:
                             load.forfeits.append(message["reason"])
@@ -81,7 +91,7 @@ async def relay_bot(url: str, first: bool, load: Load) -> None:
         load.errors.append(str(error))
 
 
-def _open(url: str) -> Any:
+def _open(url: str, source: str | None = None) -> Any:
     return connect(
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],
@@ -89,6 +99,7 @@ def _open(url: str) -> Any:
         proxy=None,
         open_timeout=60,
         ping_interval=None,
+        local_addr=(source, 0) if source else None,
     )
 
 
@@ -98,3 +109,12 @@ async def measured(load: Load, warm: float, seconds: float) -> float:
     before, began = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
     return (load.moves - before) / (time.perf_counter() - began)
+
+
+async def all_in(load: Load, count: int) -> None:
+    """Wait until so many have been welcomed. Raises RuntimeError."""
+    end = time.monotonic() + 120
+    while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    if load.connected < count:
+        raise RuntimeError(f"{load.connected} of {count} bots came in: {load.errors[:3]}")

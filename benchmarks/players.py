@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +91,10 @@ class Player:
         if sent is None or sent.ply != turn.ply:
             pause = self.think()
             if pause:
-                await asyncio.sleep(pause)
+                # A bot that has lost its connection does not think on before it sees to that.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await connection.wait_closed()
             game = self._games[turn.match]
             position = game.start()
             for move in turn.moves:

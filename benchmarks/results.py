@@ -1,14 +1,25 @@
-"""RESULTS.md as sections that can be replaced one by one, under a table of what was promised and found."""
+"""RESULTS.md and SERVER.md as sections that can be replaced one by one, under a table of what was promised and found."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
 _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
 
+SERVER = Path(__file__).with_name("SERVER.md")
+SERVER_PARTS = ("speed", "attackers", "storm", "fuzz", "autobahn")
+SERVER_HEAD = """# The server, measured
+
+Each section is written by its own command: `make bench-server` and those that the sections name. The engine's
+benchmarks are in [RESULTS.md](RESULTS.md).
+"""
 HEAD = """# Benchmarks of the compiled engine
 
 Written by `make bench`. {machine}.
@@ -31,13 +42,35 @@ def read_sections(path: Path) -> dict[str, str]:
     return {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
 
 
-def whole_text(sections: Mapping[str, str], order: Sequence[str], machine: str) -> str:
-    """The file: head, table of promises, and the sections in order."""
+def whole_text(sections: Mapping[str, str], order: Sequence[str], head: str) -> str:
+    """The file: head, table of promises if there are any, and the sections in order."""
     rows = [
         f"| {what} | {least} | {found} |"
         for name in order
         for what, least, found in _CLAIM.findall(sections.get(name, ""))
     ]
-    table = ["| | promised | found |", "| --- | --- | --- |", *rows]
+    table = ["\n".join(["| | promised | found |", "| --- | --- | --- |", *rows])] if rows else []
     parts = [f"<!-- part {name} -->\n{sections[name]}" for name in order if name in sections]
-    return "\n\n".join([HEAD.format(machine=machine).strip(), "\n".join(table), *parts]) + "\n"
+    return "\n\n".join([head.strip(), *table, *parts]) + "\n"
+
+
+@contextmanager
+def measured_on(command: str) -> Iterator[Callable[[], str]]:
+    """Notes the time and the load before the block; what it gives tells them, once the block is over."""
+    load, began = os.getloadavg()[0], time.perf_counter()
+    seconds = 0.0
+
+    def note() -> str:
+        return (
+            f"Measured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {seconds:.0f} s by `{command}`; "
+            f"load average before it: {load:.1f}."
+        )
+
+    yield note
+    seconds = time.perf_counter() - began
+
+
+def write_server(part: str, text: str, file: Path = SERVER) -> None:
+    """Put a part of the server's benchmarks in the place of the one before."""
+    sections = read_sections(file) | {part: text.strip()}
+    file.write_text(whole_text(sections, SERVER_PARTS, SERVER_HEAD), encoding="utf-8")

@@ -27,7 +27,7 @@ import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from benchmarks.server import arena
+from benchmarks.served import arena
 from maps.setup import make_setup
 from protocol.codec import decode_server, encode
 from protocol.messages import (

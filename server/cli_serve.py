@@ -103,6 +103,14 @@ def serve(
     max_per_address: Annotated[
         int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
     ] = SAFE.connections_per_address,
+    max_cut_offs: Annotated[
+        int,
+        typer.Option(
+            "--max-cut-offs",
+            min=1,
+            help="Connections from one address that misbehave in a minute; then it is refused for a minute.",
+        ),
+    ] = SAFE.cut_offs,
     max_messages: Annotated[
         float, typer.Option("--max-messages", min=1, help="Messages a second of one connection.")
     ] = SAFE.messages_per_second,
@@ -143,6 +151,7 @@ def serve(
     limits = HostLimits(
         connections=max_connections,
         connections_per_address=max_per_address,
+        cut_offs=max_cut_offs,
         message_bytes=max_message_bytes,
         messages_per_second=max_messages,
         message_burst=max(SAFE.message_burst, int(4 * max_messages)),

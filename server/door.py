@@ -7,33 +7,25 @@ never finishes it counts too. Behind a proxy that the host trusts, the client is
 from __future__ import annotations
 
 import logging
-from asyncio import transports
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from time import monotonic_ns
-from typing import Any
+from time import monotonic
 
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
-from websockets.protocol import Event
 
 from protocol.messages import SUBPROTOCOL
 from server.answers import Answer
-from server.flow import Flow
-from server.guesses import source
+from server.guard import LONG_PAUSE, PAUSE, GuardedConnection, Lane
+from server.guesses import Guesses, source
 from server.limits import HostLimits
 
 log = logging.getLogger("arena.door")
 
-CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
-CONTROLS_PER_SECOND = 10.0
-"""Control frames that a client may send on the average; each ping is answered."""
-CONTROL_BURST = 100
-MOST_FRAGMENTS = 1024
-"""Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
+WINDOW = 60.0
+"""Seconds in which connections that were cut off are counted, and for which their address is then refused."""
 
 Pages = Callable[[Request, str], Awaitable[Answer | None]]
 """Answers a plain GET from an address; None where there is no such page."""
@@ -46,52 +38,31 @@ class Door:
         self._limits = limits
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._pages = pages
+        self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
+        self.newcomers, self.floods = Lane(PAUSE), Lane(LONG_PAUSE)
         self.closed = False
         self.open: Counter[str] = Counter()
         """Connections by address; by its /64 network where that is an IPv6 address."""
 
     def connection_class(self) -> type[ServerConnection]:
         """The class of this door's connections, to be given to `websockets.serve`."""
-        door = self
 
-        class GuardedConnection(ServerConnection):
-            """A connection that is counted from its first moment to its last."""
+        class Guarded(GuardedConnection):
+            """Of this door."""
 
-            client_address: str | None = None
+            keeper = self
+            patience = self._limits.hello_seconds
 
-            def connection_made(self, transport: transports.BaseTransport) -> None:
-                super().connection_made(transport)
-                address = _host_of(transport.get_extra_info("peername"))
-                self._fragments = 0
-                self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, monotonic_ns())
-                if not door.let_in(address, proxied=door.trusts(address)):
-                    self.transport.abort()
-                    return
-                self.client_address = address
+        return Guarded
 
-            def process_event(self, event: Event) -> None:
-                if isinstance(event, Frame) and not self._bearable(event):
-                    log.warning("a flood of frames", extra={"address": self.client_address})
-                    self.transport.abort()
-                    return
-                super().process_event(event)
-
-            def _bearable(self, frame: Frame) -> bool:
-                """Whether a frame is within what no limit on messages sees: control frames, and fragments."""
-                if frame.opcode in CONTROLS:
-                    return self._controls.take(monotonic_ns())
-                self._fragments = 0 if frame.fin else self._fragments + 1
-                return self._fragments <= MOST_FRAGMENTS
-
-            def connection_lost(self, exc: Exception | None) -> None:
-                if self.client_address is not None:
-                    door.leave(self.client_address)
-                super().connection_lost(exc)
-
-        return GuardedConnection
+    def greet(self, address: str) -> bool:
+        """As `let_in`, for a connection that has not said yet for whom it comes."""
+        return self.let_in(address, proxied=self.trusts(address))
 
     def trusts(self, address: str) -> bool:
         """Whether an address is one of the host's own proxies."""
+        if not self._proxies:
+            return False
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -102,6 +73,8 @@ class Door:
         """Whether one more connection from an address is within the limits; it is counted if so."""
         if self.closed or self.open.total() >= self._limits.connections:
             log.warning("full: %d connections", self.open.total(), extra={"address": address})
+            return False
+        if not proxied and self._cut_off.wait(address, monotonic()) > 0:
             return False
         key = source(address)
         if not proxied and self.open[key] >= self._limits.connections_per_address:
@@ -116,6 +89,15 @@ class Door:
         self.open[key] -= 1
         if self.open[key] <= 0:
             del self.open[key]
+
+    def cut_off(self, address: str) -> None:
+        """A connection from an address had to be ended for what it did. After many the address is refused."""
+        if self.trusts(address):
+            return
+        now = monotonic()
+        self._cut_off.wrong(address, now)
+        if self._cut_off.wait(address, now) > 0:
+            log.warning("refused for %g s: too many cut off", WINDOW, extra={"address": address})
 
     async def admit(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer plain requests, refuse other versions of the protocol, and let the rest shake hands."""
@@ -156,14 +138,6 @@ class Door:
         response.headers["Content-Length"] = str(len(found.body))
         response.body = found.body
         return response
-
-
-def _host_of(peer: Any) -> str:
-    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
-    if not (isinstance(peer, tuple) and peer):
-        return "local"
-    address = str(peer[0]).partition("%")[0]
-    return address.removeprefix("::ffff:") if "." in address else address
 
 
 def _forwarded_for(request: Request) -> str | None:

@@ -20,6 +20,8 @@ class HostLimits:
     """Of one connection, on the average."""
     message_burst: int = 200
     """Of one connection, at once."""
+    cut_offs: int = 20
+    """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
     hello_seconds: float = 10.0
     """From the connection to its hello, the handshake included."""
     open_challenges: int = 8
@@ -32,5 +34,7 @@ class HostLimits:
     """Matches that one connection may watch at once."""
 
 
-PRIVATE = HostLimits(connections_per_address=4096, messages_per_second=100_000, message_burst=100_000)
+PRIVATE = HostLimits(
+    connections_per_address=4096, messages_per_second=100_000, message_burst=100_000, cut_offs=1_000_000
+)
 """For a server whose bots are its owner's own, as in a ladder: many from one address, as fast as they can."""

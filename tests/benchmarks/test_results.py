@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.measure import Ratio, Section
-from benchmarks.results import claim, read_sections, whole_text
+from benchmarks.results import claim, read_sections, whole_text, write_server
 
 ORDER = ("first", "second", "third")
 
@@ -41,3 +41,11 @@ def test_the_table_at_the_top_repeats_every_promise_in_order() -> None:
 
 def test_a_ratio_tells_its_median_and_its_ends() -> None:
     assert str(Ratio([250.4, 30.06, 1.234])) == "30.1 (1.23 to 250, n = 3)"
+
+
+def test_the_servers_parts_stand_in_their_order_whichever_is_measured_first(tmp_path: Path) -> None:
+    file = tmp_path / "SERVER.md"
+    for part in ("fuzz", "speed"):
+        write_server(part, section(part, "1.0 ×"), file)
+    assert list(read_sections(file)) == ["speed", "fuzz"]
+    assert file.read_text(encoding="utf-8").count("| at least 1.5 × |") == 2

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidMessage
 
 from protocol.codes import Code, EndReason
 from protocol.record import Record
@@ -13,8 +16,9 @@ from server.host import open_host
 from server.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
 from tests.peers.honest import honest
+from tests.peers.horde import attack
 
-LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40)
+LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -66,4 +70,24 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     assert len(codes) == 30
     assert codes[:10] == [Code.BAD_TOKEN] * 10
     assert set(codes[10:]) == {Code.RATE_LIMITED}
+    assert_unhurt(beside)
+
+
+@pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "guessing"])
+async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
+    limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
+    async with (
+        open_host(limits=limits, anyone=True) as host,
+        honest(host.url, "anna", host.issue_token("anna")),
+        honest(host.url, "bert", host.issue_token("bert")),
+    ):
+        host.issue_token("victim")
+        horde = asyncio.create_task(attack(kind, host.url, "127.0.0.2", 8, 3.5))
+        beside = [await host.play(spec("anna", "bert", PLENTY))]
+        tally = await horde
+        beside.append(await host.play(spec("anna", "bert", PLENTY)))
+        with pytest.raises((InvalidMessage, OSError)):
+            async with connect(host.url, local_addr=("127.0.0.2", 0)):
+                pass
+    assert tally.cut > 8
     assert_unhurt(beside)

@@ -25,12 +25,7 @@ def shake_hands(
     if receive_buffer is not None:
         bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     bare.connect((address.hostname, address.port))
-    key = base64.b64encode(os.urandom(16)).decode()
-    bare.sendall(
-        f"GET / HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-        f"Sec-WebSocket-Protocol: {subprotocol}\r\n\r\n".encode()
-    )
+    bare.sendall(opening(address.netloc, subprotocol))
     answer = b""
     while b"\r\n\r\n" not in answer:
         answer += take(bare, 1)
@@ -40,6 +35,16 @@ def shake_hands(
         bare.close()
         raise ConnectionError(answer.decode())
     return bare
+
+
+def opening(host: str, subprotocol: str = "arena.v1.msgpack") -> bytes:
+    """The request of the opening handshake."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    return (
+        f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: {subprotocol}\r\n\r\n".encode()
+    )
 
 
 def take(bare: socket.socket, size: int) -> bytes:

@@ -16,7 +16,8 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL, Browse, Listing
 from server.answers import Answer
-from server.door import CONTROL_BURST, MOST_FRAGMENTS, Door
+from server.door import Door
+from server.guard import CONTROL_BURST, MOST_FRAGMENTS
 from server.host import Host, open_host
 from server.limits import HostLimits
 from tests.server.peer import dial, enter

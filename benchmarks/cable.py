@@ -1,0 +1,171 @@
+"""Hosts in network namespaces with a cable between them: a server, bots, and where it is asked for a bad line between.
+
+Needs root, `ip` and `ss`. What was started in the namespaces ends with the cable.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from protocol.record import Record, read
+
+ROOT = Path(__file__).parents[1]
+SERVER, BOTS = "10.213.7.1", "10.213.7.2"
+NEAR, FAR = "10.213.8.1", "10.213.8.2"
+"""With a line between: the line's end for the bots, and the bots."""
+PORT = "8765"
+SAYS_SECONDS = 30
+
+
+class NoCable(Exception):
+    """Why no cable can be laid here, in one line."""
+
+
+def ip(*arguments: str) -> None:
+    """Run `ip`. Raises NoCable."""
+    done = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise NoCable(f"no network namespaces here: {done.stderr.strip()}")
+
+
+@dataclass
+class Cable:
+    """A namespace for the server (s), one for the bots (b), and one for the line between (m) if there is one."""
+
+    name: str
+    folder: Path
+    between: bool = False
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    line: subprocess.Popen[bytes] | None = None
+    server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def sides(self) -> str:
+        return "smb" if self.between else "sb"
+
+    @property
+    def record(self) -> Path:
+        """Where the server writes its matches."""
+        return self.folder / "record.jsonl"
+
+    @property
+    def log(self) -> str:
+        """What the server has logged."""
+        return (self.folder / "s.log").read_text()
+
+    def run(self, side: str, *command: str, ordered: bool = False) -> subprocess.Popen[bytes]:
+        """Start `python -m COMMAND` in a namespace; with `ordered` its standard input and output are pipes."""
+        with (self.folder / f"{side}.log").open("ab") as log:
+            whole = ["ip", "netns", "exec", f"{self.name}{side}", sys.executable, "-m", *command]
+            pipe = subprocess.PIPE if ordered else None
+            self.started.append(subprocess.Popen(whole, cwd=ROOT, stdin=pipe, stdout=pipe or log, stderr=log))
+        return self.started[-1]
+
+    def play(self, tc: str, bots: int, think: float, *options: str, groups: int = 1) -> None:
+        """A server at one end, and bots that play tic-tac-toe on it at the other, in so many processes."""
+        limits = ("--max-per-address", "5000", "--max-cut-offs", "100000", "--concurrency", str(bots // 2))
+        store = ("--db", f"sqlite:///{self.folder / 'arena.db'}", "--record", str(self.record), "--tc", tc)
+        serve = ("arena", "serve", "--anyone", "--house", "none", "--game", "tictactoe", "--verbose")
+        self.server = self.run("s", *serve, "--host", SERVER, *limits, *store, *options)
+        if self.between:
+            self.line = self.run("m", "tests.peers.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)
+            self._said()
+        url = f"ws://{NEAR if self.between else SERVER}:{PORT}"
+        for group in range(groups):
+            count = bots // groups
+            self.run("b", "tests.peers.reconnectors", url, str(count), str(think), f"bot {group}")
+
+    def order(self, *words: str) -> int:
+        """Give the line between an order; how many connections it carries."""
+        if self.line is None or self.line.stdin is None:
+            raise ValueError("this cable has no line between")
+        self.line.stdin.write(" ".join(words).encode() + b"\n")
+        self.line.stdin.flush()
+        return int(self._said().split()[0])
+
+    def _said(self) -> str:
+        if self.line is None or self.line.stdout is None:
+            raise ValueError("this cable has no line between")
+        said = self.line.stdout.readline().decode()
+        if not said:
+            raise RuntimeError(f"the line has ended: {(self.folder / 'm.log').read_text()[-2000:]}")
+        return said
+
+    def cut(self) -> None:
+        """Every packet is lost from now on, and neither end is told."""
+        ip("-n", f"{self.name}s", "link", "set", "v", "down")
+
+    def mend(self) -> None:
+        """Packets pass again."""
+        ip("-n", f"{self.name}s", "link", "set", "v", "up")
+
+    def reset(self) -> None:
+        """Every connection is reset, at both ends, by the kernels."""
+        for side in "sb":
+            subprocess.run(
+                ["ip", "netns", "exec", f"{self.name}{side}", "ss", "-K", "state", "established"],
+                check=True,
+                capture_output=True,
+            )
+
+    def records(self) -> list[Record]:
+        """The matches that are over."""
+        return list(read(self.record)) if self.record.exists() else []
+
+    def wait(self, count: int, seconds: float = 90) -> list[Record]:
+        """The matches that are over, once there are so many. Raises RuntimeError."""
+        end = time.monotonic() + seconds
+        while len(played := self.records()) < count:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{len(played)} of {count} matches are over: {self.log[-2000:]}")
+            time.sleep(0.05)
+        return played
+
+    def wait_log(self, text: str, count: int, seconds: float = 60) -> bool:
+        """Whether the server's log has the text so many times, at the latest after so long."""
+        end = time.monotonic() + seconds
+        while self.log.count(text) < count:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+        return True
+
+
+@contextmanager
+def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
+    """A cable, as long as the block lasts. Raises NoCable."""
+    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
+        raise NoCable("needs root, ip and ss to lay a cable between network namespaces")
+    made = Cable(f"arena{os.getpid()}", folder, between)
+    ends = [f"{made.name}{side}" for side in made.sides]
+    try:
+        for end in ends:
+            ip("netns", "add", end)
+        if between:
+            _lay((ends[0], "v", SERVER), (ends[1], "v", BOTS))
+            _lay((ends[1], "w", NEAR), (ends[2], "v", FAR))
+        else:
+            _lay((ends[0], "v", SERVER), (ends[1], "v", BOTS))
+        yield made
+    finally:
+        for process in made.started:
+            process.kill()
+            process.communicate()
+        for end in ends:
+            subprocess.run(["ip", "netns", "del", end], check=False, capture_output=True)
+
+
+def _lay(*ends: Sequence[str]) -> None:
+    (one, here, _), (other, there, _) = ends
+    ip("-n", one, "link", "add", here, "type", "veth", "peer", "name", there, "netns", other)
+    for space, device, address in ends:
+        ip("-n", space, "address", "add", f"{address}/24", "dev", device)
+        ip("-n", space, "link", "set", device, "up")

@@ -1,0 +1,106 @@
+"""A server in a process of its own, for benchmarks, and what its metrics say."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.script import MAP
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass
+class Running:
+    """A server's process."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    database: str = ""
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        found = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(found[1]) * 1024 if found else 0
+
+
+@contextmanager
+def serving(*command: str) -> Iterator[Running]:
+    """`python -m COMMAND` with a free port for the word PORT, once it listens; it ends with the block."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *(each.replace("PORT", str(port)) for each in command)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        end = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"{command[0]} did not come up") from None
+                time.sleep(0.05)
+        yield Running(f"ws://127.0.0.1:{port}", process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def arena(matches: int, *options: str) -> Iterator[Running]:
+    """`arena serve` for whoever comes, with so many matches at once, on a store of its own."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        database = f"sqlite:///{folder}/arena.db"
+        serve = (
+            "arena",
+            "serve",
+            "--anyone",
+            "--house",
+            "none",
+            "--map",
+            MAP,
+            "--tc",
+            "60+1",
+            "--db",
+            database,
+        )
+        with serving(*serve, "--port", "PORT", "--concurrency", str(matches), *options) as it:
+            it.database = database
+            yield it
+
+
+def histogram(url: str) -> dict[float, float]:
+    """The cumulative counts of `arena_move_seconds`, by upper bound."""
+    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
+        text = answer.read().decode()
+    found = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', text, re.MULTILINE)
+    return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in found}
+
+
+def quantile(counts: dict[float, float], share: float) -> float:
+    """Within its bucket, linearly; the lower bound of the last, which has no upper one."""
+    total, below, count_below = counts[float("inf")], 0.0, 0.0
+    for bound, count in sorted(counts.items()):
+        if count >= share * total and count > count_below:
+            if bound == float("inf"):
+                return below
+            return below + (bound - below) * (share * total - count_below) / (count - count_below)
+        below, count_below = bound, count
+    return below

@@ -1,0 +1,161 @@
+"""A storm of bots that all lose their connections at once and all come back: every match ends, and rightly.
+
+    python -m benchmarks.storm [--bots 500]
+
+The server and the bots stand in network namespaces with a bad line between (benchmarks/cable.py: needs root). One
+after the other, all connections are reset, reset by the kernels, lost at the bots' end only, and held up by a cut
+cable. Then the server is drained, and each match in its store is held against the rules. Exit code 1 for any fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from benchmarks.cable import Cable, NoCable, laid
+from benchmarks.crash import check_end
+from benchmarks.faults import report
+from benchmarks.measure import Section
+from benchmarks.results import measured_on, write_server
+from protocol.record import from_line
+from server import store
+
+THINK = 4.0
+"""Seconds at the most that a bot thinks: bots and server have the same two cores."""
+BACK_SECONDS = 60
+"""In which all must be back; their matches wait for 30 s of them."""
+DRAIN_SECONDS = 90
+CUT_SECONDS = 3.0
+DELAY = ("0.1", "0.05")
+LOSS = ("0.05", "0.3")
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    storms: list[tuple[str, int, float]] = field(default_factory=list)
+    """What broke, for how many connections, and the seconds until all bots were back (0: none had to)."""
+    matches: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+def storm(cable: Cable, bots: int) -> Outcome:
+    """Break the line in every way, one after the other, and see that all is well again."""
+    outcome = Outcome()
+    cable.play("60+1", bots, THINK, "--drain", str(DRAIN_SECONDS), groups=max(1, bots // 250))
+    if not cable.wait_log(": here from", bots, BACK_SECONDS):
+        raise RuntimeError(f"the bots did not come in: {cable.log[-2000:]}")
+    cable.wait(bots // 8)
+    for what in ("reset", "kernel", "vanish", "cut", "late"):
+        returned = _returned(cable)
+        open_ = cable.order("delay", "0", "0")
+        began = time.monotonic()
+        match what:
+            case "reset" | "vanish":
+                cable.order(what)
+            case "kernel":
+                cable.reset()
+            case "cut":
+                cable.cut()
+                time.sleep(CUT_SECONDS)
+                cable.mend()
+            case "late":
+                cable.order("delay", *DELAY)
+                cable.order("drop", *LOSS)
+        seconds = 0.0
+        if what in ("reset", "kernel", "vanish"):
+            while _returned(cable) < returned + open_ and time.monotonic() < began + BACK_SECONDS:
+                time.sleep(0.05)
+            seconds = time.monotonic() - began
+            if seconds >= BACK_SECONDS:
+                missing = returned + open_ - _returned(cable)
+                outcome.faults.append(f"{what}: {missing} of {open_} were not back after {seconds:.0f} s")
+        outcome.storms.append((what, open_, seconds))
+        cable.wait(len(cable.records()) + bots // 8)
+    if cable.server is None:
+        raise RuntimeError("there is no server")
+    cable.server.send_signal(signal.SIGTERM)
+    code = cable.server.wait(DRAIN_SECONDS + 30)
+    if code:
+        outcome.faults.append(f"after SIGTERM the server ended with {code}: {cable.log[-2000:]}")
+    asyncio.run(_hold(f"sqlite:///{cable.folder / 'arena.db'}", outcome))
+    return outcome
+
+
+def _returned(cable: Cable) -> int:
+    """How often a bot has come in so far, with its session or without."""
+    log = cable.log
+    return log.count(": back from") + log.count(": here from")
+
+
+async def _hold(database: str, outcome: Outcome) -> None:
+    """Each match that was begun has ended, once, and as the rules say."""
+    async with store.open_store(database) as engine, engine.connect() as connection:
+        rows = (await connection.execute(sa.select(store.matches))).all()
+    outcome.matches = len(rows)
+    for row in rows:
+        if row.record is None:
+            outcome.faults.append(f"{row.match} has not ended")
+            continue
+        record = from_line(row.record)
+        outcome.reasons[record.result.reason.value] += 1
+        check_end(record, outcome.faults.append)
+
+
+WHAT = {
+    "reset": "reset at both ends",
+    "kernel": "reset by the kernels (`ss -K`)",
+    "vanish": "half-open: gone at the bots' end, silent at the server's",
+    "cut": f"cable cut for {CUT_SECONDS:g} s",
+    "late": f"{DELAY[0]} ± {DELAY[1]} s late, {float(LOSS[0]):.0%} of the pieces sent twice",
+}
+
+
+def section(outcome: Outcome, bots: int) -> Section:
+    """What is written to the results."""
+    reasons = ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common())
+    return Section(
+        "A storm of reconnecting bots",
+        f"{bots} bots in {bots // 2} matches of tic-tac-toe, in network namespaces with a bad line between. All "
+        "connections break at once, and all bots come back at once. Each match is held against the rules at the end.",
+        ["what breaks", "connections", "s until all were back"],
+        [
+            [WHAT[what], str(count), f"{seconds:.1f}" if seconds else "-"]
+            for what, count, seconds in outcome.storms
+        ],
+        note=f"{outcome.matches} matches were begun. They ended by: {reasons}. {len(outcome.faults)} faults.",
+    )
+
+
+def main() -> int:
+    """Run it and print what came of it; 1 for any fault."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser.add_argument("--bots", type=int, default=500)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="arena-storm-") as folder:
+        try:
+            with laid(Path(folder), between=True) as cable, measured_on("python -m benchmarks.storm") as note:
+                outcome = storm(cable, given.bots)
+        except NoCable as why:
+            print(why)
+            return 1
+    text = f"{section(outcome, given.bots).markdown()}\n\n{note()}"
+    print(text)
+    if given.bots >= 500:
+        write_server("storm", text)
+    return report(outcome.faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

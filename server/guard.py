@@ -1,0 +1,223 @@
+"""The guard of one connection: what it may cost the event loop, below what any limit on messages sees.
+
+What has arrived on a socket is a large piece of work when it holds thousands of frames, and so are a hundred
+handshakes at once. So newcomers, and whoever sends more than a player has to say, wait in a lane, where one small
+piece of one of them is taken at a time. A player's move is never in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import transports
+from collections import deque
+from collections.abc import Callable
+from time import monotonic, monotonic_ns
+from typing import Protocol, cast
+
+from websockets.asyncio.server import ServerConnection
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Event, State
+
+from protocol.codes import Code
+from server.flow import Flow
+
+PIECE = 512
+"""Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
+PAUSE = 0.002
+"""Seconds from one piece of a newcomer to the next: 250 come in a second."""
+LONG_PAUSE = 0.004
+"""Seconds from one piece of whoever sends much to the next."""
+AFTER_CLOSE = 4096
+"""Bytes that still may come from a client that was told that its connection is closed; an honest one has few under way."""
+CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
+CONTROLS_PER_SECOND = 10.0
+"""Control frames that a client may send on the average; each ping is answered."""
+CONTROL_BURST = 100
+MOST_FRAGMENTS = 1024
+"""Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
+FAULTY = {1002, 1003, 1007, 1008, 1009}
+"""Close codes of this side for what a client did wrong ..."""
+HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
+"""... but for these: a bot that returns, and one that waits for its name."""
+
+
+class Lane:
+    """Those who wait for a turn of the event loop, in the order in which they came, with a pause after each."""
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._moving = False
+
+    def enter(self, step: Callable[[], None]) -> None:
+        """Call `step` in a turn of its own."""
+        self._waiting.append(step)
+        if not self._moving:
+            self._moving = True
+            asyncio.get_running_loop().call_soon(self._move)
+
+    def _move(self) -> None:
+        if not self._waiting:
+            self._moving = False
+            return
+        # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
+        asyncio.get_running_loop().call_later(self._pause, self._move)
+        self._waiting.popleft()()
+
+
+class Doorkeeper(Protocol):
+    """Who counts connections (server.door)."""
+
+    newcomers: Lane
+    floods: Lane
+
+    def greet(self, address: str) -> bool:
+        """Whether one more connection from the address may come in; it is counted if so."""
+        ...
+
+    def leave(self, address: str) -> None:
+        """A counted connection has ended."""
+        ...
+
+    def cut_off(self, address: str) -> None:
+        """A connection from the address had to be ended for what it did."""
+        ...
+
+
+class GuardedConnection(ServerConnection):
+    """A connection that is counted from its first moment to its last, and never parsed for long."""
+
+    keeper: Doorkeeper
+    """Set by the door, for all connections of a server."""
+    patience: float
+    """Seconds from the connection to the end of its handshake."""
+    client_address: str | None = None
+    """Whom it is counted for."""
+    _known = False
+    """Whether it came in at all."""
+
+    def connection_made(self, transport: transports.BaseTransport) -> None:
+        address = host_of(transport.get_extra_info("peername"))
+        if not self.keeper.greet(address):
+            # Nothing that the library keeps of a connection is made for it: refusals must cost little.
+            cast("asyncio.Transport", transport).abort()
+            return
+        self.client_address = address
+        super().connection_made(transport)
+        self._known = True
+        self._came = monotonic()
+        self._new = True
+        """Whether no message of it has come yet."""
+        self._spoke = False
+        self._flooded = False
+        self._fragments = 0
+        self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, monotonic_ns())
+        self._unparsed = b""
+        self._full = False
+        """Whether the queue of what was parsed is full."""
+        self._after_close = 0
+        # The library pauses the transport when its queue is full; what was received already waits here.
+        self.recv_messages.pause, self.recv_messages.resume = self._pause, self._resume
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._known:
+            return
+        if self.client_address is not None:
+            if self._was_cut_off():
+                self.keeper.cut_off(self.client_address)
+            self.keeper.leave(self.client_address)
+        super().connection_lost(exc)
+
+    def _was_cut_off(self) -> bool:
+        if self._flooded:
+            return True
+        if self.state is State.CONNECTING:
+            # Browsers open connections in advance, and may never say a word on them.
+            return self._spoke and monotonic() - self._came >= self.patience
+        sent = self.protocol.close_sent
+        return (
+            sent is not None
+            and sent.code in FAULTY
+            and not self.protocol.close_rcvd_then_sent
+            and not sent.reason.startswith(HARMLESS)
+        )
+
+    # what it sends
+
+    def data_received(self, data: bytes) -> None:
+        self._spoke = True
+        if not (self._new or self._unparsed or len(data) > PIECE):
+            self._parse(data)
+            return
+        if not self._unparsed:
+            self.transport.pause_reading()
+            self._wait()
+        self._unparsed += data
+
+    def _wait(self) -> None:
+        lane = self.keeper.newcomers if self._new else self.keeper.floods
+        lane.enter(self._parse_piece)
+
+    def eof_received(self) -> None:
+        rest, self._unparsed = self._unparsed, b""
+        if rest:
+            self._parse(rest)
+        super().eof_received()
+
+    def _parse_piece(self) -> None:
+        # Once this side has ended the stream, because it broke the websocket protocol, the rest is thrown away whole.
+        size = len(self._unparsed) if self.protocol.eof_sent else PIECE
+        piece, self._unparsed = self._unparsed[:size], self._unparsed[size:]
+        self._parse(piece)
+        if not self._full:
+            self._resume()
+
+    def _pause(self) -> None:
+        self._full = True
+        self.transport.pause_reading()
+
+    def _resume(self) -> None:
+        self._full = False
+        if self._unparsed:
+            self._wait()
+        else:
+            self.transport.resume_reading()
+
+    def _parse(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            self._unparsed = b""
+            return
+        if self.state is State.CLOSING and not self.protocol.eof_sent:
+            self._after_close += len(data)
+            if self._after_close > AFTER_CLOSE:
+                self._abort()
+                return
+        super().data_received(data)
+
+    def process_event(self, event: Event) -> None:
+        if isinstance(event, Frame):
+            if not self._bearable(event):
+                self._abort()
+                return
+            self._new = False
+        super().process_event(event)
+
+    def _bearable(self, frame: Frame) -> bool:
+        """Whether a frame is within what no limit on messages sees: control frames, and fragments."""
+        if frame.opcode in CONTROLS:
+            return self._controls.take(monotonic_ns())
+        self._fragments = 0 if frame.fin else self._fragments + 1
+        return self._fragments <= MOST_FRAGMENTS
+
+    def _abort(self) -> None:
+        self._flooded = True
+        self._unparsed = b""
+        self.transport.abort()
+
+
+def host_of(peer: object) -> str:
+    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
+    if not (isinstance(peer, tuple) and peer):
+        return "local"
+    address = str(peer[0]).partition("%")[0]
+    return address.removeprefix("::ffff:") if "." in address else address

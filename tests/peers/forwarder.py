@@ -1,0 +1,155 @@
+"""A bad line between two hosts: hands on bytes from one socket to another, and spoils it when it is told to.
+
+python -m tests.peers.forwarder HOST PORT TO_HOST TO_PORT
+
+It prints a line once it listens, and one after each order, with the number of connections that it was for. Orders come as lines of standard input:
+
+delay SECONDS SPREAD   each piece of data comes so much later, give or take; the order of a connection stays
+drop SHARE RETRY       this share of the pieces is lost on the way, and sent again after RETRY seconds, as by TCP
+reset                  every connection is reset, at both ends
+vanish                 every connection is reset at the client's end and stays open, silent, at the server's
+freeze                 no byte of the connections that are there passes any more, either way, and nobody is told
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import struct
+import sys
+from dataclasses import dataclass, field
+
+import uvloop
+
+AT_ONCE = 65536
+WAITING = 64
+"""Pieces of a connection that may be on their way: then the sender waits."""
+
+
+@dataclass
+class Line:
+    """How bad it is now."""
+
+    delay: float = 0.0
+    spread: float = 0.0
+    lost: float = 0.0
+    retry: float = 0.2
+    pairs: set[Pair] = field(default_factory=set)
+
+    def seconds(self) -> float:
+        """How long one piece is on its way."""
+        late = max(0.0, self.delay + random.uniform(-self.spread, self.spread))
+        while random.random() < self.lost:
+            late += self.retry
+        return late
+
+
+@dataclass(eq=False)
+class Pair:
+    """A connection from a client, and the one that stands for it at the server."""
+
+    client: asyncio.StreamWriter
+    server: asyncio.StreamWriter
+    passes: bool = True
+
+    async def carry(self, line: Line, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        """Hand on what comes from one end until it ends, and its end too."""
+        under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(WAITING)
+        loop = asyncio.get_running_loop()
+
+        async def deliver() -> None:
+            while True:
+                due, data = await under_way.get()
+                await asyncio.sleep(due - loop.time())
+                if self.passes and data:
+                    sink.write(data)
+                    await sink.drain()
+                elif not data:
+                    if self.passes:
+                        sink.close()
+                    return
+
+        delivery = asyncio.create_task(deliver())
+        due = 0.0
+        try:
+            while True:
+                data = await source.read(AT_ONCE)
+                due = max(due, loop.time() + line.seconds())
+                await under_way.put((due, data))
+                if not data:
+                    break
+            await delivery
+        except OSError:
+            if self.passes:
+                reset(sink)
+        finally:
+            delivery.cancel()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close a connection so that its peer is told of a reset."""
+    plain: socket.socket | None = writer.get_extra_info("socket")
+    if plain is not None and plain.fileno() >= 0:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
+    """Run until killed, or until standard input ends."""
+    line = Line()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far_reader, far_writer = await asyncio.open_connection(to_host, to_port)
+        except OSError:
+            reset(writer)
+            return
+        pair = Pair(writer, far_writer)
+        line.pairs.add(pair)
+        try:
+            await asyncio.gather(
+                pair.carry(line, reader, far_writer),
+                pair.carry(line, far_reader, writer),
+                return_exceptions=True,
+            )
+        finally:
+            line.pairs.discard(pair)
+
+    orders = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
+    )
+    async with await asyncio.start_server(accept, host, port, backlog=1024):
+        say("listening")
+        while order := (await orders.readline()).decode().split():
+            count = sum(pair.passes for pair in line.pairs)
+            obey(line, order)
+            say(f"{count} connections")
+
+
+def obey(line: Line, order: list[str]) -> None:
+    """Spoil the line as ordered."""
+    match order:
+        case ["delay", seconds, spread]:
+            line.delay, line.spread = float(seconds), float(spread)
+        case ["drop", share, retry]:
+            line.lost, line.retry = float(share), float(retry)
+        case ["reset" | "vanish" | "freeze" as what]:
+            for pair in line.pairs:
+                pair.passes = False
+                if what != "freeze":
+                    reset(pair.client)
+                if what == "reset":
+                    reset(pair.server)
+        case _:
+            raise ValueError(f"no order is {order}")
+
+
+def say(text: str) -> None:
+    """Tell whoever gives the orders."""
+    print(text, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    uvloop.run(forward(sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

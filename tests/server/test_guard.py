@@ -1,0 +1,156 @@
+"""The guard of a connection: large deliveries in small pieces, and who must be cut off too often is shut out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
+from websockets.frames import Frame, Opcode
+from websockets.typing import Subprotocol
+
+from protocol.codec import encode
+from protocol.codes import Code
+from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
+from server.guard import PIECE, Lane
+from server.host import Host, open_host
+from server.limits import HostLimits
+from tests.server.peer import Peer, enter
+
+ELSEWHERE = "127.0.0.2"
+
+
+@asynccontextmanager
+async def plain(host: Host, source: str = "127.0.0.1", **headers: str) -> AsyncIterator[ClientConnection]:
+    """A connection that has shaken hands, from an address, and that says what a test wants."""
+    named: Any = {key.replace("_", "-"): value for key, value in headers.items()}
+    async with connect(
+        host.url,
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
+        compression=None,
+        local_addr=(source, 0),
+        additional_headers=named,
+    ) as connection:
+        yield connection
+
+
+async def misbehave(host: Host, source: str = "127.0.0.1", **headers: str) -> None:
+    """Be cut off for what is no message."""
+    async with plain(host, source, **headers) as connection:
+        await connection.send(b"\xc1")
+        with pytest.raises(ConnectionClosed), anyio.fail_after(10):
+            while True:
+                await connection.recv()
+
+
+async def test_what_is_larger_than_a_piece_comes_in_whole(host: Host) -> None:
+    maps = [f"map {number} {'x' * 50}" for number in range(60)]
+    hello = encode(Hello("anna", maps=maps))
+    assert len(hello) > 4 * PIECE
+    async with plain(host) as connection:
+        peer = Peer(connection)
+        await peer.hello("anna", host.issue_token("anna"), maps=maps)
+        member = host.lobby.find("anna")
+        assert member is not None
+        assert member.takes.maps == set(maps)
+
+
+async def test_many_messages_in_one_delivery_are_each_answered_in_order(host: Host) -> None:
+    async with enter(host, "anna") as anna:
+        count = 20 * PIECE // len(encode(Watch("match 100")))
+        frames = [
+            Frame(Opcode.BINARY, encode(Watch(f"match {number}"))).serialize(mask=True)
+            for number in range(count)
+        ]
+        anna.connection.transport.write(b"".join(frames))
+        for number in range(count):
+            told = await anna.hear(Error)
+            assert (told.code, told.match) == (Code.NO_SUCH_MATCH, f"match {number}")
+        await anna.say(Unwatch("none"))
+        await anna.say(Watch("after"))
+        assert (await anna.hear(Error)).match == "after", "it reads on"
+
+
+async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
+    taken: list[int] = []
+    lane, done, loop = Lane(0.001), asyncio.Event(), asyncio.get_running_loop()
+    faults: list[Any] = []
+    loop.set_exception_handler(lambda _loop, context: faults.append(context["exception"]))
+
+    def step(number: int) -> None:
+        taken.append(number)
+        if number == 1:
+            raise ValueError("a fault")
+        if number == 3:
+            done.set()
+
+    for number in range(4):
+        lane.enter(lambda number=number: step(number))  # type: ignore[misc]
+    await asyncio.sleep(0)
+    assert taken == [0], "the others have their turns later"
+    await asyncio.wait_for(done.wait(), 10)
+    assert taken == [0, 1, 2, 3]
+    assert [str(each) for each in faults] == ["a fault"]
+
+
+async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_else() -> None:
+    async with open_host(limits=HostLimits(cut_offs=3)) as host, AsyncExitStack() as stack:
+        anna = await stack.enter_async_context(enter(host, "anna"))
+        for _ in range(3):
+            await misbehave(host)
+        with pytest.raises((InvalidMessage, OSError)):
+            await stack.enter_async_context(plain(host))
+        await stack.enter_async_context(plain(host, ELSEWHERE))
+        await anna.say(Watch("who is inside stays"))
+        await anna.hear(Error)
+
+
+async def test_a_handshake_that_never_ends_counts_as_cut_off() -> None:
+    async with open_host(limits=HostLimits(cut_offs=1, hello_seconds=0.2)) as host:
+        port = int(host.url.rpartition(":")[2])
+        for said in (b"", b"GET / HTTP/1.1\r\n"):
+            async with plain(host):
+                pass  # not refused: what never said a word counts for nothing
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(said)
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+            writer.close()
+        with pytest.raises((InvalidMessage, OSError)):
+            async with plain(host):
+                pass
+
+
+async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:
+    async with open_host(limits=HostLimits(cut_offs=1)) as host:
+        token = host.issue_token("anna")
+        async with plain(host) as first:
+            session = (await Peer(first).hello("anna", token)).session
+            async with plain(host) as other:
+                await other.send(encode(Hello("anna", token)))
+                with pytest.raises(ConnectionClosed, match=Code.NAME_TAKEN):
+                    while True:
+                        await other.recv()
+            async with plain(host) as again:
+                await Peer(again).hello("anna", token, session)
+                with pytest.raises(ConnectionClosed, match=Code.REPLACED):
+                    while True:
+                        await first.recv()
+        async with plain(host) as dropped:
+            dropped.transport.abort()
+        async with plain(host) as last:
+            await Peer(last).hello("bert", host.issue_token("bert"))
+
+
+async def test_behind_a_proxy_the_client_is_refused_and_not_the_proxy() -> None:
+    async with open_host(limits=HostLimits(cut_offs=1), trusted_proxies=["127.0.0.0/8"]) as host:
+        await misbehave(host, X_Forwarded_For="198.51.100.1")
+        with pytest.raises(InvalidStatus):
+            async with plain(host, X_Forwarded_For="198.51.100.1"):
+                pass
+        async with plain(host, X_Forwarded_For="198.51.100.2"):
+            pass
