@@ -1,0 +1,195 @@
+"""The profile `postgres` of the compose file, for real: a public host and its database, and bots from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import msgpack
+import pytest
+from websockets.sync.client import connect
+
+from protocol.record import from_line
+from tests.bots.commands import ARENA, environment
+from tests.docker.compose import Compose, assert_replays, compose_project, docker
+from tests.peers.wire import SUBPROTOCOL
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+]
+
+IMAGE = "postgres:17"
+ARENA_USER = 10001
+"""The user of the arena's image: who must be able to read the password's file."""
+DATABASE = "postgresql://arena@db/arena"
+
+# It makes two moves, and goes on when a file is there.
+HELD = """
+import time
+from pathlib import Path
+from bots.bot import Bot
+
+class Held(Bot):
+    def choose(self, position, clock):
+        moves = self.game.moves(position)
+        while len(moves) < 7 and not (Path(__file__).parent / "go").exists():
+            time.sleep(0.05)
+        return moves[0]
+"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The running services."""
+
+    compose: Compose
+    address: str
+    password: str
+
+    def get(self, path: str) -> str:
+        with urlopen(f"http://{self.address}{path}", timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def metric(self, line: str) -> float:
+        """The value of a line of the metrics; 0 while it is not there."""
+        found = re.search(rf"^{re.escape(line)} (\S+)$", self.get("/metrics"), re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def wait(self, line: str, least: float) -> None:
+        end = time.monotonic() + 60
+        while self.metric(line) < least:
+            assert time.monotonic() < end, self.get("/metrics") + self.compose("logs", "host")
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[None]:
+    """The image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
+    if docker("images", "--quiet", IMAGE).strip():
+        yield
+        return
+    docker("build", "--tag", IMAGE, str(Path(__file__).parent / "postgres"))
+    yield
+    # Nobody shall take it for the real one.
+    docker("image", "rm", IMAGE)
+
+
+@pytest.fixture(scope="module")
+def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
+    """`docker compose --profile postgres up`, as docs/hosting.md has it, at a port of this machine's choice."""
+    file = tmp_path_factory.mktemp("secret") / "db_password"
+    password = secrets.token_hex(24)
+    file.write_text(f"{password}\n", encoding="ascii")
+    if os.geteuid() == 0:
+        os.chown(file, ARENA_USER, 0)
+        file.chmod(0o400)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    compose = compose_project(
+        f"arena-host-{os.getpid()}",
+        COMPOSE_PROFILES="postgres",
+        DB_PASSWORD_FILE=str(file),
+        LISTEN=address,
+        GAME="tictactoe",
+        TC="600+1",
+    )
+    try:
+        compose("up", "--build", "--detach", "--wait", "db", "host")
+        yield Profile(compose, address, password)
+    finally:
+        compose("down", "--volumes", "--timeout", "5")
+
+
+def test_the_host_waits_for_the_database_and_not_for_the_server_that_makes_it(profile: Profile) -> None:
+    container = profile.compose("ps", "--quiet", "host").strip()
+    assert docker("inspect", "--format", "{{.RestartCount}}", container).strip() == "0"
+    assert profile.get("/readyz") == "ready\n"
+
+
+def test_nobody_is_root_and_nothing_but_the_volumes_can_be_written(profile: Profile) -> None:
+    for service, user in (("host", "arena"), ("db", "postgres")):
+        container = profile.compose("ps", "--quiet", service).strip()
+        wanted = profile.compose("exec", service, "id", "-u", user).strip()
+        status = profile.compose("exec", "--user", user, service, "cat", "/proc/1/status")
+        (running_as,) = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)
+        assert set(running_as.split()) == {wanted}
+        assert wanted != "0"
+        shown = docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container)
+        assert shown.strip() == "true"
+        tried = profile.compose("exec", "--user", "0", service, "sh", "-c", "touch /usr/x 2>&1 || true")
+        assert "Read-only file system" in tried
+
+
+def test_the_password_is_in_its_file_only(profile: Profile) -> None:
+    for service in ("host", "db"):
+        container = profile.compose("ps", "--quiet", service).strip()
+        assert profile.password not in docker("inspect", container)
+        assert profile.password not in profile.compose("logs", service)
+    environment = profile.compose("exec", "host", "cat", "/proc/1/environ", "/proc/1/cmdline")
+    assert "ARENA_DB_PASSWORD_FILE=/run/secrets/db_password" in environment
+    assert profile.password not in environment
+    assert profile.password in profile.compose("exec", "host", "cat", "/run/secrets/db_password")
+
+
+def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
+    """Else all who come through it would share one address, and its limits."""
+    told = "203.0.113.7"
+    with connect(
+        f"ws://{profile.address}", subprotocols=[SUBPROTOCOL], additional_headers={"X-Forwarded-For": told}
+    ) as client:
+        client.send(msgpack.packb({"type": "hello", "name": "guest-1", "token": "", "session": ""}))
+        assert msgpack.unpackb(client.recv(timeout=20, decode=False))["type"] == "welcome"
+    assert f"here from {told}" in profile.compose("logs", "host")
+
+
+@contextmanager
+def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
+    """A bot of its own process, outside of all containers, with a token made as the guide says."""
+    told = profile.compose("exec", "-T", "host", "arena", "token", "create", name, "--db", DATABASE)
+    command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
+    with (file.parent / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, env=environment(ARENA_TOKEN=told.split()[-1]), stdout=log, stderr=log
+        )
+    try:
+        yield
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+    finally:
+        process.kill()
+        process.wait(20)
+
+
+def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
+    profile: Profile, tmp_path: Path
+) -> None:
+    file = tmp_path / "held.py"
+    file.write_text(HELD, encoding="utf-8")
+    with bot(file, "ada", profile), bot(file, "ben", profile):
+        profile.wait('arena_messages_total{type="move"}', 3)
+        profile.compose("kill", "host")
+        profile.compose("up", "--detach", "--wait", "host")
+        assert "going on with 1 matches" in profile.compose("logs", "host")
+        (tmp_path / "go").touch()
+        profile.wait('arena_matches_finished_total{reason="line"}', 1)
+    exported = profile.compose("exec", "-T", "host", "arena", "export", "-", "--db", DATABASE)
+    first = from_line(next(line for line in exported.splitlines() if line.startswith("{")))
+    assert {first.players.maxie, first.players.minnie} == {"ada", "ben"}
+    assert_replays(first)
+    ratings = profile.compose("exec", "-T", "host", "arena", "ratings", "--db", DATABASE)
+    assert re.search(r"\| *ada *\|", ratings), ratings
+    assert re.search(r"\| *ben *\|", ratings), ratings
