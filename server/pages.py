@@ -24,12 +24,11 @@ from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
-import sqlalchemy as sa
 from websockets.http11 import Request
 
 from games.catalogue import GAMES
 from maps.loader import load_file, map_names
-from server import answers
+from server import answers, store
 from server.answers import Answer
 from server.library import MOST, Library
 from server.match_log import MatchLogs
@@ -91,6 +90,9 @@ class Pages:
         """The answer to a GET from an address; None where there is no such page."""
         if len(request.path) > LONGEST:
             return answers.bad_request(f"the path is longer than {LONGEST} characters")
+        if not unquote(request.path).isprintable():
+            # No name has such a character, and PostgreSQL takes no NUL at all.
+            return answers.bad_request("the path has a character that cannot be printed")
         try:
             path = urlsplit(request.path).path
         except ValueError:
@@ -164,8 +166,11 @@ class Pages:
                     return await make()
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
-        except sa.exc.SQLAlchemyError as error:
-            log.error("the store does not answer %s: %s", asked, error)  # noqa: TRY400  one line, for the host
+        except Exception as error:
+            why = store.complaint(error)
+            if why is None:
+                raise
+            log.error("the store does not answer %s: %s", asked, why)  # noqa: TRY400  one line, for the host
             return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _records(self, given: dict[str, str]) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -51,3 +52,10 @@ def assert_replays(record: Record) -> None:
     outcome = game.outcome(position)
     assert outcome is not None
     assert (outcome.winner, outcome.reason.value) == (record.result.winner, record.result.reason.value)
+
+
+def token_in(output: str) -> str:
+    """The token that `arena token create` shows."""
+    (token,) = re.findall(r"^[\w-]{32}$", output, re.MULTILINE)
+    assert isinstance(token, str)
+    return token

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docker.compose import ROOT, docker
+from tests.docker.compose import ROOT, docker, token_in
 from tests.docker.guide import Block, sections
 
 pytestmark = [
@@ -42,7 +42,8 @@ class Machine:
         """Type commands; the first that fails ends them."""
         words = ["docker", "exec", "-i", "--user", "host", "--workdir", SOURCES, *options, self._container]
         return subprocess.run(
-            [*words, "bash", "-e", "-o", "pipefail"],
+            # Both outputs in one there: Docker would carry them apart, and their lines would change places.
+            [*words, "sh", "-c", "exec bash -e -o pipefail 2>&1"],
             input=commands,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -62,7 +63,7 @@ class Machine:
         missing = block.missing(done.stdout)
         assert missing is None, f"{missing}\nis not in\n{done.stdout[-5000:]}"
         if "token create ada" in commands:
-            self._token = done.stdout.split()[-1]
+            self._token = token_in(done.stdout)
 
     def _hold(self, commands: str, block: Block) -> None:
         name = f"held-{len(self._held)}"
@@ -92,6 +93,11 @@ class Machine:
             self.run(f"kill -INT $(cat /tmp/held-{number}.pid)")
             assert process.wait(30) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
         self._held.clear()
+
+    def close(self) -> None:
+        """Whatever was typed on the machine has ended with it."""
+        for process in self._held:
+            process.wait(30)
 
     def journal(self) -> str:
         """The end of the machine's journal."""
@@ -138,9 +144,11 @@ def machine() -> Iterator[Machine]:
             check=True,
             timeout=60,
         )
-        yield Machine(container)
+        made = Machine(container)
+        yield made
     finally:
         docker("rm", "--force", "--volumes", container)
+    made.close()
 
 
 def test_the_guide_leads_from_an_empty_machine_to_a_public_host(machine: Machine) -> None:

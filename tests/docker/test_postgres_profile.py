@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 
 from protocol.record import from_line
 from tests.bots.commands import ARENA, environment
-from tests.docker.compose import Compose, assert_replays, compose_project, docker
+from tests.docker.compose import Compose, assert_replays, compose_project, docker, token_in
 from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = [
@@ -163,7 +163,7 @@ def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
     command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
     with (file.parent / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
-            command, env=environment(ARENA_TOKEN=told.split()[-1]), stdout=log, stderr=log
+            command, env=environment(ARENA_TOKEN=token_in(told)), stdout=log, stderr=log
         )
     try:
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import http.client
 import json
@@ -14,8 +15,9 @@ import anyio
 import pytest
 
 from protocol.record import from_line
-from server.host import Host
+from server.host import Host, open_host
 from server.static import StaticFiles, takes_gzip
+from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 
@@ -131,6 +133,33 @@ async def test_a_question_that_cannot_be_meant_is_refused_in_one_line(host: Host
     status, _, body = await get(host, f"/api/records?{query}")
     assert status == 400
     assert body.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("path", ["bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"])
+async def test_what_no_name_holds_never_reaches_the_database(
+    database: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
+    async with open_host(database=database) as host:
+        token = host.issue_token("anna")
+        credentials = base64.b64encode(f"anna:{token}".encode()).decode()
+        status, _, body = await get(host, f"/api/{path}", Authorization=f"Basic {credentials}")
+    assert status == 400
+    assert body.count(b"\n") == 1
+    assert not caplog.records
+
+
+async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url) as host:
+        await asyncio.to_thread(own_postgresql.stop)
+        status, _, body = await get(host, "/api/records")
+    assert status == 503
+    assert body.count(b"\n") == 1
+    (told,) = [each for each in caplog.records if each.name == "arena.pages"]
+    assert "\n" not in told.getMessage()
 
 
 async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -> None:
