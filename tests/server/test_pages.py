@@ -154,6 +154,7 @@ async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(database=url) as host:
+        await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
         await asyncio.to_thread(own_postgresql.stop)
         status, _, body = await get(host, "/api/records")
     assert status == 503
