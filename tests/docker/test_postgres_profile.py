@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import signal
 import socket
 import subprocess
@@ -20,8 +19,9 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.record import from_line
-from tests.bots.commands import ARENA, environment
-from tests.docker.compose import Compose, assert_replays, compose_project, docker, token_in
+from tests.bots.commands import ARENA, arena, environment
+from tests.docker.compose import ROOT, assert_replays, docker, token_in
+from tests.docker.guide import Block, sections
 from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = [
@@ -33,6 +33,8 @@ pytestmark = [
 IMAGE = "postgres:17"
 ARENA_USER = 10001
 """The user of the arena's image: who must be able to read the password's file."""
+GUIDE = sections()["10. In containers"]
+TOKEN = ("arena", "token")
 DATABASE = "postgresql://arena@db/arena"
 
 # It makes two moves, and goes on when a file is there.
@@ -52,11 +54,38 @@ class Held(Bot):
 
 @dataclass(frozen=True)
 class Profile:
-    """The running services."""
+    """The running services, as whoever stands in their folder commands them."""
 
-    compose: Compose
+    folder: Path
+    environment: dict[str, str]
     address: str
-    password: str
+
+    def do(self, block: Block) -> str:
+        """Type a block of the guide, and see what is shown."""
+        # Whoever is root already has no need of sudo.
+        commands = (
+            re.sub("^sudo ", "", block.commands, flags=re.MULTILINE) if os.geteuid() == 0 else block.commands
+        )
+        done = subprocess.run(
+            ["bash", "-e", "-c", commands],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=500,
+        )
+        assert done.returncode == 0, done.stdout[-5000:]
+        assert block.missing(done.stdout) is None, done.stdout[-5000:]
+        return done.stdout
+
+    def compose(self, *words: str) -> str:
+        return docker("compose", "--profile", "postgres", *words, **self.environment)
+
+    @property
+    def password(self) -> str:
+        return self.compose("exec", "-T", "host", "cat", "/run/secrets/db_password").strip()
 
     def get(self, path: str) -> str:
         with urlopen(f"http://{self.address}{path}", timeout=10) as answer:
@@ -89,29 +118,25 @@ def image() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
-    """`docker compose --profile postgres up`, as docs/hosting.md has it, at a port of this machine's choice."""
-    file = tmp_path_factory.mktemp("secret") / "db_password"
-    password = secrets.token_hex(24)
-    file.write_text(f"{password}\n", encoding="ascii")
-    if os.geteuid() == 0:
-        os.chown(file, ARENA_USER, 0)
-        file.chmod(0o400)
+    """What the guide's first block starts, at a port of this machine's choice."""
+    folder = tmp_path_factory.mktemp("host")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    compose = compose_project(
-        f"arena-host-{os.getpid()}",
-        COMPOSE_PROFILES="postgres",
-        DB_PASSWORD_FILE=str(file),
-        LISTEN=address,
-        GAME="tictactoe",
-        TC="600+1",
-    )
+    environment = {
+        "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+        "COMPOSE_PROJECT_NAME": f"arena-host-{os.getpid()}",
+        "DB_PASSWORD_FILE": str(folder / "db_password"),
+        "LISTEN": address,
+        "GAME": "tictactoe",
+        "TC": "600+1",
+    }
+    made = Profile(folder, environment, address)
     try:
-        compose("up", "--build", "--detach", "--wait", "db", "host")
-        yield Profile(compose, address, password)
+        made.do(GUIDE[0])
+        yield made
     finally:
-        compose("down", "--volumes", "--timeout", "5")
+        made.compose("down", "--volumes", "--timeout", "5")
 
 
 def test_the_host_waits_for_the_database_and_not_for_the_server_that_makes_it(profile: Profile) -> None:
@@ -135,14 +160,16 @@ def test_nobody_is_root_and_nothing_but_the_volumes_can_be_written(profile: Prof
 
 
 def test_the_password_is_in_its_file_only(profile: Profile) -> None:
+    assert re.fullmatch("[0-9a-f]{48}", profile.password)
     for service in ("host", "db"):
         container = profile.compose("ps", "--quiet", service).strip()
         assert profile.password not in docker("inspect", container)
         assert profile.password not in profile.compose("logs", service)
-    environment = profile.compose("exec", "host", "cat", "/proc/1/environ", "/proc/1/cmdline")
-    assert "ARENA_DB_PASSWORD_FILE=/run/secrets/db_password" in environment
-    assert profile.password not in environment
-    assert profile.password in profile.compose("exec", "host", "cat", "/run/secrets/db_password")
+    seen = profile.compose("exec", "host", "cat", "/proc/1/environ", "/proc/1/cmdline")
+    assert "ARENA_DB_PASSWORD_FILE=/run/secrets/db_password" in seen
+    assert profile.password not in seen
+    file = profile.folder / "db_password"
+    assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (ARENA_USER, 0o400)
 
 
 def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
@@ -159,7 +186,12 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
 @contextmanager
 def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
     """A bot of its own process, outside of all containers, with a token made as the guide says."""
-    told = profile.compose("exec", "-T", "host", "arena", "token", "create", name, "--db", DATABASE)
+    change = (
+        "create"
+        if name not in profile.compose("exec", "-T", "host", *TOKEN, "list", "--db", DATABASE)
+        else "rotate"
+    )
+    told = profile.compose("exec", "-T", "host", *TOKEN, change, name, "--db", DATABASE)
     command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
     with (file.parent / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
@@ -193,3 +225,12 @@ def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
     ratings = profile.compose("exec", "-T", "host", "arena", "ratings", "--db", DATABASE)
     assert re.search(r"\| *ada *\|", ratings), ratings
     assert re.search(r"\| *ben *\|", ratings), ratings
+
+
+def test_a_backup_is_brought_out_and_up_again_goes_on(profile: Profile) -> None:
+    """The last of this file: it stops the host, as the guide says, and starts it again."""
+    profile.do(GUIDE[1])
+    backup = f"sqlite:///{profile.folder / 'arena-backup.db'}"
+    assert re.search(r"\| *ada *\| *bot *\|", arena("token", "list", "--db", backup).stdout)
+    profile.compose("up", "--detach", "--wait", "db", "host")
+    assert profile.get("/readyz") == "ready\n"
