@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.docker.compose import ROOT, docker, token_in
-from tests.docker.guide import Block, sections
+from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
     pytest.mark.docker,

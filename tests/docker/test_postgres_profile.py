@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 from protocol.record import from_line
 from tests.bots.commands import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, token_in
-from tests.docker.guide import Block, sections
+from tests.docs.hosting_guide import Block, sections
 from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = [
