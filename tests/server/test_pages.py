@@ -13,9 +13,11 @@ from urllib.parse import quote
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from protocol.record import from_line
 from server.host import Host, open_host
+from server.pages import AT_ONCE
 from server.static import StaticFiles, takes_gzip
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
@@ -121,6 +123,7 @@ async def test_what_is_not_there_is_told_in_one_line(host: Host, path: str) -> N
         "limit=" + "9" * 100,
         "limit=%C2%B2",
         "game=chess",
+        "x=1",
         "before=yesterday",
         "before=2026-01-01|a'b",
         "bot=%ff",
@@ -147,6 +150,23 @@ async def test_what_no_name_holds_never_reaches_the_database(
     assert status == 400
     assert body.count(b"\n") == 1
     assert not caplog.records
+
+
+async def test_a_question_that_many_ask_at_once_goes_to_the_store_a_few_times(host: Host) -> None:
+    """Whoever presses reload, or makes others do so, must not keep the store busy."""
+    await play(host, 1)
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "matches.event = " in statement:
+            asked.append(statement)
+
+    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", note)
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            letter = "t" if number % 2 else "%74"  # the same question
+            tasks.start_soon(ask, host, f"table?event={letter}est")
+    assert 1 <= len(asked) <= AT_ONCE
 
 
 async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
