@@ -14,8 +14,8 @@ RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --
  && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:3.13-slim
-# What is compiled at run time is kept where the arena's own user may write.
-ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 NUMBA_CACHE_DIR=/tmp/numba
+# What is compiled at run time is kept where the arena's own user may write, also where the root is read-only.
+ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache
 RUN useradd --system --create-home --uid 10001 arena && install -d -o arena -g arena /record
 COPY --from=build /opt/arena /opt/arena
 USER arena

@@ -10,8 +10,8 @@
 /api/bot/NAME              what is known of a bot
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
-Each answer that needs the store is kept for a second, and only a few are made at once: however often
-people press reload, matches do not notice.
+Each answer that needs the store is kept for a second, only a few are made at once, and one question has
+one form: however often people press reload, matches do not notice.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
-import sqlalchemy as sa
 from websockets.http11 import Request
 
 from games.catalogue import GAMES
 from maps.loader import load_file, map_names
-from server import answers
+from server import answers, store
 from server.answers import Answer
 from server.library import MOST, Library
 from server.match_log import MatchLogs
@@ -47,6 +46,13 @@ AT_ONCE = 4
 """How many questions go to the store at once."""
 PATIENCE = 10.0
 """Seconds after which a question is given up."""
+PARAMETERS = {
+    "records": {"before", "limit", "bot", "game"},
+    "record": {"download"},
+    "table": {"event"},
+    "bot": set[str](),
+}
+"""What may follow the `?` of each question."""
 LONGEST = 2048
 """Characters of a path and its query."""
 
@@ -81,7 +87,7 @@ class Pages:
             "games": sorted(GAMES.keys() & {"riskless", "tictactoe", "hexapawn"}),
             "maps": map_names(),
         }
-        self._kept: dict[str, tuple[float, Answer]] = {}
+        self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self.draining = False
         self.guests = False
@@ -91,6 +97,9 @@ class Pages:
         """The answer to a GET from an address; None where there is no such page."""
         if len(request.path) > LONGEST:
             return answers.bad_request(f"the path is longer than {LONGEST} characters")
+        if not unquote(request.path).isprintable():
+            # No name has such a character, and PostgreSQL takes no NUL at all.
+            return answers.bad_request("the path has a character that cannot be printed")
         try:
             path = urlsplit(request.path).path
         except ValueError:
@@ -131,30 +140,40 @@ class Pages:
                 case "map", True:
                     return _map(name)
                 case "records", False:
-                    return await self._ask(asked, lambda: self._records(given))
+                    return await self._ask(path, given, lambda: self._records(given))
                 case "record", True:
-                    return await self._ask(asked, lambda: self._record(name, download="download" in given))
+                    return await self._ask(
+                        path, given, lambda: self._record(name, download="download" in given)
+                    )
                 case "table", False:
-                    return await self._ask(asked, lambda: self._table(given.get("event", "")))
+                    return await self._ask(path, given, lambda: self._table(given.get("event", "")))
                 case "bot", True:
-                    return await self._ask(asked, lambda: self._bot(name))
+                    return await self._ask(path, given, lambda: self._bot(name))
         except _Wrong as wrong:
             return answers.bad_request(str(wrong))
         return None
 
-    async def _ask(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _ask(self, path: str, given: dict[str, str], make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer of the last second, or a new one."""
-        kept = self._kept.get(asked)
-        if kept is not None and monotonic() < kept[0]:
-            return kept[1]
-        made = await self._timed(asked, make)
-        if made.status is HTTPStatus.SERVICE_UNAVAILABLE:
+        known = PARAMETERS[path.partition("/")[0]]
+        for name in given:
+            if name not in known:
+                # What means nothing would make one question into as many as somebody likes.
+                raise _Wrong(f"there is no parameter {name!r:.40} here")
+        question = (unquote(path), *sorted(given.items()))
+
+        async def answer() -> Answer:
+            kept = self._kept.get(question)  # perhaps made while this one waited for its turn
+            if kept is not None and monotonic() < kept[0]:
+                return kept[1]
+            made = await make()
+            self._kept.pop(question, None)
+            while len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[question] = (monotonic() + KEPT_SECONDS, made)
             return made
-        self._kept.pop(asked, None)
-        while len(self._kept) >= KEPT:
-            del self._kept[next(iter(self._kept))]
-        self._kept[asked] = (monotonic() + KEPT_SECONDS, made)
-        return made
+
+        return await self._timed(f"/api/{path}", answer)
 
     async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, which must not take long."""
@@ -164,8 +183,11 @@ class Pages:
                     return await make()
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
-        except sa.exc.SQLAlchemyError as error:
-            log.error("the store does not answer %s: %s", asked, error)  # noqa: TRY400  one line, for the host
+        except Exception as error:
+            why = store.complaint(error)
+            if why is None:
+                raise
+            log.error("the store does not answer %s: %s", asked, why)  # noqa: TRY400  one line, for the host
             return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _records(self, given: dict[str, str]) -> Answer:

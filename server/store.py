@@ -247,18 +247,20 @@ async def usable(engine: AsyncEngine) -> AsyncIterator[None]:
     """Turns what the database complains of into a StoreError of one line."""
     try:
         yield
-    except (sa.exc.SQLAlchemyError, OSError, migrations.UnknownSchema) as error:
-        raise _problem(engine, error) from None
     except Exception as error:
-        # asyncpg's refusals of a connection, which come as they are
-        if not type(error).__module__.startswith("asyncpg."):
+        why = complaint(error)
+        if why is None:
             raise
-        raise _problem(engine, error) from None
+        raise StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}") from None
 
 
-def _problem(engine: AsyncEngine, error: Exception) -> StoreError:
-    why = (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
-    return StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}")
+def complaint(error: Exception) -> str | None:
+    """What a database complains of, in one line; None for whatever else an exception is about."""
+    known = isinstance(error, sa.exc.SQLAlchemyError | OSError | migrations.UnknownSchema)
+    # asyncpg's refusals of a connection come as they are
+    if not known and not type(error).__module__.startswith("asyncpg."):
+        return None
+    return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
 
 
 @asynccontextmanager

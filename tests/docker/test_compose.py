@@ -6,19 +6,16 @@ Runs where DOCKER_HOST names an engine, as `.ci/run` sees to where it can.
 from __future__ import annotations
 
 import os
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from games.catalogue import make_game
 from protocol.record import Record, read
-
-ROOT = Path(__file__).parents[2]
+from tests.docker.compose import Compose, assert_replays, compose_project, docker
 
 pytestmark = [
     pytest.mark.docker,
@@ -33,8 +30,6 @@ class Last(Bot):
     def choose(self, position, clock):
         return self.game.moves(position)[-1]
 """
-
-Compose = Callable[..., str]
 
 
 @pytest.fixture
@@ -52,22 +47,7 @@ services:
 """,
         encoding="utf-8",
     )
-    files = ["-f", str(ROOT / "docker-compose.yml"), "-f", str(tmp_path / "own.yml")]
-    project = f"arena-test-{os.getpid()}"
-
-    def run(*arguments: str, **environment: str) -> str:
-        done = subprocess.run(
-            ["docker", "compose", "--progress", "plain", "-p", project, *files, *arguments],
-            env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=800,
-        )
-        assert done.returncode == 0, done.stdout[-5000:]
-        return done.stdout
-
+    run = compose_project(f"arena-test-{os.getpid()}", tmp_path / "own.yml")
     yield run
     run("down", "--volumes", "--timeout", "5")
 
@@ -81,16 +61,6 @@ def exit_codes(compose: Compose) -> dict[str, int]:
 def records(compose: Compose, folder: Path) -> list[Record]:
     compose("cp", "server:/record/ladder.jsonl", str(folder))
     return list(read(folder / "ladder.jsonl"))
-
-
-def assert_replays(record: Record) -> None:
-    game = make_game(record.game, record.setup)
-    position = game.start()
-    for each in record.moves:
-        position = game.play(position, game.move_from_data(each.move))
-    outcome = game.outcome(position)
-    assert outcome is not None
-    assert (outcome.winner, outcome.reason.value) == (record.result.winner, record.result.reason.value)
 
 
 def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
@@ -167,10 +137,5 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
     names = compose("ps", "--all", "--format", "{{.Name}}").split()
     for name in names:
         if "-random-" in name or "-greedy-" in name:
-            shown = subprocess.run(
-                ["docker", "inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", name],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            assert shown.stdout.split() == [str(10**9), str(2**30)]
+            shown = docker("inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", name)
+            assert shown.split() == [str(10**9), str(2**30)]

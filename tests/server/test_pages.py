@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import http.client
 import json
@@ -12,10 +13,13 @@ from urllib.parse import quote
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from protocol.record import from_line
-from server.host import Host
+from server.host import Host, open_host
+from server.pages import AT_ONCE
 from server.static import StaticFiles, takes_gzip
+from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 
@@ -119,6 +123,7 @@ async def test_what_is_not_there_is_told_in_one_line(host: Host, path: str) -> N
         "limit=" + "9" * 100,
         "limit=%C2%B2",
         "game=chess",
+        "x=1",
         "before=yesterday",
         "before=2026-01-01|a'b",
         "bot=%ff",
@@ -131,6 +136,51 @@ async def test_a_question_that_cannot_be_meant_is_refused_in_one_line(host: Host
     status, _, body = await get(host, f"/api/records?{query}")
     assert status == 400
     assert body.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("path", ["bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"])
+async def test_what_no_name_holds_never_reaches_the_database(
+    database: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
+    async with open_host(database=database) as host:
+        token = host.issue_token("anna")
+        credentials = base64.b64encode(f"anna:{token}".encode()).decode()
+        status, _, body = await get(host, f"/api/{path}", Authorization=f"Basic {credentials}")
+    assert status == 400
+    assert body.count(b"\n") == 1
+    assert not caplog.records
+
+
+async def test_a_question_that_many_ask_at_once_goes_to_the_store_a_few_times(host: Host) -> None:
+    """Whoever presses reload, or makes others do so, must not keep the store busy."""
+    await play(host, 1)
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "matches.event = " in statement:
+            asked.append(statement)
+
+    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", note)
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            letter = "t" if number % 2 else "%74"  # the same question
+            tasks.start_soon(ask, host, f"table?event={letter}est")
+    assert 1 <= len(asked) <= AT_ONCE
+
+
+async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url) as host:
+        await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
+        await asyncio.to_thread(own_postgresql.stop)
+        status, _, body = await get(host, "/api/records")
+    assert status == 503
+    assert body.count(b"\n") == 1
+    (told,) = [each for each in caplog.records if each.name == "arena.pages"]
+    assert "\n" not in told.getMessage()
 
 
 async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -> None:

@@ -1,0 +1,61 @@
+"""What the tests in Docker share: `docker` and `docker compose` as a person types them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from games.catalogue import make_game
+from protocol.record import Record
+
+ROOT = Path(__file__).parents[2]
+
+Compose = Callable[..., str]
+"""Takes the words after `docker compose`, and variables of the environment; returns what was printed."""
+
+
+def docker(*arguments: str, **environment: str) -> str:
+    """What a `docker` command prints, on both outputs. It must succeed."""
+    done = subprocess.run(
+        ["docker", *arguments],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=800,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    return done.stdout
+
+
+def compose_project(name: str, *files: Path, **always: str) -> Compose:
+    """Runs `docker compose` on a project of its own: the root's file, and others on top of it."""
+    chosen = [word for file in (ROOT / "docker-compose.yml", *files) for word in ("-f", str(file))]
+
+    def run(*arguments: str, **environment: str) -> str:
+        words = ("compose", "--progress", "plain", "-p", name, *chosen, *arguments)
+        return docker(*words, **{**always, **environment})
+
+    return run
+
+
+def assert_replays(record: Record) -> None:
+    """The rules lead from the record's moves to its result."""
+    game = make_game(record.game, record.setup)
+    position = game.start()
+    for each in record.moves:
+        position = game.play(position, game.move_from_data(each.move))
+    outcome = game.outcome(position)
+    assert outcome is not None
+    assert (outcome.winner, outcome.reason.value) == (record.result.winner, record.result.reason.value)
+
+
+def token_in(output: str) -> str:
+    """The token that `arena token create` shows."""
+    (token,) = re.findall(r"^[\w-]{32}$", output, re.MULTILINE)
+    assert isinstance(token, str)
+    return token

@@ -1,0 +1,163 @@
+"""docs/hosting.md, typed word for word on an empty machine: a container in which systemd runs."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docker.compose import ROOT, docker, token_in
+from tests.docs.hosting_guide import Block, sections
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+]
+
+SOURCES = "/home/host/riskless-arena"
+IN_CONTAINERS = "10. In containers"
+"""The section that tests/docker/test_postgres_profile.py types."""
+HELD = re.compile(r"(\w+=\S+ )*arena (serve|bot) ")
+"""A command that runs until somebody stops it: here, until its section ends."""
+RUNNING = "arena_bots 1.0"
+
+
+class Machine:
+    """An empty machine, and somebody who types on it."""
+
+    def __init__(self, container: str) -> None:
+        self._container = container
+        self._held: list[subprocess.Popen[str]] = []
+        self._token = ""
+
+    def run(self, commands: str, *options: str) -> subprocess.CompletedProcess[str]:
+        """Type commands; the first that fails ends them."""
+        words = ["docker", "exec", "-i", "--user", "host", "--workdir", SOURCES, *options, self._container]
+        return subprocess.run(
+            # Both outputs in one there: Docker would carry them apart, and their lines would change places.
+            [*words, "sh", "-c", "exec bash -e -o pipefail 2>&1"],
+            input=commands,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def do(self, block: Block) -> None:
+        """Type a block, and see what is shown."""
+        commands = block.commands.replace("THE-TOKEN", self._token)
+        if HELD.match(commands):
+            self._hold(commands, block)
+            return
+        done = self.run(commands)
+        assert done.returncode == 0, f"{commands}\n{done.stdout[-5000:]}\n{self.journal()}"
+        missing = block.missing(done.stdout)
+        assert missing is None, f"{missing}\nis not in\n{done.stdout[-5000:]}"
+        if "token create ada" in commands:
+            self._token = token_in(done.stdout)
+
+    def _hold(self, commands: str, block: Block) -> None:
+        name = f"held-{len(self._held)}"
+        self._held.append(
+            subprocess.Popen(
+                ["docker", "exec", "-i", "--user", "host", "--workdir", SOURCES, self._container, "bash"],
+                stdin=subprocess.PIPE,
+                text=True,
+            )
+        )
+        stdin = self._held[-1].stdin
+        assert stdin is not None
+        stdin.write(f"echo $$ >/tmp/{name}.pid; exec env {commands.rstrip()} >/tmp/{name}.log 2>&1\n")
+        stdin.close()
+        end = time.monotonic() + 30
+        while True:
+            told = self.run(f"cat /tmp/{name}.log").stdout
+            up = self.run("curl -s http://127.0.0.1:8765/metrics").stdout
+            if block.missing(told) is None and (block.shown or RUNNING in up):
+                return
+            assert time.monotonic() < end, f"{commands}\n{told}\n{up}\n{self.journal()}"
+            time.sleep(0.2)
+
+    def let_go(self) -> None:
+        """Ctrl-C for what still runs."""
+        for number, process in enumerate(self._held):
+            self.run(f"kill -INT $(cat /tmp/held-{number}.pid)")
+            assert process.wait(30) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
+        self._held.clear()
+
+    def close(self) -> None:
+        """Whatever was typed on the machine has ended with it."""
+        for process in self._held:
+            process.wait(30)
+
+    def journal(self) -> str:
+        """The end of the machine's journal."""
+        return docker("exec", self._container, "journalctl", "--no-pager", "-n", "40")
+
+
+def sources() -> bytes:
+    """The files of the checkout that git knows or would take, as a tar archive."""
+    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in filter(None, names):
+            if (ROOT / name).is_file():
+                tar.add(ROOT / name, f"riskless-arena/{name}")
+    return packed.getvalue()
+
+
+def system_state(container: str) -> str:
+    """What systemd says of itself once it is up; empty when it does not come up."""
+    words = ["docker", "exec", container, "systemctl", "is-system-running", "--wait"]
+    end, state = time.monotonic() + 20, ""
+    while not state and time.monotonic() < end:
+        state = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+        time.sleep(0.2)
+    return state
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    image, container = "riskless-arena-test-machine", f"arena-machine-{os.getpid()}"
+    docker("build", "--tag", image, str(Path(__file__).parent / "machine"))
+    # What systemd itself needs: to mount, and folders that are gone at the next start.
+    folders = [word for folder in ("/run", "/run/lock", "/tmp") for word in ("--tmpfs", f"{folder}:exec")]
+    allowed = ["--cap-add", "SYS_ADMIN", "--security-opt", "seccomp=unconfined", "--cgroupns", "private"]
+    docker("run", "--detach", "--name", container, *folders, *allowed, image)
+    try:
+        state = system_state(container)
+        if state not in ("running", "degraded"):
+            pytest.skip(f"systemd does not run in a container of this engine: {state!r}")
+        subprocess.run(
+            ["docker", "exec", "-i", "--user", "host", container, "tar", "-x", "-C", "/home/host"],
+            input=sources(),
+            check=True,
+            timeout=60,
+        )
+        made = Machine(container)
+        yield made
+    finally:
+        docker("rm", "--force", "--volumes", container)
+    made.close()
+
+
+def test_the_guide_leads_from_an_empty_machine_to_a_public_host(machine: Machine) -> None:
+    typed = 0
+    for title, blocks in sections().items():
+        if title == IN_CONTAINERS:
+            continue
+        for block in blocks:
+            machine.do(block)
+            typed += 1
+        machine.let_go()
+    assert typed >= 15

@@ -1,0 +1,236 @@
+"""The profile `postgres` of the compose file, for real: a public host and its database, and bots from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import msgpack
+import pytest
+from websockets.sync.client import connect
+
+from protocol.record import from_line
+from tests.bots.commands import ARENA, arena, environment
+from tests.docker.compose import ROOT, assert_replays, docker, token_in
+from tests.docs.hosting_guide import Block, sections
+from tests.peers.wire import SUBPROTOCOL
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+]
+
+IMAGE = "postgres:17"
+ARENA_USER = 10001
+"""The user of the arena's image: who must be able to read the password's file."""
+GUIDE = sections()["10. In containers"]
+TOKEN = ("arena", "token")
+DATABASE = "postgresql://arena@db/arena"
+
+# It makes two moves, and goes on when a file is there.
+HELD = """
+import time
+from pathlib import Path
+from bots.bot import Bot
+
+class Held(Bot):
+    def choose(self, position, clock):
+        moves = self.game.moves(position)
+        while len(moves) < 7 and not (Path(__file__).parent / "go").exists():
+            time.sleep(0.05)
+        return moves[0]
+"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The running services, as whoever stands in their folder commands them."""
+
+    folder: Path
+    environment: dict[str, str]
+    address: str
+
+    def do(self, block: Block) -> str:
+        """Type a block of the guide, and see what is shown."""
+        # Whoever is root already has no need of sudo.
+        commands = (
+            re.sub("^sudo ", "", block.commands, flags=re.MULTILINE) if os.geteuid() == 0 else block.commands
+        )
+        done = subprocess.run(
+            ["bash", "-e", "-c", commands],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=500,
+        )
+        assert done.returncode == 0, done.stdout[-5000:]
+        assert block.missing(done.stdout) is None, done.stdout[-5000:]
+        return done.stdout
+
+    def compose(self, *words: str) -> str:
+        return docker("compose", "--profile", "postgres", *words, **self.environment)
+
+    @property
+    def password(self) -> str:
+        return self.compose("exec", "-T", "host", "cat", "/run/secrets/db_password").strip()
+
+    def get(self, path: str) -> str:
+        with urlopen(f"http://{self.address}{path}", timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def metric(self, line: str) -> float:
+        """The value of a line of the metrics; 0 while it is not there."""
+        found = re.search(rf"^{re.escape(line)} (\S+)$", self.get("/metrics"), re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def wait(self, line: str, least: float) -> None:
+        end = time.monotonic() + 60
+        while self.metric(line) < least:
+            assert time.monotonic() < end, self.get("/metrics") + self.compose("logs", "host")
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[None]:
+    """The image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
+    if docker("images", "--quiet", IMAGE).strip():
+        yield
+        return
+    docker("build", "--tag", IMAGE, str(Path(__file__).parent / "postgres"))
+    yield
+    # Nobody shall take it for the real one.
+    docker("image", "rm", IMAGE)
+
+
+@pytest.fixture(scope="module")
+def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
+    """What the guide's first block starts, at a port of this machine's choice."""
+    folder = tmp_path_factory.mktemp("host")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    environment = {
+        "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+        "COMPOSE_PROJECT_NAME": f"arena-host-{os.getpid()}",
+        "DB_PASSWORD_FILE": str(folder / "db_password"),
+        "LISTEN": address,
+        "GAME": "tictactoe",
+        "TC": "600+1",
+    }
+    made = Profile(folder, environment, address)
+    try:
+        made.do(GUIDE[0])
+        yield made
+    finally:
+        made.compose("down", "--volumes", "--timeout", "5")
+
+
+def test_the_host_waits_for_the_database_and_not_for_the_server_that_makes_it(profile: Profile) -> None:
+    container = profile.compose("ps", "--quiet", "host").strip()
+    assert docker("inspect", "--format", "{{.RestartCount}}", container).strip() == "0"
+    assert profile.get("/readyz") == "ready\n"
+
+
+def test_nobody_is_root_and_nothing_but_the_volumes_can_be_written(profile: Profile) -> None:
+    for service, user in (("host", "arena"), ("db", "postgres")):
+        container = profile.compose("ps", "--quiet", service).strip()
+        wanted = profile.compose("exec", service, "id", "-u", user).strip()
+        status = profile.compose("exec", "--user", user, service, "cat", "/proc/1/status")
+        (running_as,) = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)
+        assert set(running_as.split()) == {wanted}
+        assert wanted != "0"
+        shown = docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container)
+        assert shown.strip() == "true"
+        tried = profile.compose("exec", "--user", "0", service, "sh", "-c", "touch /usr/x 2>&1 || true")
+        assert "Read-only file system" in tried
+
+
+def test_the_password_is_in_its_file_only(profile: Profile) -> None:
+    assert re.fullmatch("[0-9a-f]{48}", profile.password)
+    for service in ("host", "db"):
+        container = profile.compose("ps", "--quiet", service).strip()
+        assert profile.password not in docker("inspect", container)
+        assert profile.password not in profile.compose("logs", service)
+    seen = profile.compose("exec", "host", "cat", "/proc/1/environ", "/proc/1/cmdline")
+    assert "ARENA_DB_PASSWORD_FILE=/run/secrets/db_password" in seen
+    assert profile.password not in seen
+    file = profile.folder / "db_password"
+    assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (ARENA_USER, 0o400)
+
+
+def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
+    """Else all who come through it would share one address, and its limits."""
+    told = "203.0.113.7"
+    with connect(
+        f"ws://{profile.address}", subprotocols=[SUBPROTOCOL], additional_headers={"X-Forwarded-For": told}
+    ) as client:
+        client.send(msgpack.packb({"type": "hello", "name": "guest-1", "token": "", "session": ""}))
+        assert msgpack.unpackb(client.recv(timeout=20, decode=False))["type"] == "welcome"
+    assert f"here from {told}" in profile.compose("logs", "host")
+
+
+@contextmanager
+def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
+    """A bot of its own process, outside of all containers, with a token made as the guide says."""
+    change = (
+        "create"
+        if name not in profile.compose("exec", "-T", "host", *TOKEN, "list", "--db", DATABASE)
+        else "rotate"
+    )
+    told = profile.compose("exec", "-T", "host", *TOKEN, change, name, "--db", DATABASE)
+    command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
+    with (file.parent / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, env=environment(ARENA_TOKEN=token_in(told)), stdout=log, stderr=log
+        )
+    try:
+        yield
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+    finally:
+        process.kill()
+        process.wait(20)
+
+
+def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
+    profile: Profile, tmp_path: Path
+) -> None:
+    file = tmp_path / "held.py"
+    file.write_text(HELD, encoding="utf-8")
+    with bot(file, "ada", profile), bot(file, "ben", profile):
+        profile.wait('arena_messages_total{type="move"}', 3)
+        profile.compose("kill", "host")
+        profile.compose("up", "--detach", "--wait", "host")
+        assert "going on with 1 matches" in profile.compose("logs", "host")
+        (tmp_path / "go").touch()
+        profile.wait('arena_matches_finished_total{reason="line"}', 1)
+    exported = profile.compose("exec", "-T", "host", "arena", "export", "-", "--db", DATABASE)
+    first = from_line(next(line for line in exported.splitlines() if line.startswith("{")))
+    assert {first.players.maxie, first.players.minnie} == {"ada", "ben"}
+    assert_replays(first)
+    ratings = profile.compose("exec", "-T", "host", "arena", "ratings", "--db", DATABASE)
+    assert re.search(r"\| *ada *\|", ratings), ratings
+    assert re.search(r"\| *ben *\|", ratings), ratings
+
+
+def test_a_backup_is_brought_out_and_up_again_goes_on(profile: Profile) -> None:
+    """The last of this file: it stops the host, as the guide says, and starts it again."""
+    profile.do(GUIDE[1])
+    backup = f"sqlite:///{profile.folder / 'arena-backup.db'}"
+    assert re.search(r"\| *ada *\| *bot *\|", arena("token", "list", "--db", backup).stdout)
+    profile.compose("up", "--detach", "--wait", "db", "host")
+    assert profile.get("/readyz") == "ready\n"

@@ -1,0 +1,230 @@
+"""docs/hosting.md without a machine of its own: its certificate, its nginx, and bots that come through them.
+
+The guide as a whole is typed in tests/docker/test_hosting_guide.py.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, build_opener
+
+import msgpack
+import pytest
+from websockets.sync.client import connect
+
+from protocol.codes import Code
+from tests.bots.commands import ARENA, arena, environment
+from tests.docs.hosting_guide import sections
+from tests.peers.wire import SUBPROTOCOL
+
+pytestmark = pytest.mark.timeout(120)
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl on this machine")
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+NAME = "localhost"
+"""Stands here for arena.example, which nobody on this machine knows."""
+TLS = [block.commands.replace("arena.example", NAME) for block in sections()["5. TLS"]]
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `arena serve`."""
+
+    port: int
+    log: Path
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Server]:
+    """`arena serve` on a free port, with a store in the folder."""
+    log = folder / "serve.log"
+    command = [*ARENA, "serve", "--port", "0", "--house", "none", "--log", "json", *options]
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=written, stderr=written)
+    try:
+        end = time.monotonic() + 60
+        while not (found := re.search(r"^listening on wss?://\S+:(\d+)$", log.read_text(), re.MULTILINE)):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        yield Server(int(found[1]), log)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def get(url: str, trust: Path) -> tuple[int, str]:
+    """Status and body of a page; a certificate must be the one in `trust`."""
+    context = ssl.create_default_context(cafile=str(trust))
+    try:
+        with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except HTTPError as error:
+        with error:
+            return error.code, error.headers.get("Location", "")
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """Certificate and key, made by the guide's own command."""
+    (line,) = [line for line in TLS[0].splitlines() if " openssl req " in line]
+    words = shlex.split(line.removeprefix("sudo "))
+    chain, key = tmp_path / "arena.pem", tmp_path / "arena.key"
+    words[words.index("-keyout") + 1], words[words.index("-out") + 1] = str(key), str(chain)
+    subprocess.run(words, check=True, capture_output=True)
+    return chain, key
+
+
+@needs_openssl
+def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
+    certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    chain, key = certificate
+    token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
+    with serving(tmp_path, "--tls-cert", str(chain), "--tls-key", str(key)) as server:
+        command = [*ARENA, "bot", "greedy", "--name", "ada", "--url", f"wss://{NAME}:{server.port}"]
+        unknown = subprocess.run(
+            [*command, "--reconnect", "0"],
+            env=environment(ARENA_TOKEN=token),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert unknown.returncode == 1
+        assert "certificate verify failed" in unknown.stderr
+        assert unknown.stderr.count("\n") == 1
+        bot = subprocess.Popen(
+            command,
+            env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain)),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            end = time.monotonic() + 60
+            while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{server.port}/metrics", chain)[1]:
+                assert time.monotonic() < end, server.log.read_text()
+                time.sleep(0.05)
+        finally:
+            bot.terminate()
+            bot.wait(30)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    held = [socket.socket() for _ in range(count)]
+    for each in held:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+@contextmanager
+def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Iterator[tuple[int, int]]:
+    """The guide's site on free ports of this machine; the ports for http and https."""
+    assert NGINX is not None
+    (site,) = re.findall(
+        r"sites-available/arena >/dev/null <<'END'\n(.*?)^END$", TLS[1], re.MULTILINE | re.DOTALL
+    )
+    http, https = free_ports(2)
+    changes = {
+        "listen 80;": f"listen 127.0.0.1:{http};",
+        "listen 443 ssl;": f"listen 127.0.0.1:{https} ssl;",
+        "    listen [::]:80;\n": "",
+        "    listen [::]:443 ssl;\n": "",
+        "/etc/ssl/certs/arena.pem": str(certificate[0]),
+        "/etc/ssl/private/arena.key": str(certificate[1]),
+        "http://127.0.0.1:8765": f"http://127.0.0.1:{server.port}",
+    }
+    for old, new in changes.items():
+        assert site.count(old) == 1, old
+        site = site.replace(old, new)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "\n".join(f"{kind}_temp_path {folder}/nginx-{kind};" for kind in kinds)
+    config = folder / "nginx.conf"
+    config.write_text(
+        f"daemon off;\nworker_processes 1;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx.log;\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{temporary}\n{site}}}\n"
+    )
+    process = subprocess.Popen(
+        [NGINX, "-p", str(folder), "-c", str(config), "-e", str(folder / "nginx.log")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        end = time.monotonic() + 30
+        while True:
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", https)) == 0:
+                    break
+            log = folder / "nginx.log"
+            assert process.poll() is None, log.read_text() if log.exists() else "nginx ended"
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield http, https
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
+    """The first answer to a hello that comes from an address of this machine, through TLS."""
+    raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=20)
+    with connect(
+        f"wss://{NAME}:{port}",
+        sock=raw,
+        ssl=ssl.create_default_context(cafile=str(trust)),
+        subprotocols=[SUBPROTOCOL],
+        additional_headers={name.replace("_", "-"): value for name, value in headers.items()},
+    ) as client:
+        client.send(msgpack.packb({"type": "hello", "name": name, "token": token, "session": ""}))
+        answer: dict[str, Any] = msgpack.unpackb(client.recv(timeout=20, decode=False))
+        return answer
+
+
+@needs_openssl
+@pytest.mark.skipif(NGINX is None, reason="no nginx on this machine: install the package `nginx`")
+def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
+    certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    chain, _ = certificate
+    token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
+    with (
+        serving(tmp_path, "--proxy", "127.0.0.1") as server,
+        nginx(tmp_path, certificate, server) as (http, https),
+    ):
+        assert get(f"http://{NAME}:{http}/x?y", chain) == (301, f"https://{NAME}/x?y")
+        assert get(f"https://{NAME}:{https}/readyz", chain) == (200, "ready\n")
+        for path in ("/metrics", "//metrics", "/%6detrics", "/x/../metrics", "/metrics?x"):
+            assert get(f"https://{NAME}:{https}{path}", chain)[0] == 404, path
+        # What a client says of itself is thrown away: here it would have named somebody else.
+        told = hello(https, chain, "127.0.0.2", "ada", token, X_Forwarded_For="203.0.113.7")
+        assert told["type"] == "welcome"
+        for _ in range(11):
+            told = hello(https, chain, "127.0.0.3", "ada", "wrong")
+        assert told["code"] == Code.RATE_LIMITED, "who guesses is shut out"
+        assert hello(https, chain, "127.0.0.2", "ada", token)["type"] == "welcome", "and nobody else is"
+        log = server.log.read_text()
+    assert "here from 127.0.0.2" in log
+    assert "203.0.113.7" not in log
