@@ -91,7 +91,7 @@ async def one_match(url: str) -> list[float]:
 
 async def measure(spectators: int, rounds: int, *, idle: bool) -> None:
     """Play the rounds, and print what they show."""
-    with arena(matches=1) as server:
+    with arena(1, "--max-per-address", str(spectators + 10)) as server:
         await one_match(server.url)
         ratios, alone, watched = [], [], []
         for _ in range(rounds):
