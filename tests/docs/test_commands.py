@@ -23,6 +23,7 @@ PAGES = [
 ]
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+BEFORE = re.compile(r"^(?:[A-Z_]+=\S+ |sudo -u \S+ |docker compose .* exec -T \S+ )*arena ")
 COMMAND: Any = typer.main.get_command(build())
 
 
@@ -31,11 +32,10 @@ def commands(text: str) -> list[list[str]]:
     found = []
     for block in FENCED.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True) if " arena " in f" {line}" else []
-            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
-                words = words[1:]
-            if words and words[0] == "arena":
-                found.append(words[1 : words.index("&") if "&" in words else None])
+            command, known = BEFORE.subn("", line)
+            if known:
+                words = shlex.split(command, comments=True)
+                found.append(words[: next((i for i, word in enumerate(words) if word[0] in "|>&"), None)])
     return found
 
 
