@@ -50,7 +50,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     def do(self, block: Block) -> None:
