@@ -9,6 +9,7 @@ reads before it writes does so under `exclusive`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -160,8 +161,12 @@ def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
     """
     try:
         parsed = sa.make_url(url)
-    except ArgumentError:
-        raise StoreError(f"{url!r} is no database URL: write sqlite:///arena.db or postgresql://…") from None
+    except (ArgumentError, ValueError):
+        # It may hold a password, and what is told may go into a log.
+        shown = re.sub(r"^([^:/]*:?/*).*@", r"\1…@", url)
+        raise StoreError(
+            f"{shown!r} is no database URL: write sqlite:///arena.db or postgresql://…"
+        ) from None
     kind = parsed.get_backend_name()
     if kind == "sqlite":
         return _sqlite(parsed, lasting=lasting)

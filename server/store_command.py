@@ -77,7 +77,7 @@ def check_there(url: str) -> None:
     """Raises Failure for an SQLite store whose file is not there."""
     try:
         parsed = sa.make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         return  # the store says what is wrong with it
     if parsed.get_backend_name() == "sqlite" and parsed.database and not Path(parsed.database).exists():
         raise Failure(

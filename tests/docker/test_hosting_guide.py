@@ -25,6 +25,7 @@ pytestmark = [
 SOURCES = "/home/host/riskless-arena"
 IN_CONTAINERS = "10. In containers"
 """The section that tests/docker/test_postgres_profile.py types."""
+SERVICE = "3. As a service"
 HELD = re.compile(r"(\w+=\S+ )*arena (serve|bot) ")
 """A command that runs until somebody stops it: here, until its section ends."""
 RUNNING = "arena_bots 1.0"
@@ -49,7 +50,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     def do(self, block: Block) -> None:
@@ -93,6 +94,14 @@ class Machine:
             self.run(f"kill -INT $(cat /tmp/held-{number}.pid)")
             assert process.wait(30) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
         self._held.clear()
+
+    def assert_unprivileged(self) -> None:
+        """The service's process is the user arena, has no capability, and can get none."""
+        status = self.run("cat /proc/$(systemctl show arena --property MainPID --value)/status").stdout
+        shown = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        assert set(shown["Uid"].split()) == {self.run("id -u arena").stdout.strip()}
+        assert {int(shown[each], 16) for each in ("CapEff", "CapPrm", "CapBnd", "CapAmb")} == {0}
+        assert shown["NoNewPrivs"] == "1"
 
     def close(self) -> None:
         """Whatever was typed on the machine has ended with it."""
@@ -159,5 +168,7 @@ def test_the_guide_leads_from_an_empty_machine_to_a_public_host(machine: Machine
         for block in blocks:
             machine.do(block)
             typed += 1
+        if title == SERVICE:
+            machine.assert_unprivileged()
         machine.let_go()
     assert typed >= 15

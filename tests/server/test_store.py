@@ -215,6 +215,9 @@ async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -
         ("postgresql://arena:secret@127.0.0.1:1/arena?sslmode=require", "arena:\\*\\*\\*@"),
         ("postgresql://arena@/x?host=/nowhere/at/all", "cannot use"),
         ("postgresql://arena@x/y?colour=red", "no option 'colour'"),
+        ("postgresql://arena:secret@host:port/y", "//….* is no database URL"),
+        ("postgresql//arena:secret@host/y", "//….* is no database URL"),
+        ("postgresql:arena:secret@host/y", "is no database URL"),
         ("postgresql://arena@127.0.0.1/y?port=many", "no database URL: .*non-integer port"),
     ],
 )
