@@ -35,7 +35,7 @@ from server.accounts import Accounts
 from server.addresses import LOOPBACK, inside_url, listen_problem, url
 from server.arena_api import MatchSpec
 from server.arranger import Arranger
-from server.desk import Desk
+from server.desk import LISTING_SECONDS, Desk
 from server.door import Door
 from server.gallery import MAX_BACKLOG, Gallery
 from server.journal import Journal
@@ -65,15 +65,12 @@ WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
-LISTING_SECONDS = 0.25
-"""The shortest time from one listing to the next for whoever browses."""
 
 Told = Callable[[Record], Awaitable[None]]
 Handler = Callable[[ServerConnection, Desk, HostLimits], Awaitable[None]]
 KERNEL_BUFFER = 32 * 1024
-"""Bytes in the kernel, each way (Linux takes the double). What has arrived is parsed in one go, so a client
-that floods holds up all others by as much as fits in here; and a client that never reads is found out
-when as much waits for it."""
+"""Bytes in the kernel, each way (Linux takes the double): so much of a flood is taken in before it is found out,
+and a client that never reads is found out when as much waits for it."""
 
 
 class CannotListen(Exception):
