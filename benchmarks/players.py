@@ -52,6 +52,11 @@ class Player:
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
 
+    def forget(self) -> None:
+        """Keep nothing of what it was told so far."""
+        for kept in (self.acknowledged, self.ends, self.started, self.refused):
+            kept.clear()
+
     async def run(self) -> None:
         """Play until cancelled."""
         while True:

@@ -7,8 +7,10 @@ may browse and watch.
 from __future__ import annotations
 
 import logging
+import math
+from asyncio import get_running_loop
 from dataclasses import dataclass, field
-from time import monotonic_ns
+from time import monotonic, monotonic_ns
 from typing import Protocol
 
 from msgspec import UNSET
@@ -46,6 +48,9 @@ from server.tokens import is_name
 
 log = logging.getLogger("arena.desk")
 
+LISTING_SECONDS = 0.25
+"""The shortest time from one listing to the next for whoever browses."""
+
 
 class Line(Protocol):
     """A visitor's connection, as the desk, the lobby and the galleries use it."""
@@ -71,6 +76,10 @@ class Visitor:
     line: Line
     member: Member | None
     watched: dict[str, Gallery] = field(default_factory=dict)
+    listed: float = -math.inf
+    """When it was last told what goes on because it asked."""
+    asked: bool = False
+    """Whether it has asked again since, too soon, and will be told."""
 
 
 class Galleries(Protocol):
@@ -179,7 +188,7 @@ class Desk:
                     self._refuse(visitor, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
                 case Browse():
                     self.browsing.add(visitor)
-                    visitor.line.tell(self._galleries.listing())
+                    self._list(visitor)
                 case Watch(match=match):
                     self._watch(visitor, match)
                 case Unwatch(match=match):
@@ -190,6 +199,22 @@ class Desk:
                     self._arranger.handle(self._player(visitor), message)
         except Refused as refused:
             self._refuse(visitor, refused.code, refused.detail, message)
+
+    def _list(self, visitor: Visitor) -> None:
+        """Tell a visitor what goes on, at once or as soon as its last listing is old enough."""
+        now = monotonic()
+        wait = visitor.listed + LISTING_SECONDS - now
+        if wait <= 0:
+            visitor.listed = now
+            visitor.line.tell(self._galleries.listing())
+        elif not visitor.asked:
+            visitor.asked = True
+            get_running_loop().call_later(wait, self._list_again, visitor)
+
+    def _list_again(self, visitor: Visitor) -> None:
+        visitor.asked = False
+        if visitor in self.browsing:
+            self._list(visitor)
 
     def _refuse(self, visitor: Visitor, code: Code, detail: str, message: ClientMessage) -> None:
         self.note_rejection(code)

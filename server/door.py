@@ -40,6 +40,7 @@ class Door:
         self._pages = pages
         self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
         self.newcomers, self.floods = Lane(PAUSE), Lane(LONG_PAUSE)
+        self._said = 0.0
         self.closed = False
         self.open: Counter[str] = Counter()
         """Connections by address; by its /64 network where that is an IPv6 address."""
@@ -72,16 +73,25 @@ class Door:
     def let_in(self, address: str, *, proxied: bool = False) -> bool:
         """Whether one more connection from an address is within the limits; it is counted if so."""
         if self.closed or self.open.total() >= self._limits.connections:
-            log.warning("full: %d connections", self.open.total(), extra={"address": address})
+            self._say("full: %d connections", self.open.total(), address)
             return False
         if not proxied and self._cut_off.wait(address, monotonic()) > 0:
             return False
         key = source(address)
         if not proxied and self.open[key] >= self._limits.connections_per_address:
-            log.warning("too many connections from one address", extra={"address": address})
+            self._say(
+                "more than %d connections from one address", self._limits.connections_per_address, address
+            )
             return False
         self.open[key] += 1
         return True
+
+    def _say(self, why: str, number: int, address: str) -> None:
+        """Log a refusal: one a second, so that who knocks a thousand times a second does not fill the disk."""
+        now = monotonic()
+        if now - self._said >= 1:
+            self._said = now
+            log.warning(why, number, extra={"address": address})
 
     def leave(self, address: str) -> None:
         """A counted connection has ended."""

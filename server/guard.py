@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import transports
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from time import monotonic, monotonic_ns
 from typing import Protocol, cast
@@ -20,6 +20,7 @@ from websockets.protocol import Event, State
 
 from protocol.codes import Code
 from server.flow import Flow
+from server.guesses import source
 
 PIECE = 512
 """Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
@@ -42,16 +43,16 @@ HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
 
 
 class Lane:
-    """Those who wait for a turn of the event loop, in the order in which they came, with a pause after each."""
+    """Those who wait for a turn of the event loop, with a pause after each; the addresses that they come from take turns."""
 
     def __init__(self, pause: float) -> None:
         self._pause = pause
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._moving = False
 
-    def enter(self, step: Callable[[], None]) -> None:
+    def enter(self, address: str, step: Callable[[], None]) -> None:
         """Call `step` in a turn of its own."""
-        self._waiting.append(step)
+        self._waiting.setdefault(address, deque()).append(step)
         if not self._moving:
             self._moving = True
             asyncio.get_running_loop().call_soon(self._move)
@@ -62,7 +63,11 @@ class Lane:
             return
         # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
         asyncio.get_running_loop().call_later(self._pause, self._move)
-        self._waiting.popleft()()
+        address, steps = self._waiting.popitem(last=False)
+        step = steps.popleft()
+        if steps:
+            self._waiting[address] = steps
+        step()
 
 
 class Doorkeeper(Protocol):
@@ -156,7 +161,7 @@ class GuardedConnection(ServerConnection):
 
     def _wait(self) -> None:
         lane = self.keeper.newcomers if self._new else self.keeper.floods
-        lane.enter(self._parse_piece)
+        lane.enter(source(self.client_address or ""), self._parse_piece)
 
     def eof_received(self) -> None:
         rest, self._unparsed = self._unparsed, b""

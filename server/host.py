@@ -35,7 +35,7 @@ from server.accounts import Accounts
 from server.addresses import LOOPBACK, inside_url, listen_problem, url
 from server.arena_api import MatchSpec
 from server.arranger import Arranger
-from server.desk import Desk
+from server.desk import LISTING_SECONDS, Desk
 from server.door import Door
 from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
 from server.journal import Journal
@@ -66,14 +66,12 @@ WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
-LISTING_SECONDS = 0.25
-"""The shortest time from one listing to the next for whoever browses."""
 
 Told = Callable[[Record], Awaitable[None]]
+Handler = Callable[[ServerConnection, Desk, HostLimits], Awaitable[None]]
 KERNEL_BUFFER = 32 * 1024
-"""Bytes in the kernel, each way (Linux takes the double). What has arrived is parsed in one go, so a client
-that floods holds up all others by as much as fits in here; and a client that never reads is found out
-when as much waits for it."""
+"""Bytes in the kernel, each way (Linux takes the double): so much of a flood is taken in before it is found out,
+and a client that never reads is found out when as much waits for it."""
 
 
 class CannotListen(Exception):
@@ -261,6 +259,11 @@ class Host:
         return record
 
 
+async def run_session(connection: ServerConnection, desk: Desk, limits: HostLimits) -> None:
+    """Serve a connection as a bot's or a watcher's."""
+    await Session(connection, desk, limits).run()
+
+
 @asynccontextmanager
 async def open_host(
     *,
@@ -276,6 +279,7 @@ async def open_host(
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
+    serve_one: Handler = run_session,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -287,6 +291,7 @@ async def open_host(
     on_record        told of each match that the server arranged or went on with, when it is over
 
     name             what tells this server's matches from those of others that share the store
+    serve_one        what serves a connection from its handshake to its end
 
     Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -320,7 +325,7 @@ async def open_host(
         door = Door(limits, trusted_proxies, running.pages)
 
         async def answer(connection: ServerConnection) -> None:
-            await Session(connection, running.desk, limits).run()
+            await serve_one(connection, running.desk, limits)
 
         async def listen(host: str, port: int, tls: SSLContext | None) -> list[tuple[Any, ...]]:
             only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}

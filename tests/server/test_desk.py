@@ -164,6 +164,21 @@ async def test_a_spectator_neither_plays_nor_challenges(host: Host, message: Cli
         assert (await eve.hear(Listing)).bots == []
 
 
+async def test_who_asks_for_listings_all_the_time_is_told_at_once_and_then_four_times_a_second(
+    host: Host,
+) -> None:
+    async with dial(host.url) as eve:
+        await eve.hello("eve", role="spectator")
+        for _ in range(50):
+            await eve.say(Browse())
+        await eve.say(Watch("no match"))
+        before = []
+        while not isinstance(message := await eve.next(), Error):
+            before.append(message)
+        assert 1 <= len(before) < 25, "each has a time of its own to come, and one comes at once"
+        await eve.hear(Listing)  # what was asked too soon is told all the same
+
+
 async def test_who_browses_is_told_of_comings_matches_and_goings(host: Host) -> None:
     async with dial(host.url) as eve, anyio.create_task_group() as tasks:
         await eve.hello("eve", role="spectator")

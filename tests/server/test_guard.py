@@ -90,12 +90,23 @@ async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> N
             done.set()
 
     for number in range(4):
-        lane.enter(lambda number=number: step(number))  # type: ignore[misc]
+        lane.enter("10.0.0.1", lambda number=number: step(number))  # type: ignore[misc]
     await asyncio.sleep(0)
     assert taken == [0], "the others have their turns later"
     await asyncio.wait_for(done.wait(), 10)
     assert taken == [0, 1, 2, 3]
     assert [str(each) for each in faults] == ["a fault"]
+
+
+async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
+    taken: list[str] = []
+    lane, done = Lane(0.001), asyncio.Event()
+    for _ in range(100):
+        lane.enter("10.0.0.1", lambda: taken.append("crowd"))
+    lane.enter("10.0.0.2", lambda: taken.append("anna"))
+    lane.enter("10.0.0.2", done.set)
+    await asyncio.wait_for(done.wait(), 10)
+    assert taken == ["crowd", "anna", "crowd"]
 
 
 async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_else() -> None:

@@ -1,0 +1,51 @@
+"""What is compared with bare `websockets`, and that the echo stands behind the server's own door."""
+
+from __future__ import annotations
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
+
+from benchmarks.autobahn import BARE, DEFAULT, SAME, Outcome, section, serve_echo
+from protocol.messages import SUBPROTOCOL
+from server.host import open_host
+
+OK = ("OK", "OK")
+NOT_STRICT = ("NON-STRICT", "OK")
+FAILED = ("FAILED", "OK")
+UNCLEAN = ("OK", "UNCLEAN")
+
+OUTCOME = Outcome(
+    {
+        BARE: {"10.1.1": OK, "2.1": FAILED, "2.2": OK, "2.3": OK, "2.4": OK},
+        SAME: {"10.1.1": OK, "2.1": FAILED, "2.2": NOT_STRICT, "2.3": UNCLEAN, "2.4": OK},
+        DEFAULT: {"10.1.1": FAILED, "2.1": OK, "2.2": OK, "2.3": OK},
+    }
+)
+
+
+def test_a_failure_counts_where_bare_websockets_has_none() -> None:
+    assert OUTCOME.cases == ["2.1", "2.2", "2.3", "2.4", "10.1.1"]
+    assert OUTCOME.fails(SAME) == ["2.1", "2.3"]
+    assert OUTCOME.worse(SAME) == ["2.3"]
+    assert OUTCOME.otherwise(SAME) == ["2.2"]
+    assert OUTCOME.worse(DEFAULT) == ["2.4", "10.1.1"], "a case that was not tried has not passed"
+    assert OUTCOME.otherwise(DEFAULT) == ["2.1"]
+
+
+def test_the_section_tells_the_cases() -> None:
+    text = section(OUTCOME, "1.2").markdown()
+    assert "| 2.1, 2.3 | 2.3 | 2.2 |" in text
+    assert text.endswith("none. *Found:* 1 of 5.")
+
+
+async def test_the_echo_is_behind_the_servers_own_door() -> None:
+    async with open_host(serve_one=serve_echo) as host:
+        async with connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)]) as connection:
+            for said in ("text", b"bytes"):
+                await connection.send(said)
+                assert await connection.recv() == said
+        with pytest.raises(InvalidStatus):
+            async with connect(host.url):
+                pass
