@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from time import monotonic
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.codes import Code
 from protocol.messages import Role
-from server import tokens
+from server import store, tokens
 from server.guesses import Guesses
 from server.guests import is_guest
+
+log = logging.getLogger("arena.accounts")
 
 
 class Refused(Exception):
@@ -53,12 +56,20 @@ class Accounts:
     async def check(self, name: str, token: str, address: str = "") -> Role:
         """The role that the token opens the name in. Raises Refused.
 
-        Wrong tokens count against `address`. Raises sqlalchemy's errors when the store cannot be asked.
+        Wrong tokens count against `address`. While the store does not answer there is no room for anybody.
         """
         if not tokens.is_name(name):
             raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
         self._check_address(address)
-        known, role, why = await self._known(name)
+        try:
+            known, role, why = await self._known(name)
+        except Exception as error:
+            complaint = store.complaint(error)
+            if complaint is None:
+                raise
+            # One line: whoever knocks meanwhile adds one.
+            log.error("the store does not answer: %s", complaint, extra={"bot": name})  # noqa: TRY400
+            raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
         # While the store was asked, others from there may have guessed: without this look, any number
         # of connections at once could try a token each.
         self._check_address(address)

@@ -39,7 +39,7 @@ from server.accounts import Refused
 from server.arranger import Arranger
 from server.events import BrokeProtocol, Event, Gone, GotReady, Left, Moved, Resigned, Returned
 from server.gallery import Gallery
-from server.journal import Journal
+from server.journal import Journal, JournalFailed
 from server.limits import HostLimits
 from server.lobby import Lobby
 from server.member import Member, secret_hash
@@ -129,8 +129,12 @@ class Desk:
             if secret is not None:
                 # Durable before it is told, so that a bot that holds a secret can always return with it.
                 await self._journal.durable(self._journal.keep_session(hello.name, secret_hash(secret)))
-        except BaseException:
+        except BaseException as error:
             self._lobby.turn_away(hello)
+            if isinstance(error, JournalFailed):
+                why = str(error).partition("\n")[0]
+                log.error("no session: %s", why, extra={"bot": hello.name})  # noqa: TRY400  one line, for the host
+                raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
             raise
         capacity = min(hello.matches, self._limits.matches_per_bot)
         self._welcome(line, hello.name, hello.session if secret is None else secret, capacity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from http import HTTPStatus
 
 import msgspec
 import sqlalchemy as sa
@@ -11,6 +12,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.http11 import Request
 
+from protocol.codes import Code
 from protocol.messages import Seat
 from server import answers, store
 from server.accounts import Accounts, Refused
@@ -96,6 +98,8 @@ class MatchLogs:
             role = await self._accounts.check(name, token, address)
             log = await match_log(self._engine, match, "" if role == "admin" else name)
         except Refused as refused:
+            if refused.code is Code.SERVER_FULL:
+                return answers.text(refused.detail, HTTPStatus.SERVICE_UNAVAILABLE)
             return answers.unauthorized(refused.detail)
         except NoLog as none:
             return answers.not_found(str(none))

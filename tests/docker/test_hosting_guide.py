@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
 ]
 
-SOURCES = "/home/host/riskless-arena"
+SOURCES = "/srv/riskless-arena"
 IN_CONTAINERS = "10. In containers"
 """The section that tests/docker/test_postgres_profile.py types."""
 SERVICE = "3. As a service"
@@ -121,7 +121,7 @@ def sources() -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name in filter(None, names):
             if (ROOT / name).is_file():
-                tar.add(ROOT / name, f"riskless-arena/{name}")
+                tar.add(ROOT / name, name)
     return packed.getvalue()
 
 
@@ -148,7 +148,7 @@ def machine() -> Iterator[Machine]:
         if state not in ("running", "degraded"):
             pytest.skip(f"systemd does not run in a container of this engine: {state!r}")
         subprocess.run(
-            ["docker", "exec", "-i", "--user", "host", container, "tar", "-x", "-C", "/home/host"],
+            ["docker", "exec", "-i", "--user", "host", container, "tar", "-x", "-C", SOURCES],
             input=sources(),
             check=True,
             timeout=60,

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import pytest
 
 from protocol.codes import Code
-from protocol.messages import Role
+from protocol.messages import Error, Hello, Role, ServerMessage
 from server import tokens
 from server.accounts import Accounts, Refused
 from server.guesses import Guesses
+from server.host import Host, open_host
 from server.store import open_store
+from tests.server.databases import Postgresql
+from tests.server.peer import dial
 
 
 async def refusal(accounts: Accounts, name: str, token: str, address: str = "10.0.0.1") -> Refused:
@@ -113,3 +118,31 @@ async def test_an_empty_token_is_no_guess() -> None:
     for _ in range(10):
         assert (await refusal(accounts, "anna", "")).code is Code.BAD_TOKEN
     await accounts.check("anna", token, "10.0.0.1")
+
+
+async def test_while_the_database_is_away_nobody_comes_in_and_each_costs_one_line(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url, anyone=True) as host:
+        await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
+        await asyncio.to_thread(own_postgresql.stop)
+        for _ in range(2):
+            told = await first_answer(host, "carl")
+            assert isinstance(told, Error)
+            assert (told.code, told.fatal) == (Code.SERVER_FULL, True), "clients then try again"
+        await asyncio.to_thread(own_postgresql.start)
+        with anyio.fail_after(20):
+            while isinstance(told := await first_answer(host, "carl"), Error):
+                assert told.code is Code.SERVER_FULL
+    ours = [each for each in caplog.records if each.name in ("arena.accounts", "arena.desk")]
+    complaints = [each for each in ours if each.levelname == "ERROR"]
+    assert len(complaints) >= 2
+    assert not any("\n" in each.getMessage() or each.exc_info for each in complaints)
+    assert not [each for each in caplog.records if each.name.startswith("websockets") and each.exc_info]
+
+
+async def first_answer(host: Host, name: str) -> ServerMessage:
+    async with dial(host.url) as peer:
+        await peer.say(Hello(name, "", ""))
+        return await peer.next()
