@@ -59,7 +59,6 @@ CONTESTS = (
     Contest("late moves left out, against not", {}, {"late": 0}),
     Contest("settled by estimate, against not", {}, {"settle": False}),
     Contest("tempo counted, against not", {}, {"tempo": False}),
-    Contest("deeper entries count, against not", {}, {"deeper": False}),
     Contest(
         "as it plays against exact, 50 times the nodes",
         {},

@@ -127,9 +127,8 @@ def make_search(game: Kernel) -> Any:
             if data != 0:
                 hint = move_of(data)
                 value = value_of(data, distance)
-                deep = depth_of(data) == depth or (get(shared, Option.DEEPER) != 0 and depth_of(data) > depth)
                 if (
-                    deep
+                    depth_of(data) == depth
                     and distance > 0
                     and get(shared, Option.TABLE) != 0
                     and answers(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))

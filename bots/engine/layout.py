@@ -133,7 +133,6 @@ class Option(IntEnum):
     SPLIT_WORDS = 52
     SETTLE = 53  # whether an estimate far outside the window ends a shallow search
     LATE = 54  # how many moves a ply of depth a shallow search looks at; 0: all
-    DEEPER = 55  # entries of deeper searches count
     END = 64
 
 

@@ -49,7 +49,12 @@ class Settings:
     prune        the course's form: of a node's moves, which part is searched in sequence
     split_depth  the least depth of a node whose moves are shared out
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
-    reduce       from which place in the order on moves are searched less deep; 0: none; never if exact
+
+    What makes play selective, never if exact; `bots.engine.selective` says how, and when not:
+    tempo        leaves count what it is worth to have the move
+    settle       a shallow search ends where the estimate is far outside its window
+    reduce       from which place in the order on moves are searched less deep; 0: none
+    late         how many moves for each ply of depth a shallow search looks at; 0: all
 
     The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
     of a node whose moves are ordered by the whole estimate.
@@ -73,7 +78,6 @@ class Settings:
     late: int = 4
     settle: bool = True
     tempo: bool = True
-    deeper: bool = True
 
 
 NO_LIMIT = 1 << 60
@@ -131,7 +135,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_WORDS] = self._sizes.split
 
     def _calibrate(self) -> None:
-        """Before the first search: until then nothing is selective."""
+        """Before the first search: measure what the selective mode needs. Until then every search is exact."""
         if self._ready:
             return
         self._ready = True
@@ -148,7 +152,6 @@ class Searcher(Generic[P, M]):
         shared[Option.SETTLE] = s.settle
         shared[Option.LATE] = s.late
         shared[Option.REDUCE] = s.reduce
-        shared[Option.DEEPER] = s.deeper
 
     def close(self) -> None:
         """End the threads. The searcher is of no use afterwards."""
