@@ -24,7 +24,6 @@ from bots.engine.selfplay import opening
 from games.core import Player
 from server.elo import elo_of_score
 from server.pentanomial import Counts, moments, pair_counts
-from server.sprt import Sprt
 
 NODES = 8000
 """A move of the other engine, about 1 ms."""
@@ -35,7 +34,6 @@ PLIES = (10, 50)
 """Random ones before a match: the fewer, the more matches are drawn."""
 RECURRENCES = 3
 SAMPLES = 40
-TEST = Sprt(0, 10)
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,6 @@ def row(contest: Contest, map: str, score: Score) -> list[str]:
         f"{sum(score.points):g} of {2 * count}",
         f"{50 * score.drawn / count:.0f} %",
         score.elo if score.nodes else f"**{score.elo}**",
-        "" if score.nodes else f"{TEST.llr(score.counts):+.2f} ({TEST.verdict(score.counts)})",
     ]
 
 
@@ -205,9 +202,8 @@ def run(pairs: int = 0, contests: Sequence[Contest] = CONTESTS) -> Section:
         f"{PLIES[1]} random plies, tables of 8 MB, empty at the start of each match. A move has a fixed number of nodes, "
         f"the one's against the other's in the ratio at which they cost the same time, measured on {SAMPLES} other "
         f"positions; so the load of the machine has no say. A position that comes up for the third time is a draw.",
-        ["contest", "map", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)", "LLR of +10 to 0"],
+        ["contest", "map", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)"],
         rows,
-        "`--pairs N` narrows the error. The last column is the log-likelihood ratio of a sequential test of 10 Elo "
-        f"against 0 (`server/sprt.py`): above {TEST.upper:.2f} the first engine is the better one, below "
-        f"{TEST.lower:.2f} it is not.",
+        "The fewer nodes of the first engine say that its nodes cost more: it looks at fewer leaves. `--pairs N` narrows "
+        "the error.",
     )
