@@ -24,8 +24,9 @@ PARTS = (
     "start",
     "weights",
     "strength",
+    "selective",
 )
-PLAYED = ("weights", "strength")
+PLAYED = ("weights", "strength", "selective")
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -33,7 +34,9 @@ def main() -> None:
     """Each part in turn."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--pairs", type=int, default=0, help="pairs of each contest of weights and strength")
+    parser.add_argument(
+        "--pairs", type=int, default=0, help="pairs of each contest of weights, strength and selective"
+    )
     given = parser.parse_args()
     again = f" --pairs {given.pairs}" if given.pairs else ""
     unknown = set(given.parts) - set(PARTS)

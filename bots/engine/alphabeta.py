@@ -35,6 +35,7 @@ from bots.engine.layout import (
     Stage,
 )
 from bots.engine.ordering import Ordering
+from bots.engine.selective import UNSETTLED, Selective
 from bots.engine.table import (
     EXACT,
     LOWER,
@@ -67,6 +68,8 @@ def make_search(game: Kernel) -> Any:
     hash_of = make_hash(game.key_words)
     order = Ordering(game, frame_words)
     score_rest, pick, hint_first, reward = order.score_rest, order.pick, order.hint_first, order.reward
+    selective = Selective(game)
+    settled, left_out, reduction = selective.settled, selective.left_out, selective.reduction
     jamboree = Jamboree(game, frame_words, pick)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take, report = jamboree.take, jamboree.report
@@ -124,15 +127,17 @@ def make_search(game: Kernel) -> Any:
             if data != 0:
                 hint = move_of(data)
                 value = value_of(data, distance)
-                deep = depth_of(data) == depth or (get(shared, Option.EXACT) == 0 and depth_of(data) > depth)
                 if (
-                    deep
+                    depth_of(data) == depth
                     and distance > 0
                     and get(shared, Option.TABLE) != 0
                     and answers(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
                     return give(mem, at, value)
+        value = settled(mem, shared, rules, at)
+        if value != UNSETTLED:
+            return give(mem, at, value)
         list_moves(mem, rules, at, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
@@ -164,7 +169,7 @@ def make_search(game: Kernel) -> Any:
         if get(mem, node + Frame.ROLE) != Role.NONE:
             return advance_shared(mem, shared, at)
         i = get(mem, node + Frame.NEXT)
-        if i >= get(mem, node + Frame.COUNT):
+        if i >= get(mem, node + Frame.COUNT) or left_out(mem, shared, node, i):
             return FINISH
         if get(mem, node + Frame.ORDER) == Order.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
             score_rest(mem, shared, rules, at)
@@ -226,17 +231,16 @@ def make_search(game: Kernel) -> Any:
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-            put(mem, Register.VALUE, -estimate(rules, mem, to))
+            put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
             return GOT
         high = beta
         fixed = get(mem, node + Frame.FIXED) != UNFIXED
         if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.STAGE, Stage.TEST)
             high = edge + 1
-        late = get(shared, Option.REDUCE)
-        if late > 0 and i >= late and depth >= 2 and high - edge == 1:
+        less = reduction(mem, shared, node, i)
+        if less > 0 and high - edge == 1:
             put(mem, node + Frame.STAGE, Stage.REDUCED)
-            less = 1 + (1 if i >= 3 * late and depth >= 4 else 0)
             return descend(mem, at, depth - less, edge, high)
         return descend(mem, at, depth, edge, high)
 

@@ -121,6 +121,8 @@ class Option(IntEnum):
     ESTIMATE_ORDER = 40  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 41
     REDUCE = 42  # from which place in the order on moves are searched less deep; 0: never
+    TEMPO = 43  # what having the move is worth
+    SPREAD = 44  # how far a ply moves the value beyond that
     SPLIT_DEPTH = 45
     COURSE = 46  # Jamboree as the course has it
     PRUNE = 47  # of a thousand moves, how many in sequence
@@ -129,6 +131,8 @@ class Option(IntEnum):
     TABLE_MASK = 50
     MOVES = 51
     SPLIT_WORDS = 52
+    SETTLE = 53  # whether an estimate far outside the window ends a shallow search
+    LATE = 54  # how many moves a ply of depth a shallow search looks at; 0: all
     END = 64
 
 

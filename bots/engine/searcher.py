@@ -16,6 +16,7 @@ import numpy as np
 
 from bots.engine.alphabeta import DONE, make_search
 from bots.engine.cache import one_at_a_time
+from bots.engine.calibrate import calibrate
 from bots.engine.catalogue import compile_game
 from bots.engine.kernel import Weights, Words
 from bots.engine.layout import (
@@ -48,7 +49,12 @@ class Settings:
     prune        the course's form: of a node's moves, which part is searched in sequence
     split_depth  the least depth of a node whose moves are shared out
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
-    reduce       from which place in the order on moves are searched less deep; 0: none; never if exact
+
+    What makes play selective, never if exact; `bots.engine.selective` says how, and when not:
+    tempo        leaves count what it is worth to have the move
+    settle       a shallow search ends where the estimate is far outside its window
+    reduce       from which place in the order on moves are searched less deep; 0: none
+    late         how many moves for each ply of depth a shallow search looks at; 0: all
 
     The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
     of a node whose moves are ordered by the whole estimate.
@@ -69,6 +75,9 @@ class Settings:
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
+    late: int = 4
+    settle: bool = True
+    tempo: bool = True
 
 
 NO_LIMIT = 1 << 60
@@ -105,6 +114,7 @@ class Searcher(Generic[P, M]):
         self._table = make_table(self.settings.table_mb)
         self._age = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
+        self._ready = False
         self._set_options()
 
     def _set_options(self) -> None:
@@ -122,8 +132,26 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_DEPTH] = max(s.split_depth, 2)
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
-        shared[Option.REDUCE] = 0 if s.exact else s.reduce
         shared[Option.SPLIT_WORDS] = self._sizes.split
+
+    def _calibrate(self) -> None:
+        """Before the first search: measure what the selective mode needs. Until then every search is exact."""
+        if self._ready:
+            return
+        self._ready = True
+        s, shared = self.settings, self._shared
+        if s.exact:
+            return
+        shared[Option.HINTS] = 0
+        step = calibrate(self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY))
+        shared[Option.HINTS] = s.hints
+        if step is None:
+            return
+        shared[Option.TEMPO] = step.tempo * s.tempo
+        shared[Option.SPREAD] = step.spread
+        shared[Option.SETTLE] = s.settle
+        shared[Option.LATE] = s.late
+        shared[Option.REDUCE] = s.reduce
 
     def close(self) -> None:
         """End the threads. The searcher is of no use afterwards."""
@@ -158,17 +186,20 @@ class Searcher(Generic[P, M]):
 
         Raises ValueError for a position that is over.
         """
+        self._calibrate()
         self._prepare(position, max_nodes)
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         value: int | None = None
+        before: int | None = None
         longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
-            finished = self._iterate(depth, value, stop)
+            finished = self._iterate(depth, before, stop)
+            before = value
             best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
             if finished or best >= 0:
                 line = self._line(best, depth)
-                yield Report(depth, sign * value, line[0], line, self._nodes(), finished=finished)
+                yield Report(depth, sign * value, line[0], line, self.nodes, finished=finished)
             if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
@@ -178,9 +209,13 @@ class Searcher(Generic[P, M]):
 
         Fail-soft, for the player to move: exact inside the window, else a bound.
         """
+        self._calibrate()
+        return self._value(position, depth, low, high), self.nodes
+
+    def _value(self, position: P, depth: int, low: int, high: int) -> int:
         self._prepare(position, NO_LIMIT)
         self._run(depth, low, high, None)
-        return self._root(Frame.BEST), self._nodes()
+        return self._root(Frame.BEST)
 
     def _prepare(self, position: P, max_nodes: int) -> None:
         moves = self.game.moves(position)
@@ -204,7 +239,9 @@ class Searcher(Generic[P, M]):
     def _root(self, field: Frame) -> int:
         return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
 
-    def _nodes(self) -> int:
+    @property
+    def nodes(self) -> int:
+        """Visited by the last search, of all threads."""
         return int(sum(memory[Register.NODES] for memory in self._memories))
 
     def _horizon(self) -> bool:
