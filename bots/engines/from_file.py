@@ -76,7 +76,9 @@ def _check_calls(file: str, bot: type[Bot]) -> None:
             inspect.signature(method).bind(None, *parameters)
         except TypeError:
             right, wrong = ", ".join(("self", *parameters)), inspect.signature(method)
-            raise BadSpec(f"{file}: {bot.__name__}.{name} must be {name}({right}), not {name}{wrong}") from None
+            raise BadSpec(
+                f"{file}: {bot.__name__}.{name} must be {name}({right}), not {name}{wrong}"
+            ) from None
 
 
 def engine_name(spec: str) -> str:

@@ -43,7 +43,10 @@ def test_what_is_no_move_is_a_bad_choice(match: Match, nonsense: object) -> None
 
 
 def test_what_would_be_a_move_is_told() -> None:
-    for match, told in ((RISKLESS, "one is (3, 4)"), (TICTACTOE, "a move of tictactoe must be a whole number")):
+    for match, told in (
+        (RISKLESS, "one is (3, 4)"),
+        (TICTACTOE, "a move of tictactoe must be a whole number"),
+    ):
         with pytest.raises(BadChoice) as raised:
             move_message(match, 0, match.game.start(), None, None)
         assert told in str(raised.value)

@@ -17,7 +17,7 @@ HEAD = "from bots.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(sel
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("        return {}['x']\n", ["mine.py\", line 5, in choose", "KeyError: 'x'"]),
+        ("        return {}['x']\n", ['mine.py", line 5, in choose', "KeyError: 'x'"]),
         ("        raise Resign('I have seen enough')\n", ["I have seen enough"]),
     ],
     ids=["an exception", "on purpose"],
