@@ -26,7 +26,7 @@ class Misuse(Failure):
     exit_code = 2
 
 
-GameOption = Annotated[str, typer.Option("--game", help="The game: riskless or tictactoe.")]
+GameOption = Annotated[str, typer.Option("--game", help="The game: riskless, tictactoe or hexapawn.")]
 MapOption = Annotated[str, typer.Option("--map", help="A map's name (`arena maps list`), or a .toml file.")]
 TimeOption = Annotated[str, typer.Option("--tc", help="Time control: 10+0.1 or 0.1/move, in seconds.")]
 MarginOption = Annotated[

@@ -1,7 +1,8 @@
 """What `arena trace` and `arena analyse` search with: an engine as it plays, or a reference algorithm.
 
-An engine deepens, orders and remembers, as in a match. A reference algorithm is one of
-`bots.search.algorithms`, searching once to one depth in move order.
+An engine deepens, orders and remembers, as in a match, but always in Python, which can be traced, and
+to the full depth. A reference algorithm is one of `bots.search.algorithms`, searching once to one depth
+in move order.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
 """The reference algorithms and what each can be told."""
 
 DEEPENING: Mapping[str, Options] = {
-    name: {key: option for key, option in ENGINES[name].items() if key != "depth"}
+    name: {key: option for key, option in ENGINES[name].items() if key in ("evaluator", "threads", "prune")}
     for name in ("minimax", "alphabeta", "jamboree")
 }
-"""The engines that search, and what each can be told besides the depth."""
+"""The engines that search, and what each can be told here, where the depth is given and the search is Python."""
 
 
 @dataclass(frozen=True)

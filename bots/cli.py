@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import typer
 
 from bots import cli_bot, cli_new, cli_play, cli_replay, cli_search, cli_tune
+from bots.options import BadSpec, WholeNumber, parse_spec
 from console import Misuse, out
 from games.core import AnyGame, Game, UnknownGame
+from games.hexapawn import MAX_SIDE, Hexapawn
 from maps.board import print_position
 from maps.loader import MapError
 from maps.setup import make_setup
+
+SIZE: Mapping[str, WholeNumber] = {
+    "width": WholeNumber(3, 1, MAX_SIDE, "columns"),
+    "height": WholeNumber(3, 3, MAX_SIDE, "rows"),
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -25,10 +33,13 @@ def register(app: typer.Typer) -> None:
 
 
 def load_game(game: str, map: str) -> AnyGame:
-    """The game that `--game` and `--map` name. Raises Misuse."""
+    """The game that `--game` and `--map` name; `hexapawn:width=4,height=5` is one of that size. Raises Misuse."""
     try:
+        if game.startswith(f"{Hexapawn.name}:"):
+            size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
+            return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
         return make_setup(game, map)
-    except UnknownGame as error:
+    except (UnknownGame, BadSpec) as error:
         raise Misuse(f"--game: {error}") from None
     except MapError as error:
         raise Misuse(f"--map: {error}") from None

@@ -12,6 +12,7 @@ import typer
 
 from bots.engines.from_program import program_engine
 from bots.engines.registry import Engine, make_engine
+from bots.match import Ending, Match
 from bots.options import BadSpec
 from console import Failure, Misuse, err, out
 from protocol.codes import Code
@@ -142,11 +143,18 @@ def _run(
             reconnects=reconnect,
             wait=wait,
         )
+
+        def tell(match: Match, ending: Ending) -> None:
+            try:
+                _say(finished_line(match, ending))
+            except SystemExit:  # so rich tells that the output is closed, as by `| head`
+                client.stop()
+
         client = Client(
             made.make,
             options,
             connected=lambda: err.print(f"{name} is connected to {url}", markup=False, highlight=False),
-            finished=lambda match, ending: _say(finished_line(match, ending)),
+            finished=tell,
             complain=lambda text: err.print(text, markup=False, highlight=False, soft_wrap=True),
         )
 

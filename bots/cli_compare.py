@@ -27,7 +27,8 @@ def compare_command(
         raise Failure(f"--budget: {budget} leaves are not enough for depth 1")
     reaches = comparison.reaches()
     if svg is not None:
-        write_picture(plot_svg(comparison, f"Leaves by depth: {game.name}"), svg)
+        place = f" on {named}" if (named := game.setup().get("map")) else ""
+        write_picture(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
     if json is not None:
         write_json(_rows(comparison, reaches), json)
     if "-" in (str(json), str(svg)):
@@ -72,7 +73,8 @@ def _print_leaves(comparison: Comparison) -> None:
     _print_whole(table)
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table deepen,\n"
-        "so all their depths count; sorted and table also count what they estimate only to sort.\n",
+        "so all their depths count; sorted and table also count what they estimate only to sort.\n"
+        "q: the p-th root of minimax's leaves, beyond its reach the last one.\n",
         highlight=False,
         soft_wrap=True,
     )

@@ -28,6 +28,8 @@ from games.explicit import WrongPlace
 LoadGame = Callable[[str, str], AnyGame]
 """The game that `--game` and `--map` name; handed in, because only `bots.cli` knows maps."""
 
+SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
+
 SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it here as SVG; - is the output.")]
 
 
@@ -40,9 +42,7 @@ def register(app: typer.Typer, load_game: LoadGame) -> None:
 def trace_command(
     tree: Annotated[str, typer.Argument(help=f"{', '.join(tree_names())}, or a file NAME.json.")],
     algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; as in jamboree:prune=0.5.")],
-    depth: Annotated[
-        int | None, typer.Option("--depth", min=0, max=MAX_DEPTH, help="Plies; else the whole tree.")
-    ] = None,
+    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Plies; else the whole tree.")] = None,
     estimates: Annotated[
         bool,
         typer.Option("--estimates/--no-estimates", help="Lines for leaves, as in Figure 4 of the course."),
@@ -59,7 +59,12 @@ def trace_command(
         spec = parse_reference(algorithm)
     except (TreeError, BadSpec) as error:
         raise Misuse(str(error)) from None
-    depth = min(game.height, MAX_DEPTH) if depth is None else depth
+    depth = game.height if depth is None else min(depth, game.height)
+    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
+        endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
+        raise Misuse(
+            f"{spec.name} recurses, {MAX_DEPTH} plies at the most, not {depth}; no limit have {endless}"
+        )
     start = game.start()
     try:
         result, watch = run_reference(game, start, depth, spec, tracing=True)
@@ -103,7 +108,8 @@ def _analyse_command(load_game: LoadGame) -> Callable[..., None]:
             str,
             typer.Option(
                 "--engine",
-                help=f"An engine ({', '.join(DEEPENING)}) as it plays, or one of {', '.join(REFERENCE)}.",
+                help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
+                f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
             ),
         ] = "alphabeta",
         depth: Annotated[int, typer.Option("--depth", min=1, max=MAX_DEPTH, help="Plies to look ahead.")] = 4,
@@ -127,6 +133,8 @@ def _analyse_command(load_game: LoadGame) -> Callable[..., None]:
         json: JsonOption = None,
     ) -> None:
         """Show what an engine thinks of a position, and with --trace or --svg its whole search.
+
+        The search is the one in Python, to the full depth, whether or not the engine plays compiled.
 
         With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
         q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from bots.match import Match
 from bots.thinking import Thinking
-from games.core import IllegalMove
+from games.core import BadData, IllegalMove
 from protocol import messages
 from protocol.messages import Move
 
@@ -42,7 +42,9 @@ def move_message(
     except IllegalMove as illegal:
         warnings.append(f"choose returned at ply {ply} an {illegal}")
     except _WRONG_DATA as error:
-        raise BadChoice(f"choose returned {move!r:.60}, which is no move of {game.name}: {error}") from None
+        # What Python says of a wrong type helps nobody; what is right does.
+        why = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
+        raise BadChoice(f"choose returned {move!r:.60}, which is no move of {game.name}: {why}") from None
     try:
         told = _thinking(match, thinking)
     except _WRONG_DATA as error:

@@ -16,8 +16,13 @@ LEAST = 200
 """Hundredths of an army: the smallest scale, so that a quiet match looks quiet."""
 
 
-def review_svg(judged: Sequence[Judged], title: str, names: tuple[str, str], engine: str) -> str:
-    """The plot; values are for Maxie, and certain wins lie on the edge. Raises ValueError without a move."""
+def review_svg(
+    judged: Sequence[Judged], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
+) -> str:
+    """The plot; values are for Maxie, and certain wins lie on the edge. Raises ValueError without a move.
+
+    armies  whether a hundred is worth an army, as in Riskless
+    """
     if not judged:
         raise ValueError("nothing to draw: no move was played")
     lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in judged]}
@@ -30,21 +35,22 @@ def review_svg(judged: Sequence[Judged], title: str, names: tuple[str, str], eng
     plot = _Plot(len(judged), top)
     body = [
         f'<text x="{LEFT}" y="26" font-size="15" fill="{INK}">{escape(title)}</text>',
-        *plot.axes(),
+        *plot.axes("in armies" if armies else "in hundreds"),
         *(plot.line(points, COLOURS[name]) for name, points in lines.items() if points),
         *(
             f'<circle cx="{plot.x(each.ply):.1f}" cy="{plot.y(each.after):.1f}" r="4" fill="{COLOURS[each.player]}">'
             f"<title>{escape(f'ply {each.ply}: {each.move}, better {each.better}')}</title></circle>"
+            f'<text x="{plot.x(each.ply):.1f}" y="{plot.y(each.after) - 8:.1f}" text-anchor="middle" '
+            f'font-weight="bold" fill="{COLOURS[each.player]}">{each.mark}</text>'
             for each in judged
             if each.mark
         ),
     ]
     labels = {"engine": engine, "maxie": names[0], "minnie": names[1]}
-    for row, (name, points) in enumerate(lines.items()):
-        if points:
-            at = TOP + 14 + 18 * row
-            text = escape(labels[name][:18])
-            body.append(f'<text x="{WIDTH - RIGHT + 8}" y="{at}" fill="{COLOURS[name]}">{text}</text>')
+    for row, name in enumerate(lines):
+        at = TOP + 14 + 18 * row
+        text = escape(labels[name][:18])
+        body.append(f'<text x="{WIDTH - RIGHT + 8}" y="{at}" fill="{COLOURS[name]}">{text}</text>')
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
     return "\n".join(
@@ -70,7 +76,7 @@ class _Plot:
         path = " ".join(f"{self.x(ply):.1f},{self.y(value):.1f}" for ply, value in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
 
-    def axes(self) -> list[str]:
+    def axes(self, unit: str) -> list[str]:
         drawn = []
         for value in (self._top, 0, -self._top):
             y = self.y(value)
@@ -86,6 +92,7 @@ class _Plot:
             for ply in sorted({0, self._plies // 2, self._plies})
         ]
         drawn.append(
-            f'<text x="{LEFT}" y="{HEIGHT - 10}" fill="{INK}">ply; values in armies, high for maxie</text>'
+            f'<text x="{LEFT}" y="{HEIGHT - 10}" fill="{INK}">ply; values {unit}, high for maxie, a certain win '
+            "on the edge; ?, ??: gave much away</text>"
         )
         return drawn

@@ -42,7 +42,11 @@ def _read(path: Path) -> Explicit:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise TreeError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise TreeError(
+            f"{path}: nested too deeply to be read: a file holds a tree of some hundred plies"
+        ) from None
+    except ValueError as error:
         raise TreeError(f"{path}: not JSON: {error}") from None
     if isinstance(data, Mapping) and "tree" in data:
         player = data.get("player", "maxie")

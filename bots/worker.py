@@ -43,7 +43,8 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Broke:
-    """The bot raised: `why` is one line, `trace` what its author reads, empty where it chose to resign."""
+    """The bot raised: `why` is one line, `trace` what its author reads; empty where it
+    chose to resign, and where none of the lines is its own."""
 
     match: str
     why: str
@@ -127,8 +128,11 @@ class Worker:
 
 
 def _own_part(error: BaseException) -> str:
-    """The traceback from the bot's own code on: what called it is of no use to its author."""
+    """The traceback from the bot's own code on: what called it is of no use to its author.
+
+    Where none of it is the bot's, nothing: then it was called wrongly, which `why` tells.
+    """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, ask.__code__.co_filename):
         trace = trace.tb_next
-    return "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
+    return "".join(traceback.format_exception(type(error), error, trace)) if trace is not None else ""

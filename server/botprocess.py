@@ -24,6 +24,8 @@ from server.arena_api import MatchHost
 TAIL_LINES = 20
 LINE_LENGTH = 500
 """Of what a bot prints, this much is kept: whole lines, the last ones."""
+TOLD_RESIGNATIONS = 3
+"""A bot that gives up match after match is not quoted each time."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,22 @@ class BotProcess:
         self._ever_up = False
         self._failures = 0
         self._silent = 0
+        self._resignations = 0
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._hung: str | None = None
         self._kill = anyio.Event()
+
+    def begins(self) -> None:
+        """A match begins: what it printed before is not about that."""
+        self._tail.clear()
+
+    def resigned(self) -> None:
+        """It gave its last match up: its author needs to see what it printed, a traceback as a rule."""
+        self._resignations += 1
+        if self._tail and self._resignations <= TOLD_RESIGNATIONS:
+            last = self._resignations == TOLD_RESIGNATIONS
+            more = " (of later resignations only the result is told)" if last else ""
+            self._notice("\n    ".join([f"bot {self.name} resigned{more}; it printed", *self._tail]))
 
     def answered(self) -> None:
         """It made a move in its last match."""

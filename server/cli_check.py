@@ -12,7 +12,7 @@ import typer
 
 from console import Failure, JsonOption, MarginOption, Misuse, TimeOption, out, write_json
 from protocol.timecontrol import BadTimeControl, TimeControl
-from server.check.run import Finding, examine
+from server.check.run import UNREACHED, Finding, UnknownCheck, examine
 from server.store_command import print_table, say
 
 
@@ -83,16 +83,15 @@ def check(
             host=host,
             port=port,
             listening=lambda url: say(f"connect the bot to {url}") if dial_in else None,
-            found=lambda finding: say(f"{finding.verdict}: {finding.check}"),
+            found=lambda finding: None if finding.why == UNREACHED else say(_in_a_line(finding)),
         )
 
     try:
         findings = anyio.run(main)
+    except UnknownCheck as error:
+        raise Misuse(f"--only: {error}") from None
     except OSError as error:
         raise Failure(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
-    unknown = set(only or ()) - {finding.check for finding in findings}
-    if unknown:
-        raise Misuse(f"--only: no check of this bot is called {', '.join(sorted(unknown))}")
     if json is not None:
         write_json(findings, json)
     else:
@@ -112,13 +111,20 @@ def _split(command: str) -> list[str]:
     return words
 
 
+def _in_a_line(finding: Finding) -> str:
+    return f"{finding.verdict}: {finding.check}"
+
+
 def _names(findings: Sequence[Finding]) -> str:
     return ", ".join(finding.check for finding in findings if finding.verdict == "failed")
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    rows = [(each.check, each.verdict, each.why or each.asked) for each in findings]
+    reached = [each for each in findings if each.why != UNREACHED]
+    rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
+    if len(reached) < len(findings):
+        say(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED}")
     for each in findings:
         if each.verdict != "failed":
             continue

@@ -37,6 +37,7 @@ class Fleet:
         for process in self._processes[bot]:
             if process.state is State.UP and process.name not in self._playing:
                 self._playing.add(process.name)
+                process.begins()
                 return process.name
         return None
 
@@ -44,10 +45,12 @@ class Fleet:
         """Give back a process that was taken and not used."""
         self._playing.discard(name)
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None) -> None:
+    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self._playing.discard(name)
         process = next(each for each in self._processes[bot] if each.name == name)
+        if resigned:
+            process.resigned()
         if answered is True:
             process.answered()
         elif answered is False:
@@ -102,7 +105,8 @@ async def open_fleet(
 ) -> AsyncIterator[Fleet]:
     """Start `twins` processes of each bot; on leaving, however that comes, all of them are ended.
 
-    notice: told of every crash, hang and loss, in a line that names the bot, with its last output below
+    notice: told of every crash, hang and loss, and of the first resignations, in a line that names the
+    bot, with its last output below
     """
     patience = patience or Patience()
     processes: dict[str, list[BotProcess]] = {}

@@ -114,7 +114,7 @@ class Bots(Protocol):
     def release(self, name: str) -> None:
         """Give back a name that was taken and not used."""
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None) -> None:
+    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
 
     def lost(self, bot: str) -> bool:
@@ -244,7 +244,8 @@ class Runner:
             (Player.MAXIE, pairing.maxie, spec.maxie),
             (Player.MINNIE, pairing.minnie, spec.minnie),
         ):
-            self._fleet.give_back(bot, name, answered=answered(record, seat, bot))
+            gave_up = record.result.reason is EndReason.RESIGNATION and record.result.winner != seat.value
+            self._fleet.give_back(bot, name, answered=answered(record, seat, bot), resigned=gave_up)
 
     def _settle(self, schedule: Matches, pairing: Pairing, record: Record) -> None:
         record = named(pairing, record)

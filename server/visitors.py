@@ -74,7 +74,14 @@ class Visitors:
         """Give back a bot that was taken and not used."""
         self._bots[name].playing = False
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None) -> None:
+    def give_back(
+        self,
+        bot: str,
+        name: str,
+        *,
+        answered: bool | None,
+        resigned: bool = False,  # noqa: ARG002 - its output is at its owner's
+    ) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self.release(name)
         visitor = self._bots[bot]

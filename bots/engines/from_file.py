@@ -17,6 +17,14 @@ from bots.bot import Bot
 from bots.options import BadSpec
 
 _PREFIX = "arena_bot_file_"
+_CALLED = {
+    "prepare": (),
+    "choose": ("position", "clock"),
+    "opponent_moved": ("move", "position"),
+    "ended": ("ending",),
+    "close": (),
+}
+"""What a match calls, and with what."""
 
 
 def is_file_spec(spec: str) -> bool:
@@ -50,7 +58,27 @@ def bot_class(spec: str) -> type[Bot]:
     bot = found[wanted] if wanted else next(iter((able or found).values()))
     if inspect.isabstract(bot):
         raise BadSpec(f"{file}: {bot.__name__} has no method choose(self, position, clock)")
+    _check_calls(file, bot)
     return bot
+
+
+def _check_calls(file: str, bot: type[Bot]) -> None:
+    """That the methods can be called as a match calls them: better told now than lost later. Raises BadSpec."""
+    try:
+        inspect.signature(bot).bind()
+    except TypeError as error:
+        raise BadSpec(
+            f"{file}: {bot.__name__} is made without arguments, and its __init__ does not allow that: {error}"
+        ) from None
+    for name, parameters in _CALLED.items():
+        method = getattr(bot, name)
+        try:
+            inspect.signature(method).bind(None, *parameters)
+        except TypeError:
+            right, wrong = ", ".join(("self", *parameters)), inspect.signature(method)
+            raise BadSpec(
+                f"{file}: {bot.__name__}.{name} must be {name}({right}), not {name}{wrong}"
+            ) from None
 
 
 def engine_name(spec: str) -> str:

@@ -42,6 +42,7 @@ class Algorithm:
     parallel  whether it uses the pool
     leftmost  whether its move is the leftmost best; otherwise it is some best move
     static    whether it also estimates inner nodes, which an explicit tree does not allow
+    recursive whether Python's stack bounds how deep it can search
     """
 
     source: str
@@ -49,6 +50,7 @@ class Algorithm:
     parallel: bool = False
     leftmost: bool = True
     static: bool = False
+    recursive: bool = True
 
 
 def _alone(function: Callable[[Problem[Any, Any], Any, int, Watch], Result[Any]]) -> Run:
@@ -81,8 +83,8 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         leftmost=False,
         static=True,
     ),
-    "stack-minimax": Algorithm("004", _alone(stack_minimax)),
-    "stack-alphabeta": Algorithm("004", _alone(stack_alphabeta)),
+    "stack-minimax": Algorithm("004", _alone(stack_minimax), recursive=False),
+    "stack-alphabeta": Algorithm("004", _alone(stack_alphabeta), recursive=False),
     "stack-memo": Algorithm(
         "004, memoised",
         _alone(
@@ -90,6 +92,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
                 problem, position, depth, watch, memo=True
             )
         ),
+        recursive=False,
     ),
     "jamboree": Algorithm("001, section 6", _jamboree, parallel=True),
     "scouts": Algorithm("Joerg and Kuszmaul", _scouts, parallel=True),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Generic
 
 from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree
@@ -49,33 +49,52 @@ def minimize0(tree: Tree[int]) -> LazyList[int]:
     return LazyList(mapmax(maximize0(each) for each in tree.subtrees))
 
 
+Numbered = tuple[int, Numbers]
+"""A list of numbers with its place among its siblings, by which the root finds its move."""
+
+
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
     """The minimum of the first list, and of each later one that is not omitted."""
-    return (least for _, least in _minima(lists))
+    return map(itemgetter(1), minima(enumerate(lists)))
+
+
+def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+    """`mapmin` with the places of the lists that were not omitted."""
+    for place, numbers in lists:
+        least = min(numbers)
+        yield place, least
+        yield from omit(least, lists)
+
+
+def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+    """The minima of the lists that have one above the potential maximum, which each of them raises."""
+    for place, numbers in lists:
+        if minleq(numbers, potential):
+            continue
+        potential = min(numbers)
+        yield place, potential
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
     """The mirror image of `mapmin`."""
-    return (most for _, most in _maxima(lists))
+    return map(itemgetter(1), maxima(enumerate(lists)))
 
 
-def _minima(lists: Iterable[Numbers]) -> Iterator[tuple[int, int]]:
-    # 000's mapmin and omit in one loop: `best` is the potential maximum; the index serves the root
-    best: int | None = None
-    for index, numbers in enumerate(lists):
-        if best is not None and minleq(numbers, best):
+def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+    """The mirror image of `minima`."""
+    for place, numbers in lists:
+        most = max(numbers)
+        yield place, most
+        yield from omit_high(most, lists)
+
+
+def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+    """The mirror image of `omit`: the maxima of the lists that have one below the potential minimum."""
+    for place, numbers in lists:
+        if maxgeq(numbers, potential):
             continue
-        best = min(numbers)
-        yield index, best
-
-
-def _maxima(lists: Iterable[Numbers]) -> Iterator[tuple[int, int]]:
-    best: int | None = None
-    for index, numbers in enumerate(lists):
-        if best is not None and maxgeq(numbers, best):
-            continue
-        best = max(numbers)
-        yield index, best
+        potential = max(numbers)
+        yield place, potential
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
@@ -164,9 +183,9 @@ def lazy(
         return Result(tree.label, None)
     # max . maximize0 at the root, with the number of the subtree kept beside the value
     if maxie:
-        survivors = _minima(minimize0(each) for each in tree.subtrees)
+        survivors = minima(enumerate(minimize0(each) for each in tree.subtrees))
     else:
-        survivors = _maxima(maximize0(each) for each in tree.subtrees)
+        survivors = maxima(enumerate(maximize0(each) for each in tree.subtrees))
     *_, (place, value) = survivors
     if ordered:
         # the labels of the root's subtrees are known from sorting; else they must not be asked for

@@ -3,6 +3,9 @@
 A lazy list computes an element when it is first asked for, and keeps it: what Haskell's call by need
 does. A tree has a label, computed on demand as well, and a lazy list of subtrees. So the functions
 here compose freely, also on infinite trees: each does as little as the one that consumes it wants.
+
+One thing of 000 does not hold in Python: that what was looked at is reclaimed at once. A function that
+walks a tree holds it, and the tree what it has computed, so memory grows with the nodes visited.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ but is built with nine, and its `recur` goes round the `memoize` that should hav
 positions.) Here the frontier is a list of frames, and positions are remembered in a table.
 
 Contract: as `bots.search.minimax` and `bots.search.failsoft`: exact at the root, leftmost best move,
-the same nodes in the same order when nothing is remembered. Depth is limited by memory alone.
+the same nodes in the same order when nothing is remembered. Depth is limited by memory alone, and
+where games are won, by `bots.search.values`: a win is nearer than 100,000 plies.
 Values inside are for the player to move.
 """
 

@@ -2,7 +2,7 @@
 
 Maxie's nodes point up, Minnie's down, leaves are squares. What the search visited is drawn in black
 with its result in blue and its window above it; what it pruned is grey and dashed, and two red
-strokes mark where it cut. The line that it would play is thick.
+strokes mark where it cut. The line that it would play is thick. The legend has what the picture has.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
             f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
             f'<text x="{width / 2:.0f}" y="22" text-anchor="middle" font-size="15" fill="{INK}">{escape(title)}</text>',
             *body,
-            *_legend(width, height),
+            *_legend(width, height, tree, played=bool(line)),
             "</svg>",
             "",
         ]
@@ -127,7 +127,7 @@ def _nodes(tree: Seen, at: Points) -> Iterator[str]:
                 text = value_label(node.result.value)
                 yield _text(x + 19, y + 5, text, colour, f'{weight} text-anchor="start"')
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
-            yield _text(x, y - 21 - 11 * number, _window(alpha, beta), GREEN, ' font-size="10"')
+            yield from _label(x, y - 21 - 11 * number, _window(alpha, beta))
         yield "</g>"
 
 
@@ -144,6 +144,13 @@ def _text(x: float, y: float, text: str, colour: str, more: str = "") -> str:
     # a white border, because edges pass behind the text
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{anchor}{halo}{more}>{escape(text)}</text>'
+
+
+def _label(x: float, y: float, text: str) -> Iterator[str]:
+    """A window on a white ground: it lies on the edge that comes from above."""
+    width = 5.6 * len(text) + 4
+    yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
+    yield _text(x, y, text, GREEN, ' font-size="10"')
 
 
 def value_label(value: int) -> str:
@@ -171,14 +178,17 @@ def _tip(node: Seen) -> str:
     return "\n".join(seen)
 
 
-def _legend(width: float, height: float) -> Iterator[str]:
+def _legend(width: float, height: float, tree: Seen, *, played: bool) -> Iterator[str]:
     y = height - 14
-    parts = [
-        ("α … β: the window", GREEN, 110),
-        ("result", BLUE, 40),
-        ("// cut", RED, 36),
-        ("not visited", GREY, 64),
+    nodes = list(_walk(tree))
+    every = [
+        ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
+        ("result", BLUE, 40, True),
+        ("thick: to be played", INK, 112, played),
+        ("// cut", RED, 36, any(node.cut for node in nodes)),
+        ("not visited", GREY, 64, any(not node.visited for node in nodes)),
     ]
+    parts = [(text, colour, size) for text, colour, size, there in every if there]
     gap = 26
     x = width / 2 - (sum(size for *_, size in parts) + gap * (len(parts) - 1)) / 2
     for text, colour, size in parts:

@@ -14,6 +14,13 @@ from server.check.stage import Stage, open_stage
 
 Verdict = Literal["passed", "failed", "skipped"]
 
+UNREACHED = "the bot could not be reached"
+"""Why all that comes after a handshake that failed is skipped."""
+
+
+class UnknownCheck(ValueError):
+    """A check was asked for that there is not; one line, with those that there are."""
+
 
 class Finding(Struct, frozen=True):
     """What came of one check."""
@@ -46,7 +53,7 @@ async def examine(
     patience  seconds for whatever has no clock of its own
     only      the names of the checks to run beside the handshake; none for all
 
-    Raises OSError when it cannot listen.
+    Raises UnknownCheck when `only` names none of this bot's, and OSError when it cannot listen.
     """
     findings: list[Finding] = []
     async with open_stage(command, patience, host, port) as stage:
@@ -60,7 +67,7 @@ async def examine(
             if stage.hello is not None and (peer := stage.known) is not None:
                 peer.frames = stage.frames
             if not usable:
-                finding = Finding(name, "skipped", asked, "the bot could not be reached")
+                finding = Finding(name, "skipped", asked, UNREACHED)
             elif check is None:
                 finding = Finding(name, "skipped", asked, "not for this bot, by what its hello says")
             else:
@@ -74,6 +81,12 @@ async def examine(
                     usable = name != "handshake"
             findings.append(finding)
             found(finding)
+        names = [name for name, _, _ in schedule(exam)]
+    unknown = set(only) - set(names)
+    if unknown and usable:
+        raise UnknownCheck(
+            f"no check of this bot is called {', '.join(sorted(unknown))}: there are {', '.join(names)}"
+        )
     return findings
 
 

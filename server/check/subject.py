@@ -16,7 +16,7 @@ from server import leash
 
 STOP_SECONDS = 2.0
 """From asking it to end to killing it."""
-LAST_LINES = 5
+LAST_LINES = 12
 LINE_LENGTH = 300
 
 

@@ -1,5 +1,6 @@
 """`arena bot`, as a process against a real server."""
 
+import os
 import signal
 import subprocess
 import uuid
@@ -128,6 +129,22 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
     record, told = await broken(tmp_path, taken)
     assert (record.result.winner, record.result.reason) == ("minnie", EndReason.ILLEGAL_MOVE)
     assert "choose returned at ply 2 an illegal move a1: a1 is taken by X; legal: " in told
+
+
+async def test_who_stops_reading_its_lines_stops_it() -> None:
+    """As `arena bot … | head` does."""
+    unread, lines = os.pipe()
+    async with open_host(anyone=True) as host, connected(host, "random", name="b"):
+        words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
+        process = await anyio.open_process(words, env=environment(), stdout=lines)
+        os.close(lines)
+        os.close(unread)
+        assert await host.wait_connected("a", 20)
+        await host.play(spec("a", "b"))
+        with anyio.fail_after(10):
+            assert await process.wait() == 0
+        assert await output(process.stderr) == f"a is connected to {host.url}\n"
+        await process.aclose()
 
 
 def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:

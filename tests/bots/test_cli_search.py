@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import arena
+from bots.search.deepening import MAX_DEPTH
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -117,6 +118,16 @@ def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
         (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: no estimate at g"),
+        (
+            ["analyse", "--engine", "alphabeta:exact=yes"],
+            2,
+            "alphabeta has no option 'exact': there are evaluator",
+        ),
+        (
+            ["analyse", "--game", "hexapawn:width=0"],
+            2,
+            "--game: hexapawn: width must be a whole number from 1 to 26",
+        ),
         (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "no estimate at b: it is an inner node"),
         (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
         (["analyse", "--position", "x"], 2, "--position: a position here is 16 signed armies"),
@@ -146,6 +157,38 @@ def test_mistakes_are_told_in_one_line(
     assert left == code
     assert told in complaint
     assert len(complaint.splitlines()) == 1
+
+
+def test_hexapawn_of_any_size(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--engine", "stack-memo", "--depth", "20", "--game")
+    _, small, _ = run(capsys, *words, "hexapawn")
+    assert "Minnie wins in 6" in small
+    code, larger, _ = run(capsys, *words, "hexapawn:width=4,height=4")
+    assert code == 0
+    assert "Maxie wins in" in larger
+
+
+def chain(plies: int) -> str:
+    """A tree as JSON in which every node has one child."""
+    return '{"children": [' * plies + '{"value": 5}' + "]}" * plies
+
+
+def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(chain(MAX_DEPTH + 50), encoding="utf-8")
+    code, printed, _ = run(capsys, "trace", str(path), "stack-alphabeta")
+    assert (code, printed.splitlines()[-1]) == (0, "Terminals visited: 1")
+    assert "is Guess: 5" in printed.splitlines()[-2]
+    code, _, complaint = run(capsys, "trace", str(path), "minimax")
+    assert code == 2
+    assert complaint == (
+        "arena: minimax recurses, 100 plies at the most, not 150; "
+        "no limit have stack-minimax, stack-alphabeta, stack-memo\n"
+    )
+    path.write_text(chain(50_000), encoding="utf-8")
+    code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")
+    assert code == 2
+    assert complaint.endswith("nested too deeply to be read: a file holds a tree of some hundred plies\n")
 
 
 @pytest.mark.parametrize("command", ["trace", "analyse"])

@@ -42,6 +42,17 @@ def test_what_is_no_move_is_a_bad_choice(match: Match, nonsense: object) -> None
         move_message(match, 0, match.game.start(), nonsense, None)
 
 
+def test_what_would_be_a_move_is_told() -> None:
+    for match, told in (
+        (RISKLESS, "one is (3, 4)"),
+        (TICTACTOE, "a move of tictactoe must be a whole number"),
+    ):
+        with pytest.raises(BadChoice) as raised:
+            move_message(match, 0, match.game.start(), None, None)
+        assert told in str(raised.value)
+        assert "NoneType" not in str(raised.value)
+
+
 def test_a_list_stands_for_a_pair() -> None:
     move = RISKLESS.game.moves(RISKLESS.game.start())[0]
     message, warnings = move_message(RISKLESS, 0, RISKLESS.game.start(), list(move), None)

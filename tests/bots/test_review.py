@@ -99,12 +99,19 @@ def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
     (marked,) = (line for line in told.stdout.splitlines() if "??" in line)
     assert [cell.strip() for cell in marked.split("│")[1:8]][:4] == ["3", "minnie", "b2", "??"]
     assert "c1" in marked
+    assert "the match" in marked
+    assert "maxie in 2" in marked
+    assert "999998" not in told.stdout
     marks = sum("│ ? " in line or "│ ??" in line for line in told.stdout.splitlines())
     assert marks > 1
     drawn = ET.fromstring(picture.read_text())
     tags = [child.tag.rpartition("}")[2] for child in drawn]
     assert tags.count("polyline") == 3
     assert tags.count("circle") == marks
+    texts = [child.text for child in drawn if child.tag.endswith("text")]
+    assert texts.count("??") == 1
+    assert any("values in hundreds" in (text or "") for text in texts)
+    assert sum(text in ("?", "??") for text in texts) == marks
 
 
 def test_json_has_every_move(blunder: Path) -> None:

@@ -100,6 +100,21 @@ def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
     told.next()
 
 
+def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
+    class Broken(Bot):
+        def choose(self, position: object) -> int:  # type: ignore[override]
+            raise AssertionError
+
+    told = Told()
+    worker = Worker(Broken, MATCH, told.put)
+    assert told.next() == Prepared("m")
+    worker.choose(order())
+    broke = told.next()
+    assert isinstance(broke, Broke)
+    assert "choose raised TypeError" in broke.why
+    assert broke.trace == ""
+
+
 def test_what_a_bot_raises_is_reported_from_its_own_line_on() -> None:
     class Broken(Bot):
         def choose(self, position: Any, clock: Clock) -> Any:

@@ -75,6 +75,18 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
         ),
         ("import sys\nsys.exit(4)\n", "line 2: SystemExit: 4"),
         ("\0", "ource code"),
+        (
+            GOOD.format(name="Mine").replace(", clock", ""),
+            "Mine.choose must be choose(self, position, clock), not choose(self, position)",
+        ),
+        (
+            GOOD.format(name="Mine") + "\n    def ended(self):\n        pass\n",
+            "Mine.ended must be ended(self, ending), not ended(self)",
+        ),
+        (
+            GOOD.format(name="Mine") + "\n    def __init__(self, depth):\n        pass\n",
+            "Mine is made without arguments, and its __init__ does not allow that: missing a required argument",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, told: str) -> None:

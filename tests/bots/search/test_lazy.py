@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bots.evaluators import evaluator_for
 from bots.search.alphabeta import alphabeta
-from bots.search.lazy import gametree, lazy, maximize, maximize0, minimize, minimize0, minleq
+from bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, minimize, minimize0, minleq, omit
 from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
 from bots.search.minimax import minimax
 from bots.search.problem import Problem
@@ -92,6 +92,21 @@ def test_the_question_mark_of_000() -> None:
     left = Tree(unknown, [tip(1), tip(2)])
     right = Tree(unknown, [tip(0), Tree(unknown)])
     assert max(maximize0(Tree(unknown, [left, right]))) == 1
+
+
+def test_omit_leaves_a_list_at_its_first_number_that_is_low_enough() -> None:
+    asked: list[int] = []
+
+    def numbers(*values: int) -> Iterator[int]:
+        for value in values:
+            asked.append(value)
+            yield value
+
+    later = [LazyList(numbers(*values)) for values in ((7, 2, 9), (5, 4), (4, 8), (6, 5))]
+    assert list(omit(3, enumerate(later))) == [(1, 4), (3, 5)]
+    assert asked == [7, 2, 5, 4, 4, 6, 5]
+    assert list(mapmin([[4, 3], [3, 9], [8, 5], [6]])) == [3, 5, 6]
+    assert list(mapmin([])) == []
 
 
 def test_shallow_but_no_deep_cuts() -> None:

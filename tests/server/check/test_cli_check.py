@@ -40,7 +40,8 @@ def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
     told = arena("check", file, *GENEROUS)
     assert told.code == 1
     assert "ZeroDivisionError" in told.stdout
-    assert "skipped" not in told.stdout.partition("handshake")[0]
+    assert told.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
+    assert "20 more checks are skipped: the bot could not be reached" in told.stderr
 
 
 def test_only_what_is_asked_runs_and_passes() -> None:
@@ -52,6 +53,14 @@ def test_only_what_is_asked_runs_and_passes() -> None:
         "two at once",
         "dropped",
     ]
+
+
+def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    told = arena("check", "random", "--only", "weather", *GENEROUS)
+    assert told.code == 2
+    assert (
+        "arena: --only: no check of this bot is called weather: there are handshake, tictactoe" in told.stderr
+    )
 
 
 @pytest.mark.parametrize(

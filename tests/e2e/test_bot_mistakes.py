@@ -1,0 +1,40 @@
+"""What the author of a bot reads when the bot has a mistake: in `arena match` too, where it is a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from server.botprocess import TOLD_RESIGNATIONS
+from tests.bots.commands import arena
+
+pytestmark = pytest.mark.timeout(90)
+
+HEAD = "from bots.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("        return {}['x']\n", ['mine.py", line 5, in choose', "KeyError: 'x'"]),
+        ("        raise Resign('I have seen enough')\n", ["I have seen enough"]),
+    ],
+    ids=["an exception", "on purpose"],
+)
+def test_a_match_shows_why_a_bot_resigned(
+    body: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(HEAD + body)
+    rounds = TOLD_RESIGNATIONS + 1
+    played = arena(
+        *("match", "mine.py", "random", "--game", "tictactoe", "--concurrency", "1"),
+        *("--rounds", str(rounds), "--margin", "15000"),
+    )
+    assert played.code == 0, played
+    assert played.stderr.count("random beats mine in") == 2 * rounds
+    assert played.stderr.count("bot mine resigned") == TOLD_RESIGNATIONS
+    for each in told:
+        assert played.stderr.count(each) >= TOLD_RESIGNATIONS, played.stderr
+    assert "worker.py" not in played.stderr
