@@ -4,10 +4,10 @@ Two bots that think for 10 ms play matches of 400 plies, by turns without and wi
 the match's start and read all that they are sent. For each move, the time from its sending to the
 opponent's turn is measured, in the bots' process; of each match the 99th percentile, and of the rounds the
 median of the ratios. The server and the spectators are processes of their own, as they are on a real
-network; on a machine of two cores the spectators take time from the others all the same, and `--idle` tells
-that apart: they are connected, and watch nothing.
+network; on a machine of two cores the spectators take time from the others all the same. So the same is
+measured with spectators who are connected and watch nothing.
 
-Example: python -m benchmarks.spectators --spectators 200 --rounds 5
+Example: python -m benchmarks.spectators --spectators 200 --rounds 9
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -27,6 +28,7 @@ import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import arena
 from maps.setup import make_setup
 from protocol.codec import decode_server, encode
@@ -89,11 +91,11 @@ async def one_match(url: str) -> list[float]:
     return times
 
 
-async def measure(spectators: int, rounds: int, *, idle: bool) -> None:
-    """Play the rounds, and print what they show."""
+async def measure(spectators: int, rounds: int, *, idle: bool) -> Measured:
+    """Play the rounds: by turns a match without and one with spectators."""
     with arena(1, "--max-per-address", str(spectators + 10)) as server:
         await one_match(server.url)
-        ratios, alone, watched = [], [], []
+        alone, watched = [], []
         for _ in range(rounds):
             alone.append(_p99(await one_match(server.url)))
             command = [sys.executable, "-m", "benchmarks.spectators", "--watch", server.url]
@@ -109,12 +111,24 @@ async def measure(spectators: int, rounds: int, *, idle: bool) -> None:
             watched.append(_p99(await one_match(server.url)))
             crowd.kill()
             await crowd.wait()
-            ratios.append(watched[-1] / alone[-1])
-    kind = "connected, watch nothing" if idle else "watch"
-    print(f"p99 of a move, none watch: {statistics.median(alone):.2f} ms")
-    print(f"p99 of a move, {spectators} {kind}: {statistics.median(watched):.2f} ms")
-    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-    print(f"median of the ratios over {rounds} rounds: {statistics.median(ratios):.2f} ({spread})")
+    return Measured(alone, watched)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The 99th percentile of each match without and with spectators, in ms."""
+
+    alone: list[float]
+    watched: list[float]
+
+    def __str__(self) -> str:
+        ratios = sorted(
+            with_them / without for without, with_them in zip(self.alone, self.watched, strict=True)
+        )
+        return (
+            f"{statistics.median(self.alone):.2f} ms without, {statistics.median(self.watched):.2f} ms with them: "
+            f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, n = {len(ratios)}) ×"
+        )
 
 
 def _p99(times: list[float]) -> float:
@@ -159,17 +173,34 @@ async def _drain(connection: ClientConnection) -> None:
 
 
 def main() -> None:
-    """Measure, or with --watch be the spectators."""
+    """Measure, print and write, or with --watch be the spectators."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectators", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--idle", action="store_true")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--idle", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.watch:
         uvloop.run(watch(given.watch, given.spectators, idle=given.idle))
-    else:
-        uvloop.run(measure(given.spectators, given.rounds, idle=given.idle))
+        return
+    with measured_on("python -m benchmarks.spectators") as note:
+        watching = uvloop.run(measure(given.spectators, given.rounds, idle=False))
+        idle = uvloop.run(measure(given.spectators, given.rounds, idle=True))
+    text = "\n\n".join(
+        (
+            "## Spectators",
+            (
+                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(moves())} plies, by turns without and "
+                f"with {given.spectators} spectators, who come at the start and read all. p99 of the time from a move's "
+                "sending to the opponent's turn, as the bots see it; the spectators take their time of the same two cores."
+            ),
+            f"- They watch: {watching}.\n- They are connected, and watch nothing: {idle}.",
+            claim(f"p99 of a move with {given.spectators} spectators", "within 1.2 × of none", f"{watching}"),
+            note(),
+        )
+    )
+    print(text)
+    write_server("spectators", text)
 
 
 if __name__ == "__main__":
