@@ -67,7 +67,7 @@ class JournalFailed(Exception):
     @classmethod
     def of(cls, error: Exception) -> JournalFailed:
         """For the error of a batch."""
-        return cls(f"the journal could not be written: {error}")
+        return cls(f"the journal could not be written: {store.complaint(error) or error}")
 
 
 class Journal:
@@ -128,6 +128,13 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
+        try:
+            await self._run()
+        finally:
+            self._writer = None
+            self._opened.set()
+
+    async def _run(self) -> None:
         async with open_writer(self._engine) as writer:
             self._writer = writer
             self._opened.set()
@@ -154,10 +161,11 @@ class Journal:
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Do other work in a transaction of its own, between batches: nobody then waits for a locked file.
 
-        Waits for `run` to be under way.
+        Waits for `run` to be under way. Raises store.StoreError where that is over, or never came so far.
         """
-        while self._writer is None:
-            await self._opened.wait()
+        await self._opened.wait()
+        if self._writer is None:
+            raise store.StoreError("the journal is closed")
         return await self._writer.write(work)
 
     async def drain(self) -> None:

@@ -38,6 +38,9 @@ log = logging.getLogger("arena.room")
 INBOX = 64
 """Events that may wait; a bot that floods its room waits in its own connection."""
 
+KEEP_AGAIN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""Seconds from one try to put a record into the store to the next."""
+
 LOOK_AGAIN = 4
 """Turns of the event loop from a readable socket to an event in the inbox: poll, frame, task, post."""
 
@@ -108,11 +111,27 @@ class Room:
             for member in self.players.values():
                 member.matches.pop(self.terms.match, None)
         record = self.record()
-        try:
-            await self._journal.durable(self._journal.close_match(record))
-        except JournalFailed:
-            log.exception("match %s: its record is not in the store", self.terms.match)
+        await self._keep(record)
         return record
+
+    async def _keep(self, record: Record) -> None:
+        """Put the record into the store, and again for a while where the store is away.
+
+        Until then the match counts as one in progress: so the matchmaker begins few that would be void as
+        well, and what the next start of the server finds is what everybody was told.
+        """
+        for pause in (*KEEP_AGAIN, None):
+            try:
+                await self._journal.durable(self._journal.close_match(record))
+            except JournalFailed as failed:
+                then = "the next start goes on with it" if pause is None else f"again in {pause:g} s"
+                log.warning(
+                    "its record is not in the store: %s; %s", failed, then, extra={"match": record.match}
+                )
+            else:
+                return
+            if pause is not None:
+                await anyio.sleep(pause)
 
     def _begin(self) -> None:
         """Open a new match, or go on with one that was in progress when the server went away."""

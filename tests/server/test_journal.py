@@ -130,3 +130,23 @@ async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: P
         await journal.durable(journal.append("m" * 32, 3, 0, Opened()))
         assert await events_of(engine, "m" * 32) == [(0, Opened())]
         tasks.cancel_scope.cancel()
+
+
+async def test_nobody_waits_for_a_journal_that_could_not_be_opened(own_postgresql: Postgresql) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        refused = anyio.Event()
+
+        async def write() -> None:
+            with pytest.raises(store.StoreError):
+                await journal.write(lambda connection: None)
+            refused.set()
+
+        tasks.start_soon(write)
+        await anyio.wait_all_tasks_blocked()
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        with pytest.raises((OSError, sa.exc.SQLAlchemyError)):
+            await journal.run()
+        with anyio.fail_after(10):
+            await refused.wait()

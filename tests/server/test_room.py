@@ -16,7 +16,7 @@ from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server import store
 from server.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
-from server.journal import Journal, events_of
+from server.journal import Journal, events_of, records_of
 from server.loopwatch import LoopWatch
 from server.member import Member
 from server.past import Past, unfinished
@@ -135,6 +135,31 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
             await room.post(GotReady(Player.MAXIE), 1)
     assert room.record().result.reason is EndReason.SERVER_FAULT
     assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2
+
+
+async def test_a_record_is_kept_as_soon_as_the_store_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.room.KEEP_AGAIN", (0.01,) * 1000)
+    async with (
+        store.open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        journal_of(engine) as journal,
+    ):
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("ALTER TABLE matches RENAME TO away"))
+            await room.post(Resigned(Player.MAXIE), 1)
+            with anyio.fail_after(10):
+                while not lines[Player.MAXIE].of(End):
+                    await anyio.sleep(0.001)
+            await anyio.sleep(0.05)  # some tries
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("ALTER TABLE away RENAME TO matches"))
+        kept = await records_of(engine, room.event)
+    assert [record.result.reason for record in kept] == [EndReason.RESIGNATION]
 
 
 @pytest.mark.parametrize("ended", [False, True])
