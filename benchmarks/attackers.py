@@ -1,10 +1,11 @@
 """What attackers cost honest bots: the 99th percentile of a move by turns without and with each kind of attack.
 
-    python -m benchmarks.attackers [--rounds 3] [--seconds 5] [--kinds messages,frames]
+    python -m benchmarks.attackers [--rounds 3] [--seconds 5] [--kinds messages,frames] [--decoy]
 
 Honest bots play on a real `arena serve` with its default limits (the time for a hello, too long for a short
 attack, is shorter). The attackers (tests/peers/horde.py) come from loopback addresses of their own, are cut
-off, and come back at once. Exit code 1 when a ratio's median is 2 or more, or when any was not cut off.
+off, and come back at once. They run on the same cores: with --decoy they go for another server beside it, which tells
+what that alone costs the bots. Exit code 1 when a ratio's median is 2 or more, or when any was not cut off.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import statistics
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -75,12 +76,12 @@ async def _p99(server: Running, load: Load, seconds: float) -> tuple[float, floa
 
 
 async def _attacked(
-    server: Running, load: Load, kinds: list[str], seconds: float, number: int
+    server: Running, target: Running, load: Load, kinds: list[str], seconds: float, number: int
 ) -> tuple[tuple[float, float], list[dict[str, Any]]]:
-    """The same under attack, and what the attackers said."""
+    """The same while `target` is attacked, and what the attackers said."""
     hordes = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.peers.horde", kind, server.url),
+            *(sys.executable, "-m", "tests.peers.horde", kind, target.url),
             # another address in each round: who guessed is refused for a minute
             *(f"127.1.{number}.{place}", str(CLIENTS), str(seconds + 3)),
             cwd=ROOT,
@@ -117,12 +118,19 @@ def _create_victim(server: Running) -> None:
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, Turns], list[str]]:
-    """Each attack in each round after a calm time of the same length; and what was wrong."""
+async def run(
+    kinds: list[str], rounds: int, seconds: float, *, decoy: bool = False
+) -> tuple[dict[str, Turns], list[str]]:
+    """Each attack in each round after a calm time of the same length; and what was wrong.
+
+    decoy: the attackers go for another server than the bots
+    """
     turns = {kind: Turns() for kind in kinds}
     load = Load()
-    with arena(BOTS // 2, "--hello", str(HELLO)) as server:
-        await asyncio.to_thread(_create_victim, server)
+    with ExitStack() as stack:
+        server = stack.enter_context(arena(BOTS // 2, "--hello", str(HELLO)))
+        target = stack.enter_context(arena(1, "--hello", str(HELLO))) if decoy else server
+        await asyncio.to_thread(_create_victim, target)
         async with asyncio.TaskGroup() as tasks:
             bots = [
                 tasks.create_task(
@@ -143,7 +151,7 @@ async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, 
                     calm = await _p99(server, load, seconds)
                     chosen = list(KINDS) if kind == ALL else [kind]
                     place = 1 + number * len(turns) + list(turns).index(kind)
-                    attacked, said = await _attacked(server, load, chosen, seconds, place)
+                    attacked, said = await _attacked(server, target, load, chosen, seconds, place)
                     found.calm.append(calm[0])
                     found.calm_s.append(calm[1])
                     found.attacked.append(attacked[0])
@@ -213,16 +221,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--kinds", default=",".join([*KINDS, ALL]), metavar="KIND,KIND")
+    parser.add_argument("--decoy", action="store_true", help="attack another server than the bots'")
     given = parser.parse_args()
     kinds = given.kinds.split(",")
     unknown = set(kinds) - {*KINDS, ALL}
     if unknown:
         parser.error(f"no attack is called {', '.join(unknown)}: there are {', '.join([*KINDS, ALL])}")
     with measured_on("python -m benchmarks.attackers") as note:
-        turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds))
+        turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds, decoy=given.decoy))
     text = f"{section(turns, given.rounds, given.seconds).markdown()}\n\n{note()}"
     print(text)
-    if len(kinds) == len(KINDS) + 1:
+    if len(kinds) == len(KINDS) + 1 and not given.decoy:
         write_server("attackers", text)
     return report(faults)
 
