@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated
 
@@ -45,8 +47,9 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to w
         raise Misuse(f"{file} is no Python file: give a name that ends in .py, as in my_bot.py")
     words = re.findall(r"[A-Za-z][A-Za-z0-9]*", file.stem)
     name = "".join(word[0].upper() + word[1:] for word in words) or "MyBot"
-    # A class called Bot would hide its own base.
-    text = TEMPLATE.format(file=file.name, name="MyBot" if name == "Bot" else name)
+    # A class called Bot would hide its own base, and None can be no class.
+    name = "MyBot" if name == "Bot" or iskeyword(name) else name
+    text = TEMPLATE.format(file=shlex.quote(file.name), name=name)
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)
@@ -55,7 +58,7 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to w
     except OSError as error:
         raise Failure(f"cannot write {file}: {error.strerror}") from None
     err.print(
-        f"{file} is written. Try it: arena match {file} random --rounds 1",
+        f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1",
         markup=False,
         highlight=False,
         soft_wrap=True,

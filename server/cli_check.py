@@ -67,9 +67,9 @@ def check(
     arena = [sys.executable, "-P", "-m", "arena", "bot"]
     words: Sequence[str] | None = None
     if bot:
-        words = [*arena, bot]
+        words = [*arena, bot, "--matches", "2"]
     elif program:
-        words = [*arena, "--exec", program]
+        words = [*arena, "--exec", program, "--matches", "2"]
     elif command:
         words = _split(command)
 

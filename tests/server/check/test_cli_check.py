@@ -55,6 +55,20 @@ def test_only_what_is_asked_runs_and_passes() -> None:
     ]
 
 
+def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Path) -> None:
+    file = tmp_path / "shared.py"
+    file.write_text(
+        "from bots.bot import Bot\n\nclass Shared(Bot):\n"
+        "    def prepare(self):\n        Shared.latest = self\n"
+        "    def choose(self, position, clock):\n"
+        "        return self.game.moves(position)[0 if Shared.latest is self else 99]\n"
+    )
+    told = arena("check", file, "--only", "two at once", "--only", "tictactoe as minnie", *GENEROUS)
+    assert told.code == 1
+    assert told.stderr.endswith("arena: 1 of 3 checks failed: two at once\n")
+    assert "IndexError" in told.stdout
+
+
 def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
     told = arena("check", "random", "--only", "weather", *GENEROUS)
     assert told.code == 2
