@@ -1,8 +1,8 @@
 """What having the move is worth in a game, and how far one ply moves the value: measured before the first search.
 
 Exact values of the depths 1, 2 and 3 rise and fall by turns, because whoever moved last is better off for it.
-With T for that tempo they are v - T, v + T and v - T seen by the one who did not move last, so the second
-difference is 4 T. What is left of the step from 1 to 2 spreads by SPREAD over the positions.
+With T for that tempo they are v + T, v - T and v + T for the player to move at the root, so the second difference
+is 4 T. What is left of the step from 1 to 2 spreads by SPREAD over the positions.
 """
 
 from __future__ import annotations
