@@ -40,10 +40,15 @@ REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
 """The reference algorithms and what each can be told."""
 
 DEEPENING: Mapping[str, Options] = {
-    name: {key: option for key, option in ENGINES[name].items() if key in ("evaluator", "threads", "prune")}
+    name: {
+        key: _EVALUATOR if key == "evaluator" else option
+        for key, option in ENGINES[name].items()
+        if key in ("evaluator", "threads", "prune")
+    }
     for name in ("minimax", "alphabeta", "jamboree")
 }
-"""The engines that search, and what each can be told here, where the depth is given and the search is Python."""
+"""The engines that search, and what each can be told here, where the depth is given, the search is Python, and
+values are armies unless something else is asked for."""
 
 
 @dataclass(frozen=True)

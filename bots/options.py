@@ -144,6 +144,7 @@ def describe(engines: Mapping[str, Options]) -> list[str]:
 
 
 _EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
+_LEARNED = Word("features", (), "features, whose weights were learned; plain, or a weights file NAME.toml")
 _EXACT = Word("no", ("no", "yes"), "yes: no depth is ever cut short (the search in Python never does)")
 _DEPTH = WholeNumber(100, 1, 100, "the deepest search, in plies")
 
@@ -154,10 +155,10 @@ ENGINES: Mapping[str, Options] = {
         "seed": WholeNumber(0, 0, 2**31 - 1, "seed that decides between equal moves; 0 takes the leftmost"),
     },
     "minimax": {"depth": _DEPTH, "evaluator": _EVALUATOR},
-    "alphabeta": {"depth": _DEPTH, "evaluator": _EVALUATOR, "exact": _EXACT},
+    "alphabeta": {"depth": _DEPTH, "evaluator": _LEARNED, "exact": _EXACT},
     "jamboree": {
         "depth": _DEPTH,
-        "evaluator": _EVALUATOR,
+        "evaluator": _LEARNED,
         "exact": _EXACT,
         "threads": WholeNumber(0, 0, 64, "threads that search at once; 0: as many as the match allows"),
         "form": Word(

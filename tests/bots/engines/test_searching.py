@@ -54,7 +54,7 @@ def reference(spec: str) -> PythonBackend:
 
 
 def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:
-    backends = [reference(name) for name in NAMES]
+    backends = [reference(f"{name}:evaluator=plain") for name in NAMES]
     position = M2.start()
     for _ in range(6):
         last = [list(each.reports(position, lambda: False, 3))[-1] for each in backends]
