@@ -107,7 +107,8 @@ class Arranger:
         result = record.result
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
-            why = self._bench.note(name, lost=lost, reason=result.reason, now=monotonic())
+            plies = len(record.moves)
+            why = self._bench.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
             member = self._lobby.find(name)
             if member is not None:
                 member.benched = why

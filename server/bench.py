@@ -8,6 +8,8 @@ from protocol.codes import FORFEITS, EndReason
 
 FAILURES = 3
 """Forfeits in a row that put a bot on the bench."""
+EARLY_PLIES = 6
+"""Who resigns before this ply has not played: as a rule its bot raised, and would do so in every match."""
 FIRST_SECONDS = 30
 LONGEST_SECONDS = 1800
 
@@ -19,9 +21,10 @@ class Bench:
     _failures: dict[str, int] = field(default_factory=dict)
     _until: dict[str, float] = field(default_factory=dict)
 
-    def note(self, name: str, *, lost: bool, reason: EndReason, now: float) -> str:
-        """A bot's match is over. Returns why it is benched now, or nothing."""
-        if not (lost and reason in FORFEITS):
+    def note(self, name: str, *, lost: bool, reason: EndReason, plies: int, now: float) -> str:
+        """A bot's match is over after so many plies. Returns why it is benched now, or nothing."""
+        early = reason is EndReason.RESIGNATION and plies < EARLY_PLIES
+        if not (lost and (early or reason in FORFEITS)):
             self._failures.pop(name, None)
             return ""
         failures = self._failures[name] = self._failures.get(name, 0) + 1

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from protocol.codes import FORFEITS, EndReason
-from server.bench import FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Bench
+from server.bench import EARLY_PLIES, FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Bench
+
+PLIES = EARLY_PLIES
+"""Of a match in which both have played."""
 
 
 def fail(bench: Bench, times: int, now: float = 0.0) -> str:
     why = ""
     for _ in range(times):
-        why = bench.note("anna", lost=True, reason=EndReason.TIMEOUT, now=now)
+        why = bench.note("anna", lost=True, reason=EndReason.TIMEOUT, plies=PLIES, now=now)
     return why
 
 
@@ -39,7 +42,7 @@ def test_failures_in_a_row_bench_with_the_reason_until_the_time_is_up() -> None:
 def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
     bench = Bench()
     fail(bench, FAILURES - 1)
-    assert bench.note("anna", lost=lost, reason=reason, now=0) == ""
+    assert bench.note("anna", lost=lost, reason=reason, plies=PLIES, now=0) == ""
     assert fail(bench, FAILURES - 1) == ""
 
 
@@ -47,8 +50,18 @@ def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: E
 def test_every_forfeit_counts(reason: EndReason) -> None:
     bench = Bench()
     for _ in range(FAILURES):
-        why = bench.note("anna", lost=True, reason=reason, now=0)
+        why = bench.note("anna", lost=True, reason=reason, plies=PLIES, now=0)
     assert reason.value in why
+
+
+def test_who_resigns_before_it_has_played_counts_too() -> None:
+    """A bot that raises at its first moves would lose a rated match every few milliseconds."""
+    bench = Bench()
+    for _ in range(FAILURES):
+        why = bench.note("anna", lost=True, reason=EndReason.RESIGNATION, plies=EARLY_PLIES - 1, now=0)
+        bench.note("bert", lost=False, reason=EndReason.RESIGNATION, plies=EARLY_PLIES - 1, now=0)
+    assert "the last by resignation" in why
+    assert not bench.sits("bert", 0)
 
 
 def test_each_time_it_sits_twice_as_long_up_to_a_limit() -> None:

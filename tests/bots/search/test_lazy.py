@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
+from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, 
 from bots.search.minimax import minimax
 from bots.search.problem import Problem
 from bots.search.watch import Watch
+from games.core import Game, Player
 from games.explicit import Explicit
 from games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, explicit_cases, tree
@@ -67,6 +69,33 @@ def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> Non
     assert value == maximize(maptree(lambda n: -n, prune(6, counted(everything))))
     assert len(everything) == 2**7 - 2
     assert len(made) < len(everything) * 3 // 5
+
+
+class Endless:
+    """A game that never ends: from n the moves 0 and 1 lead to 2n and 2n + 1."""
+
+    def moves(self, position: int) -> Sequence[int]:
+        return (0, 1)
+
+    def successor(self, position: int, move: int) -> int:
+        return 2 * position + move
+
+    def player(self, position: int) -> Player:
+        return Player.MAXIE if position.bit_length() % 2 else Player.MINNIE
+
+    def outcome(self, position: int) -> None:
+        return None
+
+
+def test_an_infinite_game_is_searched() -> None:
+    problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
+    for depth in range(1, 8):
+        watch = Watch()
+        found = lazy(problem, 1, depth, watch)
+        expected = minimax(problem, 1, depth)
+        assert (found.value, found.move) == (expected.value, expected.move)
+        assert watch.leaves <= 2**depth
+        assert watch.nodes < 2 ** (depth + 1), "nothing below the depth came into being"
 
 
 def test_labels_are_computed_only_at_the_tips() -> None:
