@@ -151,7 +151,9 @@ class GuardedConnection(ServerConnection):
 
     def data_received(self, data: bytes) -> None:
         self._spoke = True
-        if not (self._new or self._unparsed or len(data) > PIECE):
+        if not self._unparsed and (self.protocol.eof_sent or not (self._new or len(data) > PIECE)):
+            # What comes after the end of the stream is thrown away whole, and soon: who is still sending a
+            # huge frame hears why it was refused.
             self._parse(data)
             return
         if not self._unparsed:

@@ -75,8 +75,9 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     [file] = tmp_path.glob("ladder-*.jsonl")
     played = list(records.read(file))
     assert done.stderr.splitlines()[-1] == f"20 matches are in {file.name}"
+    # Where other tests have the cores, time may be lost, and a match that the server was late for is played again.
+    played = [record for record in played if record.result.reason is not EndReason.SERVER_FAULT]
     assert len(played) == 20
-    # Time alone may be lost where other tests have the cores.
     assert not {record.result.reason for record in played} & (FORFEITS - {EndReason.TIMEOUT})
     # Below the table stands what its last columns mean, where a match was lost on time.
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
