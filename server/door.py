@@ -6,6 +6,7 @@ never finishes it counts too. Behind a proxy that the host trusts, the client is
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
@@ -27,6 +28,11 @@ log = logging.getLogger("arena.door")
 WINDOW = 60.0
 """Seconds in which connections that were cut off are counted, and for which their address is then refused."""
 
+HELD = 256
+"""Connections that were refused and are kept open for a while; the next one is ended at once."""
+HELD_SECONDS = 1.0
+"""Who comes back as soon as it is refused comes once in that time, and costs the players nothing."""
+
 Pages = Callable[[Request, str], Awaitable[Answer | None]]
 """Answers a plain GET from an address; None where there is no such page."""
 
@@ -41,7 +47,8 @@ class Door:
         self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
         self.newcomers, self.floods = Lane(PAUSE), Lane(LONG_PAUSE)
         self._said = 0.0
-        self.closed = False
+        self._closed = False
+        self._held: set[asyncio.Transport] = set()
         self.open: Counter[str] = Counter()
         """Connections by address; by its /64 network where that is an IPv6 address."""
 
@@ -72,7 +79,7 @@ class Door:
 
     def let_in(self, address: str, *, proxied: bool = False) -> bool:
         """Whether one more connection from an address is within the limits; it is counted if so."""
-        if self.closed or self.open.total() >= self._limits.connections:
+        if self._closed or self.open.total() >= self._limits.connections:
             self._say("full: %d connections", self.open.total(), address)
             return False
         if not proxied and self._cut_off.wait(address, monotonic()) > 0:
@@ -92,6 +99,25 @@ class Door:
         if now - self._said >= 1:
             self._said = now
             log.warning(why, number, extra={"address": address})
+
+    def turn_away(self, transport: asyncio.Transport) -> None:
+        """End a connection that may not come in, after a while in which nothing of it is read."""
+        if self._closed or len(self._held) >= HELD:
+            transport.abort()
+            return
+        transport.pause_reading()
+        self._held.add(transport)
+        asyncio.get_running_loop().call_later(HELD_SECONDS, self._end, transport)
+
+    def _end(self, transport: asyncio.Transport) -> None:
+        self._held.discard(transport)
+        transport.abort()
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._closed = True
+        for transport in list(self._held):
+            self._end(transport)
 
     def leave(self, address: str) -> None:
         """A counted connection has ended."""

@@ -80,6 +80,10 @@ class Doorkeeper(Protocol):
         """Whether one more connection from the address may come in; it is counted if so."""
         ...
 
+    def turn_away(self, transport: asyncio.Transport) -> None:
+        """End a connection that may not come in."""
+        ...
+
     def leave(self, address: str) -> None:
         """A counted connection has ended."""
         ...
@@ -105,7 +109,7 @@ class GuardedConnection(ServerConnection):
         address = host_of(transport.get_extra_info("peername"))
         if not self.keeper.greet(address):
             # Nothing that the library keeps of a connection is made for it: refusals must cost little.
-            cast("asyncio.Transport", transport).abort()
+            self.keeper.turn_away(cast("asyncio.Transport", transport))
             return
         self.client_address = address
         super().connection_made(transport)
@@ -150,6 +154,8 @@ class GuardedConnection(ServerConnection):
     # what it sends
 
     def data_received(self, data: bytes) -> None:
+        if not self._known:
+            return
         self._spoke = True
         if not self._unparsed and (self.protocol.eof_sent or not (self._new or len(data) > PIECE)):
             # What comes after the end of the stream is thrown away whole, and soon: who is still sending a
@@ -166,6 +172,8 @@ class GuardedConnection(ServerConnection):
         lane.enter(source(self.client_address or ""), self._parse_piece)
 
     def eof_received(self) -> None:
+        if not self._known:
+            return
         rest, self._unparsed = self._unparsed, b""
         if rest:
             self._parse(rest)

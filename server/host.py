@@ -371,7 +371,7 @@ async def open_host(
             yield running
         finally:
             with anyio.CancelScope(shield=True):
-                door.closed = True
+                door.close()
                 for member in running.lobby.connected():
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)

@@ -58,7 +58,10 @@ async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
     assert_unhurt(beside)
 
 
-async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -> None:
+async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("server.door.HELD_SECONDS", 0)
     told, beside = await misuse("many", "200")
     assert told[0]["left"] <= LIMITS.connections_per_address - 2
     assert_unhurt(beside)
@@ -74,7 +77,10 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
 
 
 @pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "guessing"])
-async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
+async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.door.HELD_SECONDS", 0)
     limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
         open_host(limits=limits, anyone=True) as host,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
+import anyio.abc
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
@@ -62,7 +64,7 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
 
 def test_a_closed_door_lets_nobody_in() -> None:
     guard = door()
-    guard.closed = True
+    guard.close()
     assert not guard.let_in("10.0.0.1")
 
 
@@ -83,6 +85,43 @@ async def test_one_connection_too_many_from_an_address_is_cut_and_the_others_go_
             await stack.enter_async_context(raw(host))
         await anna.say(Browse())
         assert {each.name for each in (await anna.hear(Listing)).bots} == {"anna", "bert"}
+
+
+async def ended(stranger: anyio.abc.SocketStream) -> None:
+    """The connection is ended without a word."""
+    with anyio.fail_after(5), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+        await stranger.receive()
+
+
+async def test_who_is_refused_waits_without_being_read_until_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("server.door.HELD", 1)
+    monkeypatch.setattr("server.door.HELD_SECONDS", 3600)
+    async with AsyncExitStack() as outside:
+        async with open_host(limits=HostLimits(connections_per_address=1)) as host:
+            await outside.enter_async_context(raw(host))
+            port = urlsplit(host.url).port or 0
+            one, other = [
+                await outside.enter_async_context(await anyio.connect_tcp("127.0.0.1", port))
+                for _ in range(2)
+            ]
+            await one.send(b"GET / HTTP/1.1\r\n\r\n")
+            await ended(other)
+            with anyio.move_on_after(0.05) as held:
+                await one.receive()
+            assert held.cancelled_caught
+        await ended(one)
+
+
+async def test_who_is_refused_is_let_go_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.door.HELD_SECONDS", 0.01)
+    async with (
+        open_host(limits=HostLimits(connections_per_address=1)) as host,
+        raw(host),
+        await anyio.connect_tcp("127.0.0.1", urlsplit(host.url).port or 0) as stranger,
+    ):
+        await ended(stranger)
 
 
 async def test_behind_a_trusted_proxy_each_client_counts_by_itself() -> None:
