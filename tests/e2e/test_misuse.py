@@ -91,9 +91,9 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
         horde = asyncio.create_task(attack(kind, host.url, "127.0.0.2", 8, 3.5))
         beside = [await host.play(spec("anna", "bert", PLENTY))]
         tally = await horde
-        beside.append(await host.play(spec("anna", "bert", PLENTY)))
         with pytest.raises((InvalidMessage, OSError)):
             async with connect(host.url, local_addr=("127.0.0.2", 0)):
                 pass
+        beside.append(await host.play(spec("anna", "bert", PLENTY)))
     assert tally.cut > 8
     assert_unhurt(beside)

@@ -165,7 +165,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
 @pytest.mark.parametrize("ended", [False, True])
 async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: bool) -> None:
     """`ended`: the server was killed between a match's last event and its record."""
-    given = terms()
+    given = terms(grace=30_000)
     async with store.open_store(database) as engine, journal_of(engine) as journal:
         journal.open_match(given, "test", "2026-11-20T12:00:00Z")
         events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE), TurnLeft(0)]
