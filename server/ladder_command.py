@@ -36,6 +36,7 @@ from server.ladder_file import (
     duration,
     engine_bot,
     event_name,
+    format_name,
     openings,
     unique_bots,
 )
@@ -89,7 +90,7 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """The plan, changed by options of the command line. Raises Misuse."""
-    plain = ("game", "rounds", "concurrency", "seed", "format", "pin")
+    plain = ("game", "rounds", "concurrency", "seed", "pin")
     changes = {key: options[key] for key in plain if key in options}
     if "map" in options:
         changes["maps"] = tuple(name.strip() for name in options["map"].split(","))
@@ -101,6 +102,8 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
             changes["rounds"] = options.get("rounds")
         if "openings" in options:
             changes["openings"] = openings(options["openings"])
+        if "format" in options:
+            changes["format"] = format_name(options["format"], "--format")
         if options.get("event") is not None:
             changes["event"] = event_name(options["event"], "--event")
     except BadLadder as error:

@@ -137,7 +137,7 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
             keys.text("time_control", DEFAULT_TIME, '"10+0.1" or "0.1/move", in seconds')
         ),
         margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
-        format=_format(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}")),
+        format=format_name(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"),
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
         openings=_openings(keys, folder),
@@ -198,9 +198,10 @@ def _adjudication(keys: _Keys) -> Adjudication | None:
         raise BadLadder(f"adjudicate: {error}") from None
 
 
-def _format(name: str) -> str:
+def format_name(name: str, where: str) -> str:
+    """The name of a format, as it is. Raises BadLadder, with `where` it was given."""
     if name not in FORMATS:
-        raise BadLadder(f"format: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
+        raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name
 
 

@@ -27,6 +27,7 @@ BAD = [
     (["ladder", "--map", "atlantis"], MISUSE, ["atlantis", "world"]),
     (["ladder", "--tc", "soon"], MISUSE, ["soon", "10+0.1"]),
     (["ladder", "--rounds", "0"], MISUSE, ["--rounds"]),
+    (["ladder", "--format", "swis"], MISUSE, ["--format", "swis", "swiss"]),
     (["ladder", "none.toml"], MISUSE, ["none.toml"]),
     (["ladder", "broken.toml"], MISUSE, ["broken.toml", "line 1"]),
     (["ladder", "--record", "no/such/folder/x.jsonl"], FAILURE, ["no/such/folder"]),
