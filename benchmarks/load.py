@@ -46,7 +46,7 @@ async def arena_bot(
     moves = script()
     sent = 0.0
     try:
-        async with _open(url, source) as connection:
+        async with line_to(url, source) as connection:
             await connection.send(msgpack.packb({"type": "hello", "name": name, "pool": pool}))
             async for frame in connection:
                 message: dict[str, Any] = msgpack.unpackb(frame)
@@ -78,7 +78,7 @@ async def arena_bot(
 async def relay_bot(url: str, first: bool, load: Load) -> None:
     """A frame as large as a move for every frame that says that it is one's turn; until cancelled."""
     try:
-        async with _open(url) as connection:
+        async with line_to(url) as connection:
             load.connected += 1
             await connection.recv()  # the pair is complete
             if first:
@@ -91,7 +91,8 @@ async def relay_bot(url: str, first: bool, load: Load) -> None:
         load.errors.append(str(error))
 
 
-def _open(url: str, source: str | None = None) -> Any:
+def line_to(url: str, source: str | None = None) -> Any:
+    """A connection to a server or a relay, to be entered; from the address `source` where that matters."""
     return connect(
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],

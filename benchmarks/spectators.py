@@ -25,15 +25,14 @@ from typing import Any
 
 import anyio
 import uvloop
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.typing import Subprotocol
+from websockets.asyncio.client import ClientConnection
 
+from benchmarks.load import line_to
 from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import arena
 from maps.setup import make_setup
 from protocol.codec import decode_server, encode
 from protocol.messages import (
-    SUBPROTOCOL,
     Browse,
     Data,
     End,
@@ -64,7 +63,7 @@ def moves() -> list[Data]:
 
 async def player(url: str, name: str, sent: dict[int, float], times: list[float]) -> None:
     """Play one match, and keep how long each move of the opponent took to become a turn here: ms."""
-    async with _open(url) as connection:
+    async with line_to(url) as connection:
         await connection.send(encode(Hello(name, pool=True)))
         async for frame in connection:
             match decode_server(frame):
@@ -140,7 +139,7 @@ async def watch(url: str, spectators: int, *, idle: bool) -> None:
     async with AsyncExitStack() as stack:
         connections = []
         for number in range(spectators):
-            connection = await stack.enter_async_context(_open(url))
+            connection = await stack.enter_async_context(line_to(url))
             await connection.send(encode(Hello(f"s{number}", role="spectator")))
             await connection.recv()
             connections.append(connection)
@@ -161,10 +160,6 @@ async def watch(url: str, spectators: int, *, idle: bool) -> None:
                             seen.add(live.match)
                             for connection in connections:
                                 await connection.send(encode(Watch(live.match)))
-
-
-def _open(url: str) -> Any:
-    return connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None)
 
 
 async def _drain(connection: ClientConnection) -> None:

@@ -104,15 +104,14 @@ class Arranger:
 
     def ended(self, record: Record) -> None:
         """A match is over: who forfeits again and again is benched."""
-        result = record.result
+        result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
-            plies = len(record.moves)
             why = self._bench.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
             member = self._lobby.find(name)
             if member is not None:
                 member.benched = why
-            if name in self._asked():
+            if name in asked:
                 self._courtesy.ask(name, monotonic_ns())
             if why:
                 log.warning("benched: %s", why, extra={"bot": name})
@@ -257,7 +256,7 @@ class Arranger:
 
     def _waiting(self, offer: Offer) -> list[Member]:
         now, now_ns = monotonic(), monotonic_ns()
-        asked = self._asked()
+        asked = self._challenges.asked
         waiting = []
         for member in self._lobby.connected():
             if member.benched and not self._bench.sits(member.name, now):
@@ -269,10 +268,6 @@ class Arranger:
             if member.takes.refusal(offer.game, offer.time_control) is None:
                 waiting.append(member)
         return waiting
-
-    def _asked(self) -> set[str]:
-        """Who has a challenge before it."""
-        return {each.opponent for each in self._challenges.listed(monotonic_ns())}
 
     def _next_wake(self) -> float:
         """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""

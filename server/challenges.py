@@ -66,6 +66,11 @@ class Challenges:
         """All open challenges, oldest first."""
         return [each.message(now) for each in self._open.values()]
 
+    @property
+    def asked(self) -> set[str]:
+        """Who has a challenge before it; the empty name where one is for whoever comes."""
+        return {each.asked.opponent for each in self._open.values()}
+
     def add(self, challenger: str, asked: Challenge, game: AnyGame, now: int) -> OpenChallenge:
         """Open a challenge. Raises BadChallenge."""
         if asked.opponent == challenger:
