@@ -19,6 +19,7 @@ from websockets.http11 import Request, Response
 
 from protocol.messages import SUBPROTOCOL
 from server.answers import Answer
+from server.flow import Flow
 from server.guard import LONG_PAUSE, PAUSE, GuardedConnection, Lane
 from server.guesses import Guesses, source
 from server.limits import HostLimits
@@ -62,6 +63,10 @@ class Door:
             patience = self._limits.hello_seconds
 
         return Guarded
+
+    def flow(self, now: int) -> Flow:
+        """What a new connection may send."""
+        return Flow(self._limits.messages_per_second, self._limits.message_burst, now)
 
     def greet(self, address: str) -> bool:
         """As `let_in`, for a connection that has not said yet for whom it comes."""

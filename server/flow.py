@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+EASE = 0.75
+"""The share of its burst that a client has left which sends little."""
+
 
 class Flow:
     """`rate` messages a second on the average, `burst` at once."""
@@ -19,8 +22,7 @@ class Flow:
 
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
-        self._held = min(self._burst, self._held + (now - self._at) * self._rate)
-        self._at = now
+        self._refill(now)
         if self._asked > 0:
             self._asked -= 1
             return True
@@ -28,3 +30,28 @@ class Flow:
             return False
         self._held -= 1
         return True
+
+    def take_all(self, count: int, now: int) -> bool:
+        """Whether so many messages are within the limit; they are counted as far as they are."""
+        return all(self.take(now) for _ in range(count))
+
+    def left(self, now: int) -> int:
+        """How many messages more would be within the limit at `now`."""
+        self._refill(now)
+        return self._asked + int(self._held)
+
+    def easy(self, count: int, now: int) -> bool:
+        """Whether so many messages are asked for, or come from one that sends little."""
+        if count <= self._asked:
+            return True
+        self._refill(now)
+        return self._held - (count - self._asked) >= EASE * self._burst
+
+    def overrun(self) -> None:
+        """What has arrived is more than the limit: nothing is within it any more."""
+        self._rate = self._held = 0.0
+        self._asked = 0
+
+    def _refill(self, now: int) -> None:
+        self._held = min(self._burst, self._held + (now - self._at) * self._rate)
+        self._at = now

@@ -2,7 +2,8 @@
 
 What has arrived on a socket is a large piece of work when it holds thousands of frames, and so are a hundred
 handshakes at once. So newcomers, and whoever sends more than a player has to say, wait in a lane, where one small
-piece of one of them is taken at a time. A player's move is never in it.
+piece of one of them is taken at a time. A player's move is never in it. And what has arrived is counted before
+it is parsed: of a flood, no more is parsed than its sender needs to be told.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from websockets.protocol import Event, State
 
 from protocol.codes import Code
 from server.flow import Flow
+from server.glance import Glance, Seen
 from server.guesses import source
 
 PIECE = 512
@@ -28,14 +30,18 @@ PAUSE = 0.002
 """Seconds from one piece of a newcomer to the next: 250 come in a second."""
 LONG_PAUSE = 0.004
 """Seconds from one piece of whoever sends much to the next."""
+HOLD = 16 * 1024
+"""Bytes that may wait for their turn before no more is read: many messages are soon seen to be too many."""
 AFTER_CLOSE = 4096
 """Bytes that still may come from a client that was told that its connection is closed; an honest one has few under way."""
-CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
 CONTROLS_PER_SECOND = 10.0
 """Control frames that a client may send on the average; each ping is answered."""
 CONTROL_BURST = 100
+FRAGMENTS_PER_SECOND = 100.0
+"""Frames of messages that go on that a client may send on the average."""
 MOST_FRAGMENTS = 1024
-"""Frames that one message may come in. They are kept until the last is there, also those that hold nothing."""
+"""The same at once. They are kept until their message is whole, also those that hold nothing."""
+CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
 FAULTY = {1002, 1003, 1007, 1008, 1009}
 """Close codes of this side for what a client did wrong ..."""
 HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
@@ -75,6 +81,10 @@ class Doorkeeper(Protocol):
 
     newcomers: Lane
     floods: Lane
+
+    def flow(self, now: int) -> Flow:
+        """What a new connection may send; now in monotonic ns."""
+        ...
 
     def greet(self, address: str) -> bool:
         """Whether one more connection from the address may come in; it is counted if so."""
@@ -119,8 +129,16 @@ class GuardedConnection(ServerConnection):
         """Whether no message of it has come yet."""
         self._spoke = False
         self._flooded = False
-        self._fragments = 0
-        self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, monotonic_ns())
+        now = monotonic_ns()
+        self.flow = self.keeper.flow(now)
+        """What it may send; its session takes each message from it."""
+        self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, now)
+        self._fragments = Flow(FRAGMENTS_PER_SECOND, MOST_FRAGMENTS, now)
+        self._glance = Glance()
+        self._waiting = 0
+        """Messages that have arrived whole and are not parsed."""
+        self._overrun = False
+        """Whether more of them have arrived than it may send."""
         self._unparsed = b""
         self._full = False
         """Whether the queue of what was parsed is full."""
@@ -132,7 +150,7 @@ class GuardedConnection(ServerConnection):
         if not self._known:
             return
         if self.client_address is not None:
-            if self._was_cut_off():
+            if not self._overrun and self._was_cut_off():
                 self.keeper.cut_off(self.client_address)
             self.keeper.leave(self.client_address)
         super().connection_lost(exc)
@@ -157,15 +175,49 @@ class GuardedConnection(ServerConnection):
         if not self._known:
             return
         self._spoke = True
-        if not self._unparsed and (self.protocol.eof_sent or not (self._new or len(data) > PIECE)):
+        if self.protocol.eof_sent:
             # What comes after the end of the stream is thrown away whole, and soon: who is still sending a
             # huge frame hears why it was refused.
+            self._unparsed = b""
             self._parse(data)
             return
-        if not self._unparsed:
-            self.transport.pause_reading()
+        due = False
+        if not self._overrun:
+            seen = self._seen(data)
+            if seen is None:
+                self._abort()
+                return
+            due = not self._new and len(data) <= PIECE and self._due(seen)
+        if due and not self._unparsed:
+            self._parse(data)
+            return
+        if not self._unparsed and not self._full:
             self._wait()
         self._unparsed += data
+        if self._overrun or len(self._unparsed) >= HOLD:
+            self.transport.pause_reading()
+
+    def _seen(self, data: bytes) -> Seen | None:
+        """What frames have arrived; None where they are beyond what no limit on messages sees."""
+        now = monotonic_ns()
+        left = self.flow.left(now)
+        seen = self._glance.look(data, Seen(left, CONTROL_BURST, MOST_FRAGMENTS))
+        if seen.controls and not self._controls.take_all(seen.controls, now):
+            return None
+        if seen.fragments and not self._fragments.take_all(seen.fragments, now):
+            return None
+        self._waiting += seen.messages
+        if self._waiting > left:
+            # Its session will refuse whatever comes next, and say why.
+            self._overrun = True
+            self.flow.overrun()
+            if self.client_address is not None:
+                self.keeper.cut_off(self.client_address)
+        return seen
+
+    def _due(self, seen: Seen) -> bool:
+        """Whether no more has arrived than a client that plays has to say."""
+        return seen.controls <= 1 and not seen.fragments and self.flow.easy(seen.messages, monotonic_ns())
 
     def _wait(self) -> None:
         lane = self.keeper.newcomers if self._new else self.keeper.floods
@@ -180,6 +232,10 @@ class GuardedConnection(ServerConnection):
         super().eof_received()
 
     def _parse_piece(self) -> None:
+        if self._overrun and self.state is State.CLOSING:
+            # It has been told why. Until it is over, nothing more of it is read.
+            self._unparsed = b""
+            return
         # Once this side has ended the stream, because it broke the websocket protocol, the rest is thrown away whole.
         size = len(self._unparsed) if self.protocol.eof_sent else PIECE
         piece, self._unparsed = self._unparsed[:size], self._unparsed[size:]
@@ -195,7 +251,7 @@ class GuardedConnection(ServerConnection):
         self._full = False
         if self._unparsed:
             self._wait()
-        else:
+        if not self._overrun and len(self._unparsed) < HOLD:
             self.transport.resume_reading()
 
     def _parse(self, data: bytes) -> None:
@@ -211,18 +267,10 @@ class GuardedConnection(ServerConnection):
 
     def process_event(self, event: Event) -> None:
         if isinstance(event, Frame):
-            if not self._bearable(event):
-                self._abort()
-                return
             self._new = False
+            if event.fin and event.opcode not in CONTROLS:
+                self._waiting -= 1
         super().process_event(event)
-
-    def _bearable(self, frame: Frame) -> bool:
-        """Whether a frame is within what no limit on messages sees: control frames, and fragments."""
-        if frame.opcode in CONTROLS:
-            return self._controls.take(monotonic_ns())
-        self._fragments = 0 if frame.fin else self._fragments + 1
-        return self._fragments <= MOST_FRAGMENTS
 
     def _abort(self) -> None:
         self._flooded = True

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.abc
@@ -38,6 +38,7 @@ from server.arranger import Arranger
 from server.desk import LISTING_SECONDS, Desk
 from server.door import Door
 from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
+from server.guard import GuardedConnection
 from server.journal import Journal
 from server.library import Library
 from server.limits import PRIVATE, HostLimits
@@ -261,7 +262,7 @@ class Host:
 
 async def run_session(connection: ServerConnection, desk: Desk, limits: HostLimits) -> None:
     """Serve a connection as a bot's or a watcher's."""
-    await Session(connection, desk, limits).run()
+    await Session(cast("GuardedConnection", connection), desk, limits).run()
 
 
 @asynccontextmanager

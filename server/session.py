@@ -13,7 +13,6 @@ from time import monotonic_ns
 
 import anyio
 from anyio.lowlevel import checkpoint
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client
@@ -21,7 +20,7 @@ from protocol.codes import Code
 from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.accounts import Refused
 from server.desk import Desk, Visitor
-from server.flow import Flow
+from server.guard import GuardedConnection
 from server.lag import Pings
 from server.limits import HostLimits
 from server.logs import without_secrets
@@ -48,11 +47,11 @@ FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
 class Session:
     """One connection. `run` returns when it is closed, and never raises for what the peer did."""
 
-    def __init__(self, connection: ServerConnection, desk: Desk, limits: HostLimits) -> None:
+    def __init__(self, connection: GuardedConnection, desk: Desk, limits: HostLimits) -> None:
         self._connection = connection
         self._desk = desk
         self._limits = limits
-        self._flow = Flow(limits.messages_per_second, limits.message_burst, monotonic_ns())
+        self._flow = connection.flow
         self._visitor: Visitor | None = None
         self._too_slow = False
         self._closing = False
@@ -170,7 +169,7 @@ class Session:
     @property
     def _address(self) -> str:
         """Where the peer is, as the guard at the door found it."""
-        return str(getattr(self._connection, "client_address", None) or "unknown")
+        return self._connection.client_address or "unknown"
 
     async def _hello(self) -> Hello:
         try:

@@ -1,0 +1,101 @@
+"""What has arrived on a connection, counted by the heads of its frames before any of it is parsed.
+
+A frame's head tells its kind and its length (RFC 6455, section 5.2), so that a flood is known for one at the price
+of a few bytes a frame: to parse, queue and answer a message costs a hundred times as much.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CONTROL = 0x08
+"""The bit of an opcode that all control frames have, and no other (section 5.5)."""
+FINAL = 0x80
+MASKED = 0x80
+END_OF_REQUEST = b"\r\n\r\n"
+
+
+class Seen(NamedTuple):
+    """Frames that are whole, by what becomes of them."""
+
+    messages: int = 0
+    """Last or only frames of messages."""
+    controls: int = 0
+    fragments: int = 0
+    """Frames of messages that go on."""
+
+
+NOTHING = Seen()
+MESSAGE, PING, FRAGMENT = Seen(messages=1), Seen(controls=1), Seen(fragments=1)
+
+
+class Glance:
+    """Follows one client's stream from its first byte: the request of the opening handshake, then frames."""
+
+    def __init__(self) -> None:
+        self._shaking = True
+        """Whether the request of the handshake is not over yet."""
+        self._head = b""
+        """The beginning of what cannot be told yet ..."""
+        self._rest = 0
+        """... or how many bytes of the frame before are still to come, and how that began."""
+        self._first = 0
+
+    def look(self, data: bytes, most: Seen) -> Seen:
+        """Count the frames that `data` completes, and stop where there are more of a kind than `most` of it."""
+        if self._shaking:
+            data = self._after_request(data)
+        elif not (self._head or self._rest) and len(data) > 1 and len(data) == (data[1] ^ MASKED) + 6 < 132:
+            # a short frame as it comes: nearly always so where somebody plays
+            return _one(data[0])
+        return self._count(data, most)
+
+    def _after_request(self, data: bytes) -> bytes:
+        data = self._head + data
+        _, end, after = data.partition(END_OF_REQUEST)
+        self._shaking = not end
+        self._head = data[1 - len(END_OF_REQUEST) :] if self._shaking else b""
+        return after
+
+    def _count(self, data: bytes, most: Seen) -> Seen:
+        if self._rest > len(data):
+            self._rest -= len(data)
+            return NOTHING
+        messages = controls = fragments = 0
+        # As if the frame that began before had ended just here.
+        at, ended, first = self._rest, self._rest > 0, self._first
+        self._rest = 0
+        if self._head:
+            data, self._head = self._head + data, b""
+        while True:
+            if ended:
+                if first & CONTROL:
+                    controls += 1
+                elif first & FINAL:
+                    messages += 1
+                else:
+                    fragments += 1
+                if messages > most.messages or controls > most.controls or fragments > most.fragments:
+                    break
+            left = len(data) - at
+            if left < 2:
+                self._head = data[at:]
+                break
+            first, second = data[at], data[at + 1]
+            size, wide = second & 0x7F, 2
+            if size >= 126:
+                wide = 4 if size == 126 else 10
+                if left < wide:
+                    self._head = data[at:]
+                    break
+                size = int.from_bytes(data[at + 2 : at + wide], "big")
+            at += wide + size + (4 if second & MASKED else 0)
+            ended = at <= len(data)
+            if not ended:
+                self._rest, self._first = at - len(data), first
+                break
+        return Seen(messages, controls, fragments)
+
+
+def _one(first: int) -> Seen:
+    return PING if first & CONTROL else MESSAGE if first & FINAL else FRAGMENT
