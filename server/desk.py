@@ -45,6 +45,7 @@ from server.lobby import Lobby
 from server.member import Member, secret_hash
 from server.meters import Meters
 from server.tokens import is_name
+from server.wire import to_wire
 
 log = logging.getLogger("arena.desk")
 
@@ -119,6 +120,8 @@ class Desk:
         self._grace_ms = grace_ms
         self.browsing: set[Visitor] = set()
         """Who is sent a listing when something changes."""
+        self._listing = -1, -math.inf, b""
+        """The last listing: after how many changes of the lobby it was made, when, and how it goes on the line."""
 
     async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
         """Let somebody in. Raises Refused."""
@@ -210,10 +213,18 @@ class Desk:
         wait = visitor.listed + LISTING_SECONDS - now
         if wait <= 0:
             visitor.listed = now
-            visitor.line.tell(self._galleries.listing())
+            visitor.line.tell_wire(self.listing(now))
         elif not visitor.asked:
             visitor.asked = True
             get_running_loop().call_later(wait, self._list_again, visitor)
+
+    def listing(self, now: float) -> bytes:
+        """What goes on, encoded once for all who ask before something changes; monotonic seconds."""
+        changes, made, wire = self._listing
+        if changes != self._lobby.changes or now - made >= LISTING_SECONDS:
+            wire = to_wire(self._galleries.listing())
+            self._listing = self._lobby.changes, now, wire
+        return wire
 
     def _list_again(self, visitor: Visitor) -> None:
         visitor.asked = False

@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLContext
+from time import monotonic
 from typing import Any, cast
 
 import anyio
@@ -53,7 +54,6 @@ from server.referee import Terms
 from server.room import Room
 from server.session import Session
 from server.static import StaticFiles
-from server.wire import to_wire
 
 log = logging.getLogger("arena.host")
 
@@ -182,7 +182,7 @@ class Host:
             await anyio.sleep(LISTING_SECONDS)
             if self.desk.browsing:
                 # Encoded once for all. Who has not yet read the one before is told with the next change.
-                listing = to_wire(self.listing())
+                listing = self.desk.listing(monotonic())
                 for number, visitor in enumerate(list(self.desk.browsing), 1):
                     if visitor.line.backlog <= MAX_BACKLOG:
                         visitor.line.tell_wire(listing)
