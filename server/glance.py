@@ -45,6 +45,8 @@ class Glance:
         """Count the frames that `data` completes, and stop where there are more of a kind than `most` of it."""
         if self._shaking:
             data = self._after_request(data)
+            if self._shaking:
+                return NOTHING
         elif not (self._head or self._rest) and len(data) > 1 and len(data) == (data[1] ^ MASKED) + 6 < 132:
             # a short frame as it comes: nearly always so where somebody plays
             return _one(data[0])

@@ -196,7 +196,8 @@ async def attack(kind: str, url: str, source: str, clients: int, seconds: float)
 
 
 if __name__ == "__main__":
-    os.nice(NICENESS)
+    if os.environ.get("HORDE_IDLE"): os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else: os.nice(NICENESS)
     kind, url, source, clients, seconds = sys.argv[1:]
     report(kind=kind)
     sys.stdin.readline()

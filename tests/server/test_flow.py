@@ -40,3 +40,34 @@ def test_who_keeps_to_the_rate_is_never_refused(rate: int, messages: int) -> Non
     flow = Flow(rate, 1, 0)
     step = -(-SECOND // rate) + 1
     assert all(flow.take(number * step) for number in range(messages))
+
+
+def test_what_is_left_is_what_may_still_be_taken() -> None:
+    flow = Flow(10, 3, 0)
+    assert flow.left(0) == 3
+    flow.allow()
+    assert flow.take_all(2, 0)
+    assert flow.left(0) == 2
+    assert not flow.take_all(3, 0)
+    assert flow.left(SECOND // 10) == 1
+
+
+def test_it_is_easy_for_who_was_asked_or_sends_little() -> None:
+    flow = Flow(1, 100, 0)
+    assert flow.easy(25, 0)
+    assert not flow.easy(26, 0)
+    assert flow.take_all(50, 0)
+    assert not flow.easy(1, 0)
+    flow.allow()
+    assert flow.easy(1, 0)
+    assert not flow.easy(2, 0)
+    assert flow.easy(2, 50 * SECOND)
+
+
+def test_after_an_overrun_nothing_is_within_the_limit_any_more() -> None:
+    flow = Flow(10, 3, 0)
+    flow.allow()
+    flow.overrun()
+    assert not flow.take(0)
+    assert not flow.take(100 * SECOND)
+    assert flow.left(200 * SECOND) == 0

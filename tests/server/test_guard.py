@@ -15,11 +15,13 @@ from websockets.frames import Frame, Opcode
 from websockets.typing import Subprotocol
 
 from protocol.codec import encode
-from protocol.codes import Code
+from protocol.codes import Code, EndReason
 from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
 from server.guard import PIECE, Lane
 from server.host import Host, open_host
 from server.limits import HostLimits
+from tests.e2e.test_misbehaving import PLENTY, spec
+from tests.peers.honest import honest
 from tests.server.peer import Peer, enter
 
 ELSEWHERE = "127.0.0.2"
@@ -74,6 +76,68 @@ async def test_many_messages_in_one_delivery_are_each_answered_in_order(host: Ho
         await anna.say(Unwatch("none"))
         await anna.say(Watch("after"))
         assert (await anna.hear(Error)).match == "after", "it reads on"
+
+
+def watches(count: int) -> bytes:
+    """So many messages, each of which is answered with an error that names its number."""
+    frames = (Frame(Opcode.BINARY, encode(Watch(f"match {number}"))) for number in range(count))
+    return b"".join(frame.serialize(mask=True) for frame in frames)
+
+
+async def test_as_many_messages_at_once_as_are_allowed_are_each_answered() -> None:
+    limits = HostLimits()
+    async with open_host(limits=limits) as host, enter(host, "anna") as anna:
+        count = limits.message_burst - 1  # the hello was one
+        anna.connection.transport.write(watches(count))
+        for number in range(count):
+            told = await anna.hear(Error)
+            assert (told.code, told.match) == (Code.NO_SUCH_MATCH, f"match {number}")
+
+
+async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason_is_told() -> None:
+    limits = HostLimits()
+    async with open_host(limits=limits) as host, enter(host, "anna") as anna:
+        anna.connection.transport.write(watches(2 * limits.message_burst))
+        answered = 0
+        while (told := await anna.hear(Error)).code is Code.NO_SUCH_MATCH:
+            answered += 1
+        assert told.code is Code.RATE_LIMITED
+        assert told.fatal
+        assert answered < limits.message_burst // 2
+
+
+async def test_what_is_asked_for_waits_in_no_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.door.LONG_PAUSE", 3600)
+    limits = HostLimits(messages_per_second=0.001, message_burst=3)
+    async with (
+        open_host(limits=limits) as host,
+        enter(host, "eve") as eve,
+        honest(host.url, "anna", host.issue_token("anna")),
+        honest(host.url, "bert", host.issue_token("bert")),
+    ):
+        for number in range(
+            2
+        ):  # one is parsed at once; the other waits for an hour, and so would all after it
+            await eve.say(Watch(f"match {number}"))
+        assert (await eve.hear(Error)).match == "match 0"
+        with anyio.fail_after(20):
+            record = await host.play(spec("anna", "bert", PLENTY))
+        assert record.result.reason is EndReason.LINE
+
+
+async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over() -> None:
+    async with open_host(limits=HostLimits(cut_offs=1)) as host, plain(host) as flooder:
+        await Peer(flooder).hello("anna", host.issue_token("anna"))
+        flooder.transport.pause_reading()  # and so it never answers that it is closed
+        flooder.transport.write(watches(1000))
+        with anyio.fail_after(10):
+            while True:
+                try:
+                    async with plain(host):
+                        await anyio.sleep(0.01)
+                except (InvalidMessage, OSError):
+                    break
+        assert host.lobby.connected(), "the flooder's connection is not over"
 
 
 async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
