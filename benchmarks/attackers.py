@@ -1,11 +1,19 @@
 """What attackers cost honest bots: the 99th percentile of a move by turns without and with each kind of attack.
 
-    python -m benchmarks.attackers [--rounds 3] [--seconds 5] [--kinds messages,frames] [--decoy]
+    python -m benchmarks.attackers [--rounds 5] [--seconds 3] [--kinds messages,frames] [--decoy]
 
 Honest bots play on a real `arena serve` with its default limits (the time for a hello, too long for a short
 attack, is shorter). The attackers (tests/peers/horde.py) come from loopback addresses of their own, are cut
-off, and come back at once. They run on the same cores: with --decoy they go for another server beside it, which tells
-what that alone costs the bots. Exit code 1 when a ratio's median is 2 or more, or when any was not cut off.
+off, and come back at once. An attack is measured from its first moment on, with the load of the same honest bots as in
+the calm time before it.
+
+A real attacker's machine is another one, and takes no CPU time from the server or from honest bots. Here it runs on the
+same cores, in the scheduler's idle class (`SCHED_IDLE`): it gets what nobody else wants, most of the two cores, and
+gives it back as soon as somebody wakes. What that leaves of the disturbance tells a row of its own, in which
+everything attacks another server beside the bots' (in that class, too); with --decoy all kinds do. What the kernel does
+to receive a packet is done in the attackers' time on loopback, and would be the server's machine's over a net.
+
+Exit code 1 when a ratio's median is 2 or more, or when any was not cut off.
 """
 
 from __future__ import annotations
@@ -16,8 +24,10 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import uvloop
@@ -27,13 +37,18 @@ from benchmarks.load import Load, all_in, arena_bot, measured
 from benchmarks.measure import Ratio, Section
 from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import ROOT, Running, arena, histogram, quantile
-from tests.peers.horde import KINDS
+from tests.peers.horde import KINDS, step_aside
 
 ALL = "all at once"
+ELSEWHERE = "all on another server"
+"""What the attackers' being on this machine costs the bots, when their server has nothing to do with them."""
+EVERY = [*KINDS, ALL, ELSEWHERE]
 HELLO = 2.0
 """Seconds that the server gives from a connection to its hello: attackers are cut off within a round."""
 LONGEST = 6.0
 """Seconds after which an attacker's connection must be over: the hello, or a full buffer, and the last words."""
+TAIL = {"slow-loris": 2.0, "never-reading": 3.0, ALL: 3.0}
+"""Seconds that an attack goes on after it was measured, until the slowest of it have been cut off; else half a second."""
 CLIENTS = 16
 """Of one kind, from one address."""
 RATE = 300.0
@@ -43,59 +58,71 @@ SOURCES = 4
 """Addresses that the honest bots come from: each may have 64 connections."""
 
 
+@dataclass(frozen=True)
+class Window:
+    """What was measured over some seconds."""
+
+    p99: float
+    """Of the bots' round trips, in ms."""
+    inside: float
+    """Of the server's times from arrival to announcement, in ms."""
+    cpu: float
+    """The server's, as a share of one core."""
+
+
 @dataclass
 class Turns:
     """One kind of attack, round by round."""
 
-    calm: list[float] = field(default_factory=list)
-    """The bots' p99 without it, in ms; `attacked` with it. The server's own are those with an s."""
-    attacked: list[float] = field(default_factory=list)
-    calm_s: list[float] = field(default_factory=list)
-    attacked_s: list[float] = field(default_factory=list)
+    calm: list[Window] = field(default_factory=list)
+    attacked: list[Window] = field(default_factory=list)
     tallies: list[dict[str, Any]] = field(default_factory=list)
     """What the attackers said of each round."""
 
     def ratio(self) -> Ratio:
-        return Ratio([with_it / without for with_it, without in zip(self.attacked, self.calm, strict=True)])
+        return Ratio([there.p99 / calm.p99 for there, calm in zip(self.attacked, self.calm, strict=True)])
 
-    def ratio_s(self) -> Ratio:
+    def ratio_inside(self) -> Ratio:
         return Ratio(
-            [with_it / without for with_it, without in zip(self.attacked_s, self.calm_s, strict=True)]
+            [there.inside / calm.inside for there, calm in zip(self.attacked, self.calm, strict=True)]
         )
 
 
-async def _p99(server: Running, load: Load, seconds: float) -> tuple[float, float]:
-    """The bots' round trip and the server's arrival to announcement, in ms, over so long."""
+async def _measured(server: Running, load: Load, seconds: float) -> Window:
+    """What the bots and their server see over so long."""
     before = await asyncio.to_thread(histogram, server.url)
     load.seconds.clear()
+    cpu, began = server.cpu, time.monotonic()
     await measured(load, 0, seconds)
+    cpu, took = server.cpu - cpu, time.monotonic() - began
     taken = sorted(load.seconds)
     after = await asyncio.to_thread(histogram, server.url)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    return 1000 * taken[int(0.99 * (len(taken) - 1))], 1000 * quantile(counts, 0.99)
+    return Window(1000 * taken[int(0.99 * (len(taken) - 1))], 1000 * quantile(counts, 0.99), cpu / took)
 
 
 async def _attacked(
-    server: Running, target: Running, load: Load, kinds: list[str], seconds: float, number: int
-) -> tuple[tuple[float, float], list[dict[str, Any]]]:
+    server: Running, target: Running, load: Load, kind: str, seconds: float, number: int
+) -> tuple[Window, list[dict[str, Any]]]:
     """The same while `target` is attacked, and what the attackers said."""
+    kinds = [kind] if kind in KINDS else list(KINDS)
     hordes = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.peers.horde", kind, target.url),
+            *(sys.executable, "-m", "tests.peers.horde", each, target.url),
             # another address in each round: who guessed is refused for a minute
-            *(f"127.1.{number}.{place}", str(CLIENTS), str(seconds + 3)),
+            *(f"127.1.{number}.{place}", str(CLIENTS), str(_lasts(kind, seconds))),
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        for place, kind in enumerate(kinds, 1)
+        for place, each in enumerate(kinds, 1)
     ]
     try:
         for horde in hordes:
             await _out(horde).readline()
         for horde in hordes:
             _in(horde).write(b"go\n")
-        found = await _p99(server, load, seconds)
+        found = await _measured(server, load, seconds)
         said = [await _out(horde).read() for horde in hordes]
     finally:
         for horde in hordes:
@@ -113,6 +140,16 @@ def _in(process: asyncio.subprocess.Process) -> asyncio.StreamWriter:
     return cast("asyncio.StreamWriter", process.stdin)
 
 
+def _lasts(kind: str, seconds: float) -> float:
+    """How long an attack goes on, in s."""
+    return seconds + TAIL.get(kind, 0.5)
+
+
+def _step_aside(server: Running) -> None:
+    for task in Path(f"/proc/{server.process.pid}/task").iterdir():
+        step_aside(int(task.name))
+
+
 def _create_victim(server: Running) -> None:
     command = (sys.executable, "-m", "arena", "token", "create", "victim", "--db", server.database)
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -128,9 +165,12 @@ async def run(
     turns = {kind: Turns() for kind in kinds}
     load = Load()
     with ExitStack() as stack:
-        server = stack.enter_context(arena(BOTS // 2, "--hello", str(HELLO)))
-        target = stack.enter_context(arena(1, "--hello", str(HELLO))) if decoy else server
-        await asyncio.to_thread(_create_victim, target)
+        server = other = stack.enter_context(arena(BOTS // 2, "--hello", str(HELLO)))
+        await asyncio.to_thread(_create_victim, server)
+        if decoy or ELSEWHERE in kinds:
+            other = stack.enter_context(arena(1, "--hello", str(HELLO)))
+            await asyncio.to_thread(_create_victim, other)
+            _step_aside(other)
         async with asyncio.TaskGroup() as tasks:
             bots = [
                 tasks.create_task(
@@ -148,17 +188,15 @@ async def run(
             await asyncio.sleep(3)
             for number in range(rounds):
                 for kind, found in turns.items():
-                    calm = await _p99(server, load, seconds)
-                    chosen = list(KINDS) if kind == ALL else [kind]
+                    calm = await _measured(server, load, seconds)
+                    target = other if decoy or kind == ELSEWHERE else server
                     place = 1 + number * len(turns) + list(turns).index(kind)
-                    attacked, said = await _attacked(server, target, load, chosen, seconds, place)
-                    found.calm.append(calm[0])
-                    found.calm_s.append(calm[1])
-                    found.attacked.append(attacked[0])
-                    found.attacked_s.append(attacked[1])
+                    attacked, said = await _attacked(server, target, load, kind, seconds, place)
+                    found.calm.append(calm)
+                    found.attacked.append(attacked)
                     found.tallies += said
-                    print(f"{kind}: {calm} -> {attacked} ms, {said}", flush=True)
-                    await asyncio.sleep(1)
+                    print(f"{kind}: {calm} -> {attacked}, {said}", flush=True)
+                    await asyncio.sleep(0.5)
             for bot in bots:
                 bot.cancel()
     return turns, _faults(turns, load)
@@ -168,6 +206,8 @@ def _faults(turns: dict[str, Turns], load: Load) -> list[str]:
     wrong = [f"an honest bot was told {each}" for each in load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in load.forfeits]
     for kind, found in turns.items():
+        if kind == ELSEWHERE:
+            continue
         for tally in found.tallies:
             if tally["longest"] > LONGEST:
                 wrong.append(f"{kind}: a connection lasted {tally['longest']:.1f} s")
@@ -175,63 +215,86 @@ def _faults(turns: dict[str, Turns], load: Load) -> list[str]:
                 wrong.append(f"{kind}: only {tally['cut']} connections were cut off")
         wrong += [
             f"{kind}: p99 is {ratio} times what it is without, {whose}"
-            for whose, ratio in (("as bots see it", found.ratio()), ("in the server", found.ratio_s()))
+            for whose, ratio in (("as bots see it", found.ratio()), ("in the server", found.ratio_inside()))
             if ratio.median >= 2
         ]
     return wrong
 
 
 def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
-    """What is written to the results."""
+    """What is written to the results. `turns`: of one kind at least that goes for the bots' server."""
     rows = [
         [
             kind,
-            f"{statistics.median(found.calm):.1f}",
-            f"{statistics.median(found.attacked):.1f}",
+            f"{statistics.median(each.p99 for each in found.calm):.1f}",
+            f"{statistics.median(each.p99 for each in found.attacked):.1f}",
             str(found.ratio()),
-            str(found.ratio_s()),
+            str(found.ratio_inside()),
+            " → ".join(
+                f"{statistics.median(each.cpu for each in some):.0%}" for some in (found.calm, found.attacked)
+            ),
             f"{sum(each['cut'] for each in found.tallies):,}",
             f"{max(each['longest'] for each in found.tallies):.1f}",
-            f"{sum(each['bytes'] for each in found.tallies) / 2**20 / len(found.tallies) / (seconds + 3):.1f}",
+            f"{_rate(found.tallies) / _lasts(kind, seconds):.1f}",
         ]
         for kind, found in turns.items()
     ]
-    worst = max((found.ratio() for found in turns.values()), key=lambda each: each.median)
+    worst = max(
+        (found.ratio() for kind, found in turns.items() if kind != ELSEWHERE), key=lambda each: each.median
+    )
+    beside = f"; {turns[ELSEWHERE].ratio()} × when another server is attacked" if ELSEWHERE in turns else ""
     return Section(
         "Honest bots beside attackers",
         f"{BOTS} honest bots play {RATE:.0f} moves a second in all; {rounds} rounds, in each for every kind {seconds:g} s "
-        f"without and {seconds:g} s with {CLIENTS} attackers, that are cut off and come back at once. p99 of a move, from its "
-        "sending to its acknowledgement as the bot sees it; *in the server* from arrival to announcement. Default limits, but "
-        f"{HELLO:g} s for the hello; the attackers run on the same machine.",
-        ["attack", "p99 ms without", "with", "ratio", "in the server", "cut off", "longest s", "MB/s a kind"],
+        f"without and the first {seconds:g} s with {CLIENTS} attackers, that are cut off and come back at once. p99 of a "
+        "move, from its sending to its acknowledgement as the bot sees it; *in the server* from arrival to announcement. "
+        f"CPU is that of the bots' server, of one core. Default limits, but {HELLO:g} s for the hello. The attackers run on "
+        "the same machine, on CPU time that nobody else wants (`SCHED_IDLE`); the last row tells what that alone costs: there "
+        "they attack a second server, in that class too, and the bots' has nothing to do with them.",
+        [
+            "attack",
+            "p99 ms without",
+            "with",
+            "ratio",
+            "in the server",
+            "CPU",
+            "cut off",
+            "longest s",
+            "MB/s a kind",
+        ],
         rows,
         claims=[
             claim(
                 "p99 of honest bots beside attackers, the worst kind",
                 "less than 2 × that without",
-                f"{worst} ×",
+                f"{worst} ×{beside}",
             )
         ],
     )
 
 
+def _rate(tallies: list[dict[str, Any]]) -> float:
+    """MiB that one attacking process sent, on the average."""
+    return float(statistics.mean(each["bytes"] for each in tallies)) / 2**20
+
+
 def main() -> int:
     """Measure, print, and write the section when every kind was measured; 1 for any fault."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--kinds", default=",".join([*KINDS, ALL]), metavar="KIND,KIND")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--kinds", default=",".join(EVERY), metavar="KIND,KIND")
     parser.add_argument("--decoy", action="store_true", help="attack another server than the bots'")
     given = parser.parse_args()
     kinds = given.kinds.split(",")
-    unknown = set(kinds) - {*KINDS, ALL}
+    unknown = set(kinds) - set(EVERY)
     if unknown:
-        parser.error(f"no attack is called {', '.join(unknown)}: there are {', '.join([*KINDS, ALL])}")
+        parser.error(f"no attack is called {', '.join(unknown)}: there are {'; '.join(EVERY)}")
     with measured_on("python -m benchmarks.attackers") as note:
         turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds, decoy=given.decoy))
     text = f"{section(turns, given.rounds, given.seconds).markdown()}\n\n{note()}"
     print(text)
-    if len(kinds) == len(KINDS) + 1 and not given.decoy:
+    if set(kinds) == set(EVERY) and not given.decoy:
         write_server("attackers", text)
     return report(faults)
 

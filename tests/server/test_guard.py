@@ -138,6 +138,7 @@ async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over
                 except (InvalidMessage, OSError):
                     break
         assert host.lobby.connected(), "the flooder's connection is not over"
+        flooder.transport.abort()
 
 
 async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
