@@ -14,17 +14,18 @@ class Flow:
         self._burst = float(burst)
         self._held = float(burst)
         self._at = now
-        self._asked = 0
+        self.asked = 0
+        """Messages that were asked for and have not come."""
 
     def allow(self) -> None:
         """One message more is asked for, and will be free."""
-        self._asked += 1
+        self.asked += 1
 
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
         self._refill(now)
-        if self._asked > 0:
-            self._asked -= 1
+        if self.asked > 0:
+            self.asked -= 1
             return True
         if self._held < 1:
             return False
@@ -38,19 +39,19 @@ class Flow:
     def left(self, now: int) -> int:
         """How many messages more would be within the limit at `now`."""
         self._refill(now)
-        return self._asked + int(self._held)
+        return self.asked + int(self._held)
 
     def easy(self, count: int, now: int) -> bool:
         """Whether so many messages are asked for, or come from one that sends little."""
-        if count <= self._asked:
+        if count <= self.asked:
             return True
         self._refill(now)
-        return self._held - (count - self._asked) >= EASE * self._burst
+        return self._held - (count - self.asked) >= EASE * self._burst
 
     def overrun(self) -> None:
         """What has arrived is more than the limit: nothing is within it any more."""
         self._rate = self._held = 0.0
-        self._asked = 0
+        self.asked = 0
 
     def _refill(self, now: int) -> None:
         self._held = min(self._burst, self._held + (now - self._at) * self._rate)

@@ -174,6 +174,11 @@ class GuardedConnection(ServerConnection):
     def data_received(self, data: bytes) -> None:
         if not self._known:
             return
+        if self.flow.asked and not self._unparsed and not self._new and self._glance.is_message(data):
+            # a player's answer: no more is asked of it than this
+            self._waiting += 1
+            self._parse(data)
+            return
         self._spoke = True
         if self.protocol.eof_sent:
             # What comes after the end of the stream is thrown away whole, and soon: who is still sending a

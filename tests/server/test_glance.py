@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from server.glance import FRAGMENT, MESSAGE, NOTHING, PING, Glance, Seen
+from server.glance import NOTHING, Glance, Seen
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 PLENTY = Seen(10_000, 10_000, 10_000)
@@ -49,8 +49,25 @@ def test_frames_that_come_one_by_one_are_told_apart(frames: list[tuple[Opcode, b
     glance = Glance()
     assert glance.look(REQUEST, PLENTY) == NOTHING
     for opcode, fin, size in frames:
-        expected = PING if opcode >= Opcode.CLOSE else MESSAGE if fin else FRAGMENT
-        assert glance.look(wire(opcode, fin, size), PLENTY) == expected
+        frame, is_control = wire(opcode, fin, size), opcode >= Opcode.CLOSE
+        message = fin and not is_control
+        assert glance.is_message(frame) == (message and size < 126)
+        assert not glance.is_message(frame[:-1])
+        assert not glance.is_message(frame + frame)
+        assert glance.look(frame, PLENTY) == Seen(message, is_control, not fin)
+
+
+def test_what_looks_like_a_message_inside_a_frame_is_none() -> None:
+    glance = Glance()
+    assert not glance.is_message(SHORT), "the handshake is not over"
+    glance.look(REQUEST, PLENTY)
+    assert glance.is_message(SHORT)
+    glance.look(wire(Opcode.BINARY, True, 2 * len(SHORT))[: -len(SHORT)], PLENTY)
+    assert not glance.is_message(SHORT), "it belongs to the frame before"
+    assert glance.look(SHORT, PLENTY) == Seen(messages=1)
+    assert glance.is_message(SHORT)
+    glance.look(SHORT[:1], PLENTY)
+    assert not glance.is_message(SHORT)
 
 
 def test_it_looks_no_further_than_there_is_too_much_of_a_kind() -> None:
