@@ -37,8 +37,8 @@ AFTER_CLOSE = 4096
 CONTROLS_PER_SECOND = 10.0
 """Control frames that a client may send on the average; each ping is answered."""
 CONTROL_BURST = 100
-FRAGMENTS_PER_SECOND = 100.0
-"""Frames of messages that go on that a client may send on the average."""
+FRAGMENTS_PER_SECOND = 1000.0
+"""Fragments of messages, but for the last of each, that a client may send on the average."""
 MOST_FRAGMENTS = 1024
 """The same at once. They are kept until their message is whole, also those that hold nothing."""
 CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
