@@ -25,7 +25,7 @@ from benchmarks.cable import Cable, NoCable, laid
 from benchmarks.crash import check_end
 from benchmarks.faults import report
 from benchmarks.measure import Section
-from benchmarks.results import measured_on, write_server
+from benchmarks.results import claim, measured_on, write_server
 from protocol.record import from_line
 from server import store
 
@@ -135,6 +135,13 @@ def section(outcome: Outcome, bots: int) -> Section:
             for what, count, seconds in outcome.storms
         ],
         note=f"{outcome.matches} matches were begun. They ended by: {reasons}. {len(outcome.faults)} faults.",
+        claims=[
+            claim(
+                f"matches of {bots} bots whose line breaks in {len(outcome.storms)} ways, for all at once",
+                "every one ends, with the right reason",
+                f"{len(outcome.faults)} faults in {outcome.matches:,} matches",
+            )
+        ],
     )
 
 

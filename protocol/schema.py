@@ -8,6 +8,7 @@ The frames are msgpack; the schema is of the data in them.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from typing import Any, get_args
 
@@ -28,5 +29,8 @@ def schema() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    if sys.platform != "win32":
+        # As for any program that prints: `| head` ends it, and is no fault.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     json.dump(schema(), sys.stdout, indent=1)
     sys.stdout.write("\n")

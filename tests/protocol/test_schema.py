@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from typing import get_args
 
 from msgspec import structs
@@ -31,3 +34,15 @@ def test_every_reference_leads_somewhere() -> None:
     found = set(re.findall(r'"#/\$defs/([A-Za-z_]+)"', json.dumps(whole)))
     assert found
     assert found <= set(whole["$defs"])
+
+
+def test_it_ends_quietly_where_nobody_reads_on() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "protocol.schema"], stdout=writer, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writer)
+    assert done.stderr == b""
