@@ -20,7 +20,7 @@ from websockets.http11 import Request, Response
 from protocol.messages import SUBPROTOCOL
 from server.answers import Answer
 from server.flow import Flow
-from server.guard import LONG_PAUSE, PAUSE, GuardedConnection, Lane
+from server.guard import LONG_PAUSE, PAUSE, PLAY_PAUSE, GuardedConnection, Lane
 from server.guesses import Guesses, source
 from server.limits import HostLimits
 
@@ -46,7 +46,9 @@ class Door:
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._pages = pages
         self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
-        self.newcomers, self.floods = Lane(PAUSE), Lane(LONG_PAUSE)
+        self.newcomers, self.floods = Lane(self._newcomers_pause), Lane(lambda: LONG_PAUSE)
+        self.answers = 0
+        self._answers_before = 0
         self._said = 0.0
         self._closed = False
         self._held: set[asyncio.Transport] = set()
@@ -63,6 +65,10 @@ class Door:
             patience = self._limits.hello_seconds
 
         return Guarded
+
+    def _newcomers_pause(self) -> float:
+        before, self._answers_before = self._answers_before, self.answers
+        return PAUSE if self.answers == before else PLAY_PAUSE
 
     def flow(self, now: int) -> Flow:
         """What a new connection may send."""

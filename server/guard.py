@@ -27,7 +27,9 @@ from server.guesses import source
 PIECE = 512
 """Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
 PAUSE = 0.002
-"""Seconds from one piece of a newcomer to the next: 250 come in a second."""
+"""Seconds from one piece of a newcomer to the next where nobody plays: 250 come in a second ..."""
+PLAY_PAUSE = 0.006
+"""... and where somebody has made a move meanwhile: a newcomer costs as much as some moves."""
 LONG_PAUSE = 0.004
 """Seconds from one piece of whoever sends much to the next."""
 HOLD = 16 * 1024
@@ -51,8 +53,9 @@ HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
 class Lane:
     """Those who wait for a turn of the event loop, with a pause after each; the addresses that they come from take turns."""
 
-    def __init__(self, pause: float) -> None:
+    def __init__(self, pause: Callable[[], float]) -> None:
         self._pause = pause
+        """Tells the seconds to the next of them."""
         self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._moving = False
 
@@ -68,7 +71,7 @@ class Lane:
             self._moving = False
             return
         # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
-        asyncio.get_running_loop().call_later(self._pause, self._move)
+        asyncio.get_running_loop().call_later(self._pause(), self._move)
         address, steps = self._waiting.popitem(last=False)
         step = steps.popleft()
         if steps:
@@ -81,6 +84,8 @@ class Doorkeeper(Protocol):
 
     newcomers: Lane
     floods: Lane
+    answers: int
+    """What players were asked for, and have sent: counted by their connections."""
 
     def flow(self, now: int) -> Flow:
         """What a new connection may send; now in monotonic ns."""
@@ -176,6 +181,7 @@ class GuardedConnection(ServerConnection):
             return
         if self.flow.asked and not self._unparsed and not self._new and self._glance.is_message(data):
             # a player's answer: no more is asked of it than this
+            self.keeper.answers += 1
             self._waiting += 1
             self._parse(data)
             return

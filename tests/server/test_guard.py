@@ -143,7 +143,7 @@ async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over
 
 async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
     taken: list[int] = []
-    lane, done, loop = Lane(0.001), asyncio.Event(), asyncio.get_running_loop()
+    lane, done, loop = Lane(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
     faults: list[Any] = []
     loop.set_exception_handler(lambda _loop, context: faults.append(context["exception"]))
 
@@ -165,7 +165,7 @@ async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> N
 
 async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
     taken: list[str] = []
-    lane, done = Lane(0.001), asyncio.Event()
+    lane, done = Lane(lambda: 0.001), asyncio.Event()
     for _ in range(100):
         lane.enter("10.0.0.1", lambda: taken.append("crowd"))
     lane.enter("10.0.0.2", lambda: taken.append("anna"))
