@@ -6,11 +6,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-YOUNG = 5_000
-"""Objects made and still held before the collector looks at them: a look takes a few milliseconds, in which nobody
-is answered. Python's 700 is a look every few moves; 50,000 held everything up for 25 ms and more."""
-OLDER = 20
-"""Looks at a generation before the next older one is looked at too."""
+YOUNG = 2_000
+"""Objects made and still held before the collector looks at them; Python's 700 is a look every few moves. A look takes
+about a microsecond for each object, and meanwhile nobody is answered: 50,000 held everything up for 25 ms and more."""
+MIDDLE = 5
+"""Looks at the young before those that are left of them are looked at once more: what a connection that has ended
+leaves behind holds cycles, tens of objects for each."""
+OLD = 100
+"""Looks at the middle ones before everything is looked at."""
 
 
 @contextmanager
@@ -23,7 +26,7 @@ def settled() -> Iterator[None]:
     usual = gc.get_threshold()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, OLDER, OLDER)
+    gc.set_threshold(YOUNG, MIDDLE, OLD)
     try:
         yield
     finally:

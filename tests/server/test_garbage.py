@@ -6,13 +6,13 @@ import gc
 
 import pytest
 
-from server.garbage import OLDER, YOUNG, settled
+from server.garbage import MIDDLE, OLD, YOUNG, settled
 
 
 def test_it_is_set_for_the_block_and_put_back_whatever_happens() -> None:
     usual, frozen = gc.get_threshold(), gc.get_freeze_count()
     with pytest.raises(RuntimeError), settled():
-        assert gc.get_threshold() == (YOUNG, OLDER, OLDER)
+        assert gc.get_threshold() == (YOUNG, MIDDLE, OLD)
         assert gc.get_freeze_count() > frozen
         raise RuntimeError
     assert gc.get_threshold() == usual
