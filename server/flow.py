@@ -9,6 +9,8 @@ EASE = 0.75
 class Flow:
     """`rate` messages a second on the average, `burst` at once."""
 
+    __slots__ = ("_at", "_burst", "_held", "_rate", "asked")
+
     def __init__(self, rate: float, burst: int, now: int) -> None:
         self._rate = rate / 1e9
         self._burst = float(burst)

@@ -31,6 +31,8 @@ NOTHING = Seen()
 class Glance:
     """Follows one client's stream from its first byte: the request of the opening handshake, then frames."""
 
+    __slots__ = ("_first", "_head", "_rest", "_shaking")
+
     def __init__(self) -> None:
         self._shaking = True
         """Whether the request of the handshake is not over yet."""
