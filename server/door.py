@@ -46,7 +46,7 @@ class Door:
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._pages = pages
         self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
-        self.newcomers, self.floods = Lane(self._newcomers_pause), Lane(lambda: LONG_PAUSE)
+        self.newcomers, self.floods = Lane(self.newcomers_pause), Lane(lambda: LONG_PAUSE)
         self.answers = 0
         self._answers_before = 0
         self._said = 0.0
@@ -66,7 +66,8 @@ class Door:
 
         return Guarded
 
-    def _newcomers_pause(self) -> float:
+    def newcomers_pause(self) -> float:
+        """Seconds from one newcomer to the next, by whether somebody has played since the last."""
         before, self._answers_before = self._answers_before, self.answers
         return PAUSE if self.answers == before else PLAY_PAUSE
 

@@ -30,6 +30,7 @@ from protocol.messages import (
 )
 from protocol.record import Record
 from server import tokens
+from server.desk import LISTING_SECONDS
 from server.host import Host, open_host
 from server.limits import HostLimits
 from tests.server.matches import game_of, spec
@@ -162,6 +163,16 @@ async def test_a_spectator_neither_plays_nor_challenges(host: Host, message: Cli
         assert (await eve.hear(Error)).code is Code.NOT_A_PLAYER
         await eve.say(Browse())
         assert (await eve.hear(Listing)).bots == []
+
+
+async def test_a_listing_is_encoded_once_until_something_changes(host: Host) -> None:
+    first = host.desk.listing(10.0)
+    assert host.desk.listing(10.0 + LISTING_SECONDS / 2) is first
+    async with enter(host, "anna"):
+        changed = host.desk.listing(10.0 + LISTING_SECONDS / 2)
+        assert changed is not first
+        assert b"anna" in changed
+    assert host.desk.listing(20.0) is not changed
 
 
 async def test_who_asks_for_listings_all_the_time_is_told_at_once_and_then_four_times_a_second(

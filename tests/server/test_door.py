@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 from protocol.messages import SUBPROTOCOL, Browse, Listing
 from server.answers import Answer
 from server.door import Door
-from server.guard import CONTROL_BURST, MOST_FRAGMENTS
+from server.guard import CONTROL_BURST, MOST_FRAGMENTS, PAUSE, PLAY_PAUSE
 from server.host import Host, open_host
 from server.limits import HostLimits
 from tests.server.peer import dial, enter
@@ -60,6 +60,14 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
     assert not guard.trusts("11.0.0.1")
     assert not guard.trusts("local")
     assert [guard.let_in("10.0.0.1", proxied=True) for _ in range(4)] == [True, True, True, False]
+
+
+def test_newcomers_wait_longer_where_somebody_plays() -> None:
+    guard = door()
+    assert guard.newcomers_pause() == PAUSE
+    guard.answers += 2
+    assert guard.newcomers_pause() == PLAY_PAUSE
+    assert guard.newcomers_pause() == PAUSE, "nobody has made a move since"
 
 
 def test_a_closed_door_lets_nobody_in() -> None:
