@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -45,7 +46,7 @@ class Table:
     renewed: bool = True
     """False from a lost connection until the server speaks of this match again."""
 
-    def catch_up(self, moves: list[Any]) -> None:
+    def catch_up(self, moves: Sequence[Any]) -> None:
         """Play what is new; from the start, if what was known has changed. Raises GameError."""
         game = self.match.game
         known = len(self.moves)

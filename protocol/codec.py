@@ -22,6 +22,7 @@ from protocol.messages import (
     Message,
     ServerMessage,
 )
+from protocol.moves import MovesSoFar
 
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""
@@ -29,7 +30,14 @@ MAX_DEPTH = 16
 SCALARS = frozenset({str, int, bool, type(None)})
 """What may stand anywhere, whatever its value."""
 
-_encoder = msgspec.msgpack.Encoder()
+
+def _encoded(data: object) -> msgspec.Raw:
+    if isinstance(data, MovesSoFar):
+        return msgspec.Raw(data.encoded())
+    raise NotImplementedError(f"a message holds no {type(data).__name__}")
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_encoded)
 _CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ClientMessage)}
 _SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 

@@ -7,6 +7,7 @@ milliseconds; a ply counts from 0; moves and setups are the plain data of their 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -201,7 +202,7 @@ class Turn(Struct, frozen=True, tag="turn"):
 
     match: MatchId
     ply: Ply
-    moves: list[Data]
+    moves: Sequence[Data]
     """Every move so far: `ply` of them. Whoever missed a message catches up with these."""
     clocks: Clocks
     """As of sending. Under a time for each move, the mover's is that time."""
@@ -229,7 +230,7 @@ class End(Struct, frozen=True, tag="end"):
     reason: EndReason
     detail: str
     """One line for people: whose fault, which move, by how many ms."""
-    moves: list[Data]
+    moves: Sequence[Data]
     clocks: Clocks
 
 

@@ -10,8 +10,9 @@ The rules, which PROTOCOL.md repeats for bot authors:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Self
+
+from msgspec import Struct
 
 from games.core import Player
 from protocol.messages import Clocks
@@ -21,8 +22,7 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """What both players have left under a time control with a margin, all in ns."""
 
     control: TimeControl
@@ -51,7 +51,8 @@ class Clock:
         if self.control.per_move:
             return self
         left = max(0, self.left(player) - spent) + self.control.increment_ms * MS
-        return replace(self, maxie=left) if player is Player.MAXIE else replace(self, minnie=left)
+        maxie, minnie = (left, self.minnie) if player is Player.MAXIE else (self.maxie, left)
+        return Clock(self.control, self.margin, maxie, minnie)
 
     def seen(self, mover: Player | None = None, running: int = 0) -> Clocks:
         """Both clocks in ms, rounded down, when `mover` has been at it for `running` ns."""

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from server.clock import MS
 
@@ -26,8 +27,7 @@ REMEMBERED = 8
 """Ping times that count as recent."""
 
 
-@dataclass(frozen=True, slots=True)
-class LagBudget:
+class LagBudget(Struct, frozen=True):
     """What may still be credited to one player in one match."""
 
     left: int = CAP

@@ -18,6 +18,7 @@ from games.core import BadData, Game, IllegalMove, Player
 from protocol.adjudication import Adjudication
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Clocks, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
+from protocol.moves import MoveList
 from protocol.record import RecordedMove
 from protocol.timecontrol import TimeControl
 from server.adjudication import adjudicate
@@ -85,7 +86,7 @@ class Referee:
         self._clock = Clock.start(self.terms.control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
-        self._played: list[Data] = []
+        self._played = MoveList()
         """The moves as messages hold them."""
         self._opened_at: int | None = None
         self._playing = False
@@ -95,6 +96,7 @@ class Referee:
         self._lag = dict.fromkeys(Player, LagBudget())
         self._turn_since: int | None = None
         self._turn_lag = 0
+        self._deadline: tuple[int, int | None] = (-1, None)  # as of which revision
         self._play_opening()
 
     def _play_opening(self) -> None:
@@ -125,7 +127,11 @@ class Referee:
     @property
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
-        return min((at for at, _ in self._deadlines()), default=None)
+        revision, deadline = self._deadline
+        if revision != self.revision:  # it is asked for several times a move
+            deadline = min((at for at, _ in self._deadlines()), default=None)
+            self._deadline = self.revision, deadline
+        return deadline
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """What follows from an event at `now`. Nothing follows once the match is over."""
@@ -355,7 +361,7 @@ class Referee:
         self.result = Finish(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
-        end = End(self.terms.match, seat, reason, detail, self._moves_so_far(), clocks)
+        end = End(self.terms.match, seat, reason, detail, self._played.so_far(), clocks)
         return [*(Tell(player, end) for player in Player), self.result]
 
     # messages
@@ -363,9 +369,6 @@ class Referee:
     def _who(self, player: Player) -> str:
         name = self.terms.players.maxie if player is Player.MAXIE else self.terms.players.minnie
         return f"{player} ({name})"
-
-    def _moves_so_far(self) -> list[Data]:
-        return self._played.copy()
 
     def _start_message(self, player: Player) -> ServerMessage:
         terms = self.terms
@@ -393,4 +396,4 @@ class Referee:
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
         increment = self.terms.control.increment_ms
-        return Tell(self.mover, Turn(self.terms.match, self.ply, self._moves_so_far(), clocks, increment))
+        return Tell(self.mover, Turn(self.terms.match, self.ply, self._played.so_far(), clocks, increment))
