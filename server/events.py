@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 from msgspec import Struct
 
@@ -102,24 +100,37 @@ Event = (
     | ServerFailed
 )
 
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+Timed = tuple[int, Event]
+"""An event, and when it happened (monotonic ns)."""
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Event | tuple[int, TurnLeft, Event]] = msgspec.json.Decoder(
+    Event | tuple[int, TurnLeft, Event]
+)
 
 
-def from_journal(text: str) -> Event:
-    """An event as the journal keeps it: JSON. Raises msgspec.DecodeError."""
-    return _decoder.decode(text)
+def to_journal(event: Event, turn: tuple[int, TurnLeft] | None = None) -> str:
+    """An event as the journal keeps it, in JSON; with the turn that it ends, where that is not kept yet."""
+    return _encoder.encode(event if turn is None else (*turn, event)).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
+def from_journal(at: int, text: str) -> list[Timed]:
+    """The events of a row of the journal, whose last happened at `at`. Raises msgspec.DecodeError."""
+    kept = _decoder.decode(text)
+    if isinstance(kept, tuple):
+        left_at, left, event = kept
+        return [(left_at, left), (at, event)]
+    return [(at, kept)]
+
+
+class Tell(Struct, frozen=True):
     """Send this message to a player, when the event that caused it is in the journal."""
 
     player: Player
     message: ServerMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True):
     """The match is over."""
 
     winner: Player | None

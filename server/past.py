@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server import store
-from server.events import Event
+from server.events import Timed
 from server.journal import events_of, terms_of
 from server.referee import Terms
 
@@ -22,7 +22,7 @@ class Past:
     event: str
     started: str
     rated: bool
-    events: Sequence[tuple[int, Event]]
+    events: Sequence[Timed]
 
 
 async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[Past]:

@@ -20,7 +20,7 @@ from games.core import GameError
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from server import store
-from server.events import Event, from_journal
+from server.events import Timed, from_journal
 from server.journal import terms_of
 from server.rating_store import Place, rated_matches, step_of
 from server.ratings import Rater, Step
@@ -70,11 +70,11 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
     return done
 
 
-async def _journal(connection: AsyncConnection, names: list[str]) -> dict[str, list[tuple[int, Event]]]:
+async def _journal(connection: AsyncConnection, names: list[str]) -> dict[str, list[Timed]]:
     query = sa.select(events).where(events.c.match.in_(names)).order_by(events.c.match, events.c.seq)
     rows = (await connection.execute(query)).all()
     return {
-        match: [(row.at, from_journal(row.event)) for row in group]
+        match: [each for row in group for each in from_journal(row.at, row.event)]
         for match, group in groupby(rows, key=lambda row: str(row.match))
     }
 
@@ -87,7 +87,7 @@ async def _steps(connection: AsyncConnection, names: list[str]) -> dict[str, dic
     return found
 
 
-def _from_journal(row: sa.Row[Any], journal: list[tuple[int, Event]] | None) -> Record:
+def _from_journal(row: sa.Row[Any], journal: list[Timed] | None) -> Record:
     """The record as the events tell it. Raises Differs when it is not the one that was kept."""
     try:
         kept = from_line(row.record)

@@ -205,7 +205,13 @@ def _set_pragmas(engine: sa.Engine) -> None:
     def _pragmas(connection: DBAPIConnection, _record: object) -> None:
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
-        for pragma in ("busy_timeout=5000", "journal_mode=WAL", f"synchronous={sync}", "foreign_keys=ON"):
+        for pragma in (
+            "busy_timeout=5000",
+            "journal_mode=WAL",
+            f"synchronous={sync}",
+            "foreign_keys=ON",
+            "wal_autocheckpoint=4000",
+        ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 

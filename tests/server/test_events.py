@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from games.core import Player
 from protocol.messages import Thinking
-from server.events import DeadlineFell, Event, Moved, TurnLeft, from_journal
+from server.events import DeadlineFell, Event, Moved, TurnLeft, from_journal, to_journal
 
 ns = st.integers(0, 2**62)
 plies = st.integers(0, 10_000)
@@ -28,7 +28,9 @@ every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Ev
 
 @given(every)
 def test_an_event_comes_back_from_the_journal_as_it_was(event: Event) -> None:
-    assert from_journal(msgspec.json.encode(event).decode()) == event
+    assert from_journal(7, to_journal(event)) == [(7, event)]
+    turn = TurnLeft(3, 5)
+    assert from_journal(7, to_journal(event, (6, turn))) == [(6, turn), (7, event)]
 
 
 def test_every_kind_has_a_word_of_its_own() -> None:
@@ -39,4 +41,4 @@ def test_every_kind_has_a_word_of_its_own() -> None:
 @pytest.mark.parametrize("line", ["", "{}", '{"type": "nonsense"}', '{"type": "moved"}'])
 def test_what_is_no_event_is_refused(line: str) -> None:
     with pytest.raises(msgspec.DecodeError):
-        from_journal(line)
+        from_journal(0, line)
