@@ -32,7 +32,7 @@ from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
-from server import garbage, logs
+from server import interpreter, logs
 from server.host import CannotListen, Host, open_host
 from server.house import DEFAULT, BadHouse, house_bots, open_house
 from server.limits import HostLimits
@@ -201,7 +201,7 @@ def serve(
             return None
 
     try:
-        with garbage.settled():
+        with interpreter.settled():
             refused = anyio.run(main, backend_options={"use_uvloop": True})
     except (CannotListen, StoreError) as error:
         raise Failure(str(error)) from None

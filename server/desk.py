@@ -42,7 +42,7 @@ from server.gallery import Gallery
 from server.journal import Journal, JournalFailed
 from server.limits import HostLimits
 from server.lobby import Lobby
-from server.member import Member, secret_hash
+from server.member import Inlet, Member, secret_hash
 from server.meters import Meters
 from server.tokens import is_name
 from server.wire import to_wire
@@ -187,8 +187,12 @@ class Desk:
         self._meters.rejections.labels(code.value).inc()
 
     async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
-        """Do what a message asks for, or say why not."""
-        self._meters.message(message)
+        """Do what a message asks for, or say why not; waits for a room that has too much to do."""
+        while (busy := self.take(visitor, message, at)) is not None:
+            await busy.has_space()
+
+    def take(self, visitor: Visitor, message: ClientMessage, at: int) -> Inlet | None:
+        """`handle` without waiting: where it would, nothing is done, and the room to wait for is returned."""
         try:
             match message:
                 case Hello():
@@ -201,11 +205,15 @@ class Desk:
                 case Unwatch(match=match):
                     self._unwatch(visitor, match)
                 case Ready() | Move() | Resign():
-                    await self._play(self._player(visitor), message, at)
+                    busy = self._play(self._player(visitor), message, at)
+                    if busy is not None:
+                        return busy
                 case Challenge() | Accept() | Decline() | Withdraw():
                     self._arranger.handle(self._player(visitor), message)
         except Refused as refused:
             self._refuse(visitor, refused.code, refused.detail, message)
+        self._meters.message(message)
+        return None
 
     def _list(self, visitor: Visitor) -> None:
         """Tell a visitor what goes on, at once or as soon as its last listing is old enough."""
@@ -242,10 +250,13 @@ class Desk:
             raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
         return visitor.member
 
-    async def _play(self, member: Member, message: Ready | Move | Resign, at: int) -> None:
+    @staticmethod
+    def _play(member: Member, message: Ready | Move | Resign, at: int) -> Inlet | None:
         place = member.matches.get(message.match)
         if place is not None:
             room, player = place
+            if room.full:
+                return room
             match message:
                 case Ready():
                     event: Event = GotReady(player)
@@ -253,8 +264,8 @@ class Desk:
                     event = Moved(player, ply, move, None if thinking is UNSET else thinking)
                 case Resign():
                     event = Resigned(player)
-            if await room.post(event, at):
-                return
+            if room.take(event, at):
+                return None
         raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
 
     def _watch(self, visitor: Visitor, match: str) -> None:

@@ -117,6 +117,8 @@ class GuardedConnection(ServerConnection):
     """Seconds from the connection to the end of its handshake."""
     client_address: str | None = None
     """Whom it is counted for."""
+    listener: Callable[[bytes], bool] | None = None
+    """Is given each message where it arrives, unless one before it waits for `recv`; False leaves it to `recv`."""
     _known = False
     """Whether it came in at all."""
 
@@ -281,7 +283,19 @@ class GuardedConnection(ServerConnection):
             self._new = False
             if event.fin and event.opcode not in CONTROLS:
                 self._waiting -= 1
+            if self._heard(event):
+                return
         super().process_event(event)
+
+    def _heard(self, frame: Frame) -> bool:
+        # The library refuses a message that begins within the fragments of another: this is a whole one.
+        return (
+            self.listener is not None
+            and frame.opcode is Opcode.BINARY
+            and frame.fin
+            and not len(self.recv_messages.frames)
+            and self.listener(bytes(frame.data))
+        )
 
     def _abort(self) -> None:
         self._flooded = True

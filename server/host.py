@@ -69,7 +69,7 @@ LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 
 Told = Callable[[Record], Awaitable[None]]
-Handler = Callable[[ServerConnection, Desk, HostLimits], Awaitable[None]]
+Handler = Callable[[GuardedConnection, Desk, HostLimits], Awaitable[None]]
 KERNEL_BUFFER = 32 * 1024
 """Bytes in the kernel, each way (Linux takes the double): so much of a flood is taken in before it is found out,
 and a client that never reads is found out when as much waits for it."""
@@ -260,9 +260,9 @@ class Host:
         return record
 
 
-async def run_session(connection: ServerConnection, desk: Desk, limits: HostLimits) -> None:
+async def run_session(connection: GuardedConnection, desk: Desk, limits: HostLimits) -> None:
     """Serve a connection as a bot's or a watcher's."""
-    await Session(cast("GuardedConnection", connection), desk, limits).run()
+    await Session(connection, desk, limits).run()
 
 
 @asynccontextmanager
@@ -326,7 +326,7 @@ async def open_host(
         door = Door(limits, trusted_proxies, running.pages)
 
         async def answer(connection: ServerConnection) -> None:
-            await serve_one(connection, running.desk, limits)
+            await serve_one(cast("GuardedConnection", connection), running.desk, limits)
 
         async def listen(host: str, port: int, tls: SSLContext | None) -> list[tuple[Any, ...]]:
             only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}

@@ -22,7 +22,7 @@ from maps.loader import MapError
 from maps.setup import make_setup
 from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
-from server import garbage
+from server import interpreter
 from server.breakdown import breakdown
 from server.cluster import ClusterLost
 from server.cores import can_pin
@@ -152,7 +152,7 @@ def play(
         raise Misuse(str(error)) from None
     with watching(played, err) as display:
         try:
-            with garbage.settled():
+            with interpreter.settled():
                 anyio.run(
                     partial(
                         run_ladder,

@@ -37,8 +37,21 @@ class Outlet(Protocol):
 class Inlet(Protocol):
     """Where events of a match go: its room."""
 
-    async def post(self, event: Event, at: int) -> bool:
+    @property
+    def full(self) -> bool:
+        """Whether so much waits already that whoever has more is to wait too."""
+        ...
+
+    async def has_space(self) -> None:
+        """Wait until it is not full."""
+
+    def take(self, event: Event, at: int) -> bool:
         """Hand over an event that happened at monotonic ns `at`. False when the match is over."""
+        ...
+
+    async def post(self, event: Event, at: int) -> bool:
+        """`take`, as soon as it is not full."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,8 @@ class Room:
         self._past = past
         self._moved = moved
         self._seq = 0
+        self._turn: tuple[int, TurnLeft] | None = None
+        """The turn that has left and is not in the journal yet: after a crash it begins anew."""
         self._waiting_since = monotonic_ns()
         self._inbox: deque[tuple[Event, int]] = deque()
         self._writing = False
@@ -87,9 +89,22 @@ class Room:
 
     async def post(self, event: Event, at: int) -> bool:
         """Hand over an event that happened at `at` (monotonic ns). False when the match is over."""
-        while len(self._inbox) >= INBOX and not self._closed:
+        await self.has_space()
+        return self.take(event, at)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits already that whoever has more is to wait too."""
+        return len(self._inbox) >= INBOX and not self._closed
+
+    async def has_space(self) -> None:
+        """Wait until it is not full."""
+        while self.full:
             self._pushed_back = True
             await self._room_made.wait()
+
+    def take(self, event: Event, at: int) -> bool:
+        """`post` for who has seen that it is not full."""
         if self._closed:
             return False
         self._inbox.append((event, at))
@@ -204,7 +219,9 @@ class Room:
             self._wake()
             return
         self._writing = True
-        batch = self._journal.append(self.terms.match, self._next_seq(), at, event)
+        turn, self._turn = self._turn, None
+        self._seq += 1 if turn is None else 2
+        batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
         batch.then.append(partial(self._written, effects, came if isinstance(event, Moved) else None))
 
     def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
@@ -235,14 +252,14 @@ class Room:
             if isinstance(effect.message, Accepted):
                 shown = effect.message
             elif isinstance(effect.message, Turn):
-                # Nothing waits for it to be durable: it goes with the next event's batch.
+                # Nothing waits for it to be durable: it goes with the next event.
                 at = monotonic_ns()
                 left = TurnLeft(effect.message.ply, member.lag)
                 self._waiting_since = at
                 before = self.referee.revision
                 self.referee.handle(left, at)
                 if self.referee.revision != before:
-                    self._journal.append(self.terms.match, self._next_seq(), at, left, soon=False)
+                    self._turn = at, left
         if shown is not None:
             # After both players: what is written to hundreds of watchers delays nobody's turn.
             self._show(shown)
@@ -253,10 +270,6 @@ class Room:
             played = _played(self.referee.moves[accepted.ply])
             clocks = self.referee.clocks(monotonic_ns())
             self.gallery.show(Update(self.terms.match, accepted.ply, played, clocks))
-
-    def _next_seq(self) -> int:
-        self._seq += 1
-        return self._seq
 
     def _void(self, error: Exception) -> None:
         log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)

@@ -37,6 +37,9 @@ CLOSE_SECONDS = 2
 AT_ONCE = 200_000
 """Nanoseconds: a message that comes so soon after another was waiting already."""
 
+ASKING = (Start, Turn)
+"""Messages that ask for one."""
+
 SHOWN_BYTES = 24
 """Of a frame that is no message: so many are told."""
 
@@ -58,6 +61,10 @@ class Session:
         self._tasks = anyio.create_task_group()
         self._pings = Pings()
         self._last_ping = 0.0
+        self._at_rest = False
+        """Whether the task waits for a message, and all that came before is dealt with."""
+        self._before = 0
+        """When the last message came."""
 
     @property
     def lag(self) -> int:
@@ -75,7 +82,7 @@ class Session:
 
     def tell(self, message: ServerMessage) -> None:
         """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
-        if isinstance(message, Start | Turn):
+        if isinstance(message, ASKING):
             self._flow.allow()  # the answer: a bot in many fast matches is no flood
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("> %s %s", self._name, without_secrets(message))
@@ -150,9 +157,10 @@ class Session:
     async def _read(self) -> None:
         hello = await self._hello()
         self._visitor = await self._desk.admit(hello, self, self._address)
-        before = 0
+        self._connection.listener = self._overhear
         while self._visitor is not None:
             try:
+                self._at_rest = True
                 message, at = await self._next()
             except DecodeError as error:
                 if error.code is not Code.UNKNOWN_TYPE:
@@ -160,11 +168,29 @@ class Session:
                 self.tell(Error(error.code, error.detail))
             else:
                 await self._desk.handle(self._visitor, message, at)
-                if at - before < AT_ONCE:
+                if at - self._before < AT_ONCE:
                     # While frames are queued `recv` does not wait, and a client that floods would have
                     # the event loop to itself.
                     await checkpoint()
-                before = at
+                self._before = at
+
+    def _overhear(self, frame: bytes) -> bool:
+        """Deal with a message where it arrives, which saves the task's waking: 20 µs. False: it must be waked."""
+        at = monotonic_ns()
+        if not self._at_rest or self._closing or self._visitor is None or at - self._before < AT_ONCE:
+            return False
+        if trace.isEnabledFor(logging.DEBUG) or not self._flow.take(at):
+            return False
+        try:
+            busy = self._desk.take(self._visitor, decode_client(frame, self._limits.message_bytes), at)
+        except DecodeError:
+            pass
+        else:
+            if busy is None:
+                self._before = at
+                return True
+        self._flow.allow()  # it is taken again
+        return False
 
     @property
     def _address(self) -> str:
@@ -188,6 +214,7 @@ class Session:
 
     async def _next(self) -> tuple[ClientMessage, int]:
         frame = await self._connection.recv()
+        self._at_rest = False
         at = monotonic_ns()
         if not self._flow.take(at):
             detail = f"more than {self._limits.messages_per_second:g} messages a second"

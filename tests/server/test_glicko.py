@@ -77,7 +77,8 @@ def test_a_win_lifts_a_loss_lowers_and_a_draw_is_between(
 def test_a_draw_moves_towards_the_opponent(player: Rating, other: Rating, passed: float) -> None:
     moved = update(player, [(other, 0.5)], periods=passed).rating - player.rating
     apart = other.rating - player.rating
-    assert moved * apart >= 0
+    # Of two that are as good as equal, the sign of the difference is one of rounding.
+    assert moved * apart >= 0 or abs(moved) < 1e-9
 
 
 @given(ratings, st.lists(games, max_size=8), periods)

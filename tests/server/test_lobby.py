@@ -36,12 +36,20 @@ async def enter(lobby: Lobby, hello: Hello, wire: Wire) -> tuple[Member, str | N
 class Shelf:
     """An inlet that keeps what it was posted."""
 
+    full = False
+
     def __init__(self) -> None:
         self.posted: list[Event] = []
 
-    async def post(self, event: Event, at: int) -> bool:
+    async def has_space(self) -> None:
+        pass
+
+    def take(self, event: Event, at: int) -> bool:
         self.posted.append(event)
         return True
+
+    async def post(self, event: Event, at: int) -> bool:
+        return self.take(event, at)
 
 
 @pytest.fixture

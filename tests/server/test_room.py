@@ -109,7 +109,9 @@ async def test_who_floods_a_room_waits(database: str) -> None:
             tasks.start_soon(room.run)
             await anyio.wait_all_tasks_blocked()
             for _ in range(INBOX):
+                assert not room.full
                 await room.post(GotReady(Player.MAXIE), 1)
+            assert room.full
             with anyio.move_on_after(0.01) as waiting:
                 await room.post(GotReady(Player.MAXIE), 1)
             assert waiting.cancelled_caught

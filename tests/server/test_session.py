@@ -13,7 +13,8 @@ from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import encode
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Start, Turn
+from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
+from server import store
 from server.host import Host
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
@@ -218,3 +219,23 @@ async def test_pings_are_answered_while_the_match_goes_on(host: Host) -> None:
         await anna.hear(Accepted)
         await (await bert.connection.ping())
         tasks.cancel_scope.cancel()
+
+
+async def test_what_a_room_has_no_space_for_waits_and_is_answered_in_order(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.room.INBOX", 1)
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        tasks.start_soon(host.play, spec("anna", "bert", "20+1"))
+        for peer in (anna, bert):
+            await peer.say(Ready((await peer.hear(Start)).match))
+        match = (await anna.hear(Turn)).match
+        plies = range(50, 60)
+        async with store.exclusive(host.engine):  # the journal waits, and so does all that is told
+            for ply in plies:
+                await bert.say(Move(match, ply, 0))
+                await anyio.sleep(0.002)  # mostly in deliveries of their own
+        with anyio.fail_after(10):
+            assert [(await bert.hear(Error)).ply for _ in plies] == list(plies)
+        await anna.say(Resign(match))
+        await bert.hear(End)
