@@ -8,20 +8,35 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgpack
+import msgspec
+from msgspec import Struct
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from benchmarks.relay import ANSWER
 from benchmarks.script import ID, script
-from protocol.messages import SUBPROTOCOL
+from protocol.codec import encode
+from protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 
 RULES = ("armies", "elimination", "ply_limit")
 """How a match ends by the rules; anything else is a forfeit."""
 
-MOVE = msgpack.packb({"type": "move", "match": ID, "ply": 50, "move": script()[50]})
+MOVE = encode(Move(ID, 50, script()[50]))
 """A frame as large as a move's."""
+
+
+class Told(Struct):
+    """What a bot that plays by the script needs of a message; the moves so far are passed over unread."""
+
+    type: str
+    match: Any = ""
+    ply: Any = 0
+    reason: str = ""
+    code: str = ""
+
+
+_told = msgspec.msgpack.Decoder(Told)
 
 
 @dataclass
@@ -47,30 +62,28 @@ async def arena_bot(
     sent = 0.0
     try:
         async with line_to(url, source) as connection:
-            await connection.send(msgpack.packb({"type": "hello", "name": name, "pool": pool}))
+            await connection.send(encode(Hello(name, pool=pool)))
             async for frame in connection:
-                message: dict[str, Any] = msgpack.unpackb(frame)
-                match message["type"]:
+                told = _told.decode(frame)
+                match told.type:
                     case "welcome":
                         load.connected += 1
                     case "start":
-                        await connection.send(msgpack.packb({"type": "ready", "match": message["match"]}))
+                        await connection.send(encode(Ready(told.match)))
                     case "turn":
                         if pause:
                             # Bots of different makes do not move in step, as those of one burst would.
                             await asyncio.sleep(pause * random.uniform(0.2, 1.8))
-                        ply = message["ply"]
-                        answer = {"type": "move", "match": message["match"], "ply": ply, "move": moves[ply]}
                         sent = time.perf_counter()
-                        await connection.send(msgpack.packb(answer))
+                        await connection.send(encode(Move(told.match, told.ply, moves[told.ply])))
                     case "accepted":
                         load.moves += 1
                         load.seconds.append(time.perf_counter() - sent)
                     case "end":
-                        if message["reason"] not in RULES:
-                            load.forfeits.append(message["reason"])
+                        if told.reason not in RULES:
+                            load.forfeits.append(told.reason)
                     case "error":
-                        load.errors.append(message["code"])
+                        load.errors.append(told.code)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
 

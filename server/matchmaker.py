@@ -55,9 +55,13 @@ class Meetings:
             return None
         ratings = {name: rating(name) for name in idle}
 
+        met = (
+            self.count.get
+        )  # a look at what a Counter does not hold takes it long, and nearly all pairs are such
+
         def cost(pair: tuple[str, str]) -> float:
             a, b = pair
-            return self.count[a, b] + self.count[b, a] + abs(ratings[a] - ratings[b]) / RATING_STEP
+            return met(pair, 0) + met((b, a), 0) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
         a, b = min(pairs, key=cost)
         return self.seats(a, b)

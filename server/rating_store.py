@@ -88,15 +88,14 @@ def _count_some(connection: sa.Connection) -> Steps:
     first = connection.execute(_FIRST_UNCOUNTED).one_or_none()
     if first is None:
         return []
-    since = sa.tuple_(sa.literal(first.finished), sa.literal(first.match))
-    connection.execute(sa.delete(rating_steps).where(_place(rating_steps) > since))
-    after = sa.update(matches).where(_RATED, _place(matches) > since, matches.c.counted)
-    connection.execute(after.values(counted=False))
-    rows = _rated_matches(connection, CHUNK, since=(first.finished, first.match))
+    since = {"at": first.finished, "which": first.match}
+    connection.execute(_DROP_AFTER, since)
+    connection.execute(_COUNT_AGAIN_AFTER, since)
+    rows = connection.execute(_SOME_SINCE, since).all()
     records = [(from_line(row.record), row.finished) for row in rows]
     rater = Rater(_last_steps(connection, _bots(record for record, _ in records)))
     steps = [step for record, finished in records for step in rater.count(record, finished)]
-    connection.execute(sa.insert(rating_steps), [_row(step) for step in steps])
+    connection.execute(_KEEP, [_row(step) for step in steps])
     ids = [{"which": row.match} for row in rows]
     connection.execute(_COUNT, ids)
     return steps
@@ -113,6 +112,25 @@ _FIRST_UNCOUNTED = (
     .order_by(matches.c.finished, matches.c.match)
     .limit(1)
 )
+# Made once: to make a statement takes SQLAlchemy longer than to execute it, and the journal waits meanwhile.
+_SINCE = sa.tuple_(sa.bindparam("at", type_=sa.String), sa.bindparam("which", type_=sa.String))
+_DROP_AFTER = sa.delete(rating_steps).where(_place(rating_steps) > _SINCE)
+_COUNT_AGAIN_AFTER = (
+    sa.update(matches).where(_RATED, _place(matches) > _SINCE, matches.c.counted).values(counted=False)
+)
+_SOME_SINCE = (
+    sa.select(matches.c.finished, matches.c.match, matches.c.record)
+    .where(_RATED, _place(matches) >= _SINCE)
+    .order_by(matches.c.finished, matches.c.match)
+    .limit(CHUNK)
+)
+_LAST_STEP = (
+    sa.select(rating_steps)
+    .where(rating_steps.c.game == sa.bindparam("its"), rating_steps.c.bot == sa.bindparam("whose"))
+    .order_by(rating_steps.c.finished.desc(), rating_steps.c.match.desc())
+    .limit(1)
+)
+_KEEP = sa.insert(rating_steps)
 _COUNT = sa.update(matches).where(matches.c.match == sa.bindparam("which")).values(counted=True)
 
 
@@ -147,9 +165,7 @@ async def last_steps(connection: AsyncConnection, bots: Iterable[Key]) -> dict[K
 def _last_steps(connection: sa.Connection, bots: Iterable[Key]) -> dict[Key, Step]:
     found: dict[Key, Step] = {}
     for game, bot in bots:
-        query = sa.select(rating_steps).where(rating_steps.c.game == game, rating_steps.c.bot == bot)
-        query = query.order_by(rating_steps.c.finished.desc(), rating_steps.c.match.desc()).limit(1)
-        row = connection.execute(query).one_or_none()
+        row = connection.execute(_LAST_STEP, {"its": game, "whose": bot}).one_or_none()
         if row is not None:
             found[game, bot] = step_of(row)
     return found
