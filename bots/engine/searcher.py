@@ -71,7 +71,7 @@ class Settings:
     promise: bool = True
     killers: bool = True
     history: bool = False
-    estimate_order: int = 4
+    estimate_order: int = 0
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
