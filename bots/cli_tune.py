@@ -108,11 +108,17 @@ def _tune_command(load_game: LoadGame) -> Callable[..., None]:
                 climbed = climb(games, weights, rounds=rounds, nodes=nodes, seed=seed, progress=step)
                 weights = climbed.weights
                 out.print(told(climbed), highlight=False, soft_wrap=True)
-        maps_given = "".join(f" --map {name}" for name in names)
-        fitted = f" --matches {matches}" if generations else ""
-        climbing = f" --climb {rounds}" if rounds else ""
-        start = f" --from {first.name}" if first else ""
-        command = f"arena tune{maps_given}{fitted} --generations {generations}{climbing} --nodes {nodes} --seed {seed}{start}"
+        command = " ".join(
+            [
+                "arena tune",
+                *(f"--map {name}" for name in names),
+                *([f"--matches {matches}"] if generations else []),
+                f"--generations {generations}",
+                *([f"--climb {rounds}"] if rounds else []),
+                f"--nodes {nodes} --seed {seed}",
+                *([f"--from {first.name}"] if first else []),
+            ]
+        )
         steps = [describe(number, each) for number, each in enumerate(fits, 1)]
         if climbed is not None:
             steps += [*climbed_stages(climbed), told(climbed)]

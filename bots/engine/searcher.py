@@ -75,7 +75,7 @@ class Settings:
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
-    late: int = 4
+    late: int = 3
     settle: bool = True
     tempo: bool = True
 
