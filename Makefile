@@ -46,7 +46,7 @@ lock:  ## pin the dependencies again (needs uv)
 bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md
 	$(BIN)/python -m benchmarks.server
 
-bench: $(VENV)/.bench  ## measure the compiled engine, about ten minutes; writes benchmarks/RESULTS.md
+bench: $(VENV)/.bench  ## measure the compiled engine, over half an hour, most of it matches; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 # the peers that the engine is measured against

@@ -54,6 +54,7 @@ CONTESTS = (
     Contest("as it plays against exact", {}, {"exact": True}),
     Contest("the same, evaluator `plain`", {}, {"exact": True}, evaluator="plain"),
     Contest("late moves reduced, against not", {}, {"reduce": 0}),
+    Contest("the same, 12 times the nodes", {}, {"reduce": 0}, nodes=12 * NODES, share=2 / 3),
     Contest("late moves left out, against not", {}, {"late": 0}),
     Contest("settled by estimate, against not", {}, {"settle": False}),
     Contest("tempo counted, against not", {}, {"tempo": False}),

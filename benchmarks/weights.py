@@ -8,7 +8,7 @@ from benchmarks.strength import Contest
 
 PROMISED = "at least +50 beyond the 95 % error"
 CONTESTS = tuple(
-    Contest("features against plain", map, 0.003, 50, {}, {"evaluator": "plain"}, promised=PROMISED)
+    Contest("features against plain", map, 0.003, 150, {}, {"evaluator": "plain"}, promised=PROMISED)
     for map in ("m2", "world")
 )
 

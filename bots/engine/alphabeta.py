@@ -42,6 +42,7 @@ from bots.engine.table import (
     UPPER,
     answers,
     depth_of,
+    expect,
     keep,
     make_hash,
     move_of,
@@ -121,6 +122,10 @@ def make_search(game: Kernel) -> Any:
         if depth >= plies_left:
             key = salted(key, plies_left)
         put(mem, node + Frame.KEY, key)
+        expect(table, get(shared, Option.TABLE_MASK), key)
+        value = settled(mem, shared, rules, at)
+        if value != UNSETTLED:
+            return give(mem, at, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
             data = probe(table, get(shared, Option.TABLE_MASK), key)
@@ -135,9 +140,6 @@ def make_search(game: Kernel) -> Any:
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
                     return give(mem, at, value)
-        value = settled(mem, shared, rules, at)
-        if value != UNSETTLED:
-            return give(mem, at, value)
         list_moves(mem, rules, at, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)

@@ -178,6 +178,24 @@ def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_instruction
+def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
+    """Have array[index] fetched from memory meanwhile: it will be asked for, and written, soon."""
+    del index
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = builder.bitcast(_place(context, builder, array, *arguments), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
+        builder.call(
+            _declared(builder.module, kind, "llvm.prefetch.p0"),
+            [place, *(ir.Constant(flag, each) for each in (0, 3, 1))],
+        )
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+@_instruction
 def relax(_typing: Any) -> Codegen:
     """Wait for some tens of cycles, where the processor has a word for it: for loops that wait shortly."""
 

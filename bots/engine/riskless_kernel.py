@@ -43,6 +43,7 @@ class Layout:
     totals: int
     trained: int
     trained_totals: int
+    at_least: int
     words: int
 
     cap: int
@@ -62,7 +63,7 @@ class Layout:
     @classmethod
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
-        position = [planes, 1, 1, 1, planes, 1]
+        position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0]
         rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
@@ -269,6 +270,7 @@ def _estimate(place: Layout) -> Any:
     foe_at, own_at, totals_at = place.foe, place.own, place.totals
     weights_at, only_armies_at, nearness_at = place.weights, place.only_armies, place.nearness
     rows_at, around_at, neighbours_at = place.rows, place.around, place.neighbours
+    at_least_at = place.at_least
 
     @inlined
     def around(rules: Any, mask: Any) -> Any:
@@ -296,16 +298,28 @@ def _estimate(place: Layout) -> Any:
         return enough
 
     @inlined
+    def prepare(mem: Any, at: Any) -> None:
+        """Write down for each number the territories with so many armies; from one digit to the next."""
+        put(mem, at + at_least_at, -1)
+        for i in range(planes):
+            plane = get(mem, at + i)
+            for number in range(1 << i):
+                enough = get(mem, at + at_least_at + number)
+                put(mem, at + at_least_at + number + (1 << i), plane & enough)
+                put(mem, at + at_least_at + number, plane | enough)
+
+    @inlined
     def threatened(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
-        """The territories of the border that one of the others could take."""
-        found = 0
+        """The armies of the border that one of the others could take."""
+        total = 0
         while border != 0:
             v = lowest(border)
-            strong = at_least(mem, at, column(mem, at, v, planes))
+            here = column(mem, at, v, planes)
+            strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
             if strong & others & get(rules, neighbours_at + v):
-                found |= border & -border
+                total += here
             border &= border - 1
-        return found
+        return total
 
     @inlined
     def estimate(rules: Any, mem: Any, at: Any) -> Any:
@@ -316,23 +330,30 @@ def _estimate(place: Layout) -> Any:
         if get(rules, only_armies_at) == 0:
             own = get(mem, at + own_at)
             foe = get(mem, at + foe_at)
-            by_own = around(rules, own)
-            by_foe = around(rules, foe)
-            by_empty = around(rules, ~(own | foe))
+            value += get(rules, weights_at + 1) * (popcount(own) - popcount(foe))
             full = own | foe
             for i in range(planes):
                 full &= ~(get(mem, at + i) ^ get(rules, i))
-            border, their_border = own & by_foe, foe & by_own
-            lost = threatened(rules, mem, at, border, foe)
-            won = threatened(rules, mem, at, their_border, own)
-            value += get(rules, weights_at + 1) * (popcount(own) - popcount(foe))
-            value += get(rules, weights_at + 2) * (armies(mem, at, border) - armies(mem, at, their_border))
-            safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
-            value += get(rules, weights_at + 3) * safe
-            value += get(rules, weights_at + 4) * (armies(mem, at, won) - armies(mem, at, lost))
             value += get(rules, weights_at + 5) * (popcount(full & own) - popcount(full & foe))
             nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
             value += get(rules, weights_at + 6) * nearness
+            if get(rules, weights_at + 2) | get(rules, weights_at + 3) | get(rules, weights_at + 4):
+                by_own = around(rules, own)
+                by_foe = around(rules, foe)
+                border, their_border = own & by_foe, foe & by_own
+                value += get(rules, weights_at + 2) * (
+                    armies(mem, at, border) - armies(mem, at, their_border)
+                )
+                if get(rules, weights_at + 3):
+                    by_empty = around(rules, ~(own | foe))
+                    safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
+                    value += get(rules, weights_at + 3) * safe
+                if get(rules, weights_at + 4):
+                    if planes <= 4:
+                        prepare(mem, at)
+                    lost = threatened(rules, mem, at, border, foe)
+                    won = threatened(rules, mem, at, their_border, own)
+                    value += get(rules, weights_at + 4) * (won - lost)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

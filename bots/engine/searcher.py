@@ -71,11 +71,11 @@ class Settings:
     promise: bool = True
     killers: bool = True
     history: bool = False
-    estimate_order: int = 4
+    estimate_order: int = 0
     null_windows: bool = True
     aspiration: int = 100
     reduce: int = 4
-    late: int = 4
+    late: int = 3
     settle: bool = True
     tempo: bool = True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,14 +80,21 @@ def play(
     seats: dict[Player, Searcher[Any, Any]],
     budget: Budget,
     longest: int = 1 << 30,
+    recurrences: int = 1 << 30,
 ) -> Played:
-    """One match from `start`; a draw after the `longest` number of plies."""
+    """One match from `start`; a draw after the `longest` number of plies, or so many times the same armies."""
     position = start
+    seen: Counter[Any] = Counter()
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < longest:
+        if recurrences < longest:
+            place = position.armies, position.player
+            seen[place] += 1
+            if seen[place] == recurrences:
+                break
         report = budget.spend(seats[game.player(position)], position)
         positions.append(position)
         reports.append(report)
@@ -95,11 +103,20 @@ def play(
 
 
 def pair(
-    game: Game[Any, Any], start: Any, one: Searcher[Any, Any], other: Searcher[Any, Any], budget: Budget
+    game: Game[Any, Any],
+    start: Any,
+    one: Searcher[Any, Any],
+    other: Searcher[Any, Any],
+    budget: Budget,
+    recurrences: int = 1 << 30,
 ) -> tuple[float, float]:
-    """The points of `one` as Maxie and as Minnie."""
-    first = play(game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget).winner
-    second = play(game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget).winner
+    """The points of `one` as Maxie and as Minnie; a match is a draw after so many times the same armies."""
+    first = play(
+        game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget, recurrences=recurrences
+    ).winner
+    second = play(
+        game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget, recurrences=recurrences
+    ).winner
     return _points(first, Player.MAXIE), _points(second, Player.MINNIE)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bots.engine.cache import inlined
-from bots.engine.intrinsics import get, mix, put
+from bots.engine.intrinsics import get, mix, prefetch, put
 from bots.engine.kernel import Words
 from bots.engine.layout import LINE
 from bots.search.values import ESTIMATE_LIMIT
@@ -63,6 +63,12 @@ def make_hash(words: int) -> Any:
 def salted(key: Any, plies_left: Any) -> Any:
     """Another key for each number of plies that are left, for where the ply limit has a say."""
     return key ^ mix(plies_left + _SALT, _LAST)
+
+
+@inlined
+def expect(table: Any, mask: Any, key: Any) -> None:
+    """Have the key's bucket fetched: a table is larger than the caches, and memory slower than an estimate."""
+    prefetch(table, (key & mask) * LINE)
 
 
 @inlined

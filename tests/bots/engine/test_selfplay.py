@@ -50,6 +50,18 @@ def test_a_match_can_be_cut_short() -> None:
     assert (len(played.positions), played.winner) == (4, None)
 
 
+def test_a_match_that_goes_in_circles_can_be_a_draw() -> None:
+    one = searcher()
+    seats = dict.fromkeys(Player, one)
+    whole = play(M1, M1.start(), seats, Budget(depth=2))
+    places = [(each.armies, each.player) for each in whole.positions]
+    third = next((n for n, place in enumerate(places) if places[: n + 1].count(place) == 3), None)
+    cut = play(M1, M1.start(), seats, Budget(depth=2), recurrences=3)
+    one.close()
+    assert third is not None, "a start that goes in circles is needed here"
+    assert (len(cut.positions), cut.winner) == (third, None)
+
+
 def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:
     one, same = searcher(), searcher()
     assert sum(pair(M1, M1.start(), one, same, Budget(depth=3))) == 1.0

@@ -88,6 +88,7 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
         (["--map", "grid:9x8"], "too large to tune on"),
         (["--map", "nowhere"], "no such map"),
         (["--from", "missing.toml"], "missing.toml"),
+        (["--generations", "0"], "learns nothing without --climb"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
