@@ -210,6 +210,7 @@ def _set_pragmas(engine: sa.Engine) -> None:
             "journal_mode=WAL",
             f"synchronous={sync}",
             "foreign_keys=ON",
+            # 16 MB before it is copied back: the pages of what is in play change again and again.
             "wal_autocheckpoint=4000",
         ):
             cursor.execute(f"PRAGMA {pragma}")
