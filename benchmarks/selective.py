@@ -47,16 +47,16 @@ class Contest:
     nodes: int = NODES
     maps: Sequence[str] = MAPS
     share: float = 1.0
-    """Of the pairs of the others: where a move costs more."""
+    """Of the pairs of the others: fewer where a move costs more, more where little is to be told apart."""
 
 
 CONTESTS = (
     Contest("as it plays against exact", {}, {"exact": True}),
     Contest("the same, evaluator `plain`", {}, {"exact": True}, evaluator="plain"),
     Contest("late moves reduced, against not", {}, {"reduce": 0}),
-    Contest("the same, 12 times the nodes", {}, {"reduce": 0}, nodes=12 * NODES, share=2 / 3),
-    Contest("late moves left out, against not", {}, {"late": 0}),
-    Contest("settled by estimate, against not", {}, {"settle": False}),
+    Contest("the same, 12 times the nodes", {}, {"reduce": 0}, nodes=12 * NODES, share=2),
+    Contest("late moves left out, against not", {}, {"late": 0}, share=4),
+    Contest("settled by estimate, against not", {}, {"settle": False}, share=4),
     Contest("tempo counted, against not", {}, {"tempo": False}),
     Contest(
         "as it plays against exact, 50 times the nodes",
