@@ -19,6 +19,7 @@ typedef struct {
   int64_t totals; /* the mover's in the upper half, the other's in the lower */
   uint64_t trained[PLANES];
   int64_t trained_totals;
+  uint64_t at_least[PLANES <= 4 ? 1 << PLANES : 0]; /* what the features keep of a position; not read here */
   int64_t alpha, beta, best, road, end;
   uint64_t left;
   int64_t source, row;
