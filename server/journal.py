@@ -118,9 +118,7 @@ class Journal:
         self, match: str, seq: int, at: int, event: Event, turn: tuple[int, TurnLeft] | None = None
     ) -> Batch:
         """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends."""
-        self._batch.events.append((match, seq, at, to_journal(event, turn)))
-        self._work.set()
-        return self._batch
+        return self._add("events", (match, seq, at, to_journal(event, turn)))
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
@@ -181,7 +179,7 @@ class Journal:
             self._work.set()
             await self.durable(self._batch)
 
-    def _add(self, kind: str, row: dict[str, Any]) -> Batch:
+    def _add(self, kind: str, row: dict[str, Any] | EventRow) -> Batch:
         getattr(self._batch, kind).append(row)
         self._work.set()
         return self._batch

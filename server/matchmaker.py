@@ -55,9 +55,8 @@ class Meetings:
             return None
         ratings = {name: rating(name) for name in idle}
 
-        met = (
-            self.count.get
-        )  # a look at what a Counter does not hold takes it long, and nearly all pairs are such
+        # A look at what a Counter does not hold takes it long, and nearly all pairs are such.
+        met = self.count.get
 
         def cost(pair: tuple[str, str]) -> float:
             a, b = pair

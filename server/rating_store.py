@@ -9,7 +9,6 @@ over all servers.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import anyio.lowlevel
@@ -106,6 +105,7 @@ def _place(table: sa.Table) -> sa.Tuple:
 
 
 _RATED = sa.and_(matches.c.rated, matches.c.finished.is_not(None))
+_IN_ORDER = sa.select(matches).where(_RATED).order_by(matches.c.finished, matches.c.match)
 _FIRST_UNCOUNTED = (
     sa.select(matches.c.finished, matches.c.match)
     .where(_RATED, ~matches.c.counted)
@@ -118,12 +118,7 @@ _DROP_AFTER = sa.delete(rating_steps).where(_place(rating_steps) > _SINCE)
 _COUNT_AGAIN_AFTER = (
     sa.update(matches).where(_RATED, _place(matches) > _SINCE, matches.c.counted).values(counted=False)
 )
-_SOME_SINCE = (
-    sa.select(matches.c.finished, matches.c.match, matches.c.record)
-    .where(_RATED, _place(matches) >= _SINCE)
-    .order_by(matches.c.finished, matches.c.match)
-    .limit(CHUNK)
-)
+_SOME_SINCE = _IN_ORDER.where(_place(matches) >= _SINCE).limit(CHUNK)
 _LAST_STEP = (
     sa.select(rating_steps)
     .where(rating_steps.c.game == sa.bindparam("its"), rating_steps.c.bot == sa.bindparam("whose"))
@@ -135,22 +130,13 @@ _COUNT = sa.update(matches).where(matches.c.match == sa.bindparam("which")).valu
 
 
 async def rated_matches(
-    connection: AsyncConnection, most: int, *, since: Place | None = None, after: Place | None = None
+    connection: AsyncConnection, most: int, *, after: Place | None = None
 ) -> Sequence[sa.Row[Any]]:
-    """The finished rated matches in their order: those `since` a place, itself included, or `after` it."""
-    return await connection.run_sync(partial(_rated_matches, most=most, since=since, after=after))
-
-
-def _rated_matches(
-    connection: sa.Connection, most: int, since: Place | None = None, after: Place | None = None
-) -> Sequence[sa.Row[Any]]:
-    place = _place(matches)
-    query = sa.select(matches).where(_RATED).order_by(matches.c.finished, matches.c.match).limit(most)
-    if since is not None:
-        query = query.where(place >= sa.tuple_(*map(sa.literal, since)))
+    """The finished rated matches in their order, `after` a place."""
+    query = _IN_ORDER.limit(most)
     if after is not None:
-        query = query.where(place > sa.tuple_(*map(sa.literal, after)))
-    return connection.execute(query).all()
+        query = query.where(_place(matches) > sa.tuple_(*map(sa.literal, after)))
+    return (await connection.execute(query)).all()
 
 
 def _bots(records: Iterable[Record]) -> set[Key]:
