@@ -88,8 +88,9 @@ class Riskless(Game[Armies, Move]):
         return Armies(tuple(board), player.opponent, position.ply + 1)
 
     def outcome(self, position: Armies) -> Outcome | None:
-        maxie = sum(n for n in position.armies if n > 0)
-        minnie = maxie - sum(position.armies)
+        lead = sum(position.armies)
+        maxie = (sum(map(abs, position.armies)) + lead) // 2
+        minnie = maxie - lead
         if not maxie or not minnie:
             return Outcome(Player.MAXIE if maxie else Player.MINNIE, Reason.ELIMINATION)
         goal = self.map.armies_to_win

@@ -3,6 +3,9 @@
 On the wire a message is one msgpack map in one binary frame; its `type` is the struct's tag. Fields
 that a receiver does not know are ignored, so a later minor version may add some. Times are integer
 milliseconds; a ply counts from 0; moves and setups are the plain data of their game.
+
+What is made for every move has `gc=False`, here and where the referee's own values are: nothing that such a value
+holds can hold it, so the collector of cycles need not know of it.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class Players(Struct, frozen=True):
     minnie: str
 
 
-class Clocks(Struct, frozen=True):
+class Clocks(Struct, frozen=True, gc=False):
     """The time that each player has left, in ms, never below 0."""
 
     maxie_ms: int
@@ -104,7 +107,7 @@ class Ready(Struct, frozen=True, tag="ready"):
     match: MatchId
 
 
-class Move(Struct, frozen=True, tag="move"):
+class Move(Struct, frozen=True, gc=False, tag="move"):
     """A move at a ply. Sent again with the same move it is harmless and is acknowledged again."""
 
     match: MatchId
@@ -197,7 +200,7 @@ class Start(Struct, frozen=True, tag="start"):
     """How many threads the bot may search with."""
 
 
-class Turn(Struct, frozen=True, tag="turn"):
+class Turn(Struct, frozen=True, gc=False, tag="turn"):
     """It is the receiver's turn. Its clock runs from when this was sent."""
 
     match: MatchId
@@ -209,7 +212,7 @@ class Turn(Struct, frozen=True, tag="turn"):
     increment_ms: Milliseconds
 
 
-class Accepted(Struct, frozen=True, tag="accepted"):
+class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     """A move was taken, in time, and is in the journal."""
 
     match: MatchId

@@ -20,7 +20,7 @@ class BadRecord(ValueError):
     """A line that is no record; says the file, the line and why."""
 
 
-class RecordedMove(Struct, frozen=True, omit_defaults=True):
+class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
     """A move, the time it took, and what the bot said of it."""
 
     move: Data

@@ -22,7 +22,7 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-class Clock(Struct, frozen=True):
+class Clock(Struct, frozen=True, gc=False):
     """What both players have left under a time control with a margin, all in ns."""
 
     control: TimeControl

@@ -195,6 +195,10 @@ class Desk:
         """`handle` without waiting: where it would, nothing is done, and the room to wait for is returned."""
         try:
             match message:
+                case Move() | Ready() | Resign():
+                    busy = self._play(self._player(visitor), message, at)
+                    if busy is not None:
+                        return busy
                 case Hello():
                     self._refuse(visitor, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
                 case Browse():
@@ -204,10 +208,6 @@ class Desk:
                     self._watch(visitor, match)
                 case Unwatch(match=match):
                     self._unwatch(visitor, match)
-                case Ready() | Move() | Resign():
-                    busy = self._play(self._player(visitor), message, at)
-                    if busy is not None:
-                        return busy
                 case Challenge() | Accept() | Decline() | Withdraw():
                     self._arranger.handle(self._player(visitor), message)
         except Refused as refused:
@@ -258,10 +258,11 @@ class Desk:
             if room.full:
                 return room
             match message:
+                case Move():
+                    thinking = None if message.thinking is UNSET else message.thinking
+                    event: Event = Moved(player, message.ply, message.move, thinking)
                 case Ready():
-                    event: Event = GotReady(player)
-                case Move(_, ply, move, thinking):
-                    event = Moved(player, ply, move, None if thinking is UNSET else thinking)
+                    event = GotReady(player)
                 case Resign():
                     event = Resigned(player)
             if room.take(event, at):

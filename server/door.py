@@ -20,9 +20,11 @@ from websockets.http11 import Request, Response
 from protocol.messages import SUBPROTOCOL
 from server.answers import Answer
 from server.flow import Flow
-from server.guard import LONG_PAUSE, PAUSE, PLAY_PAUSE, GuardedConnection, Lane
+from server.guard import GuardedConnection
 from server.guesses import Guesses, source
+from server.lane import LONG_PAUSE, PAUSE, PLAY_PAUSE, Lane
 from server.limits import HostLimits
+from server.pulse import Pulse
 
 log = logging.getLogger("arena.door")
 
@@ -47,6 +49,7 @@ class Door:
         self._pages = pages
         self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
         self.newcomers, self.floods = Lane(self.newcomers_pause), Lane(lambda: LONG_PAUSE)
+        self.pulse = Pulse()
         self.answers = 0
         self._answers_before = 0
         self._said = 0.0

@@ -20,7 +20,7 @@ class GotReady(Struct, frozen=True, tag="ready"):
     player: Player
 
 
-class TurnLeft(Struct, frozen=True, tag="turn_left", omit_defaults=True):
+class TurnLeft(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
     """The turn of this ply has left the server: the mover's clock runs from now."""
 
     ply: int
@@ -28,7 +28,7 @@ class TurnLeft(Struct, frozen=True, tag="turn_left", omit_defaults=True):
     """The least of the recent ping times of the mover's connection, in ns; 0 where none is known."""
 
 
-class Moved(Struct, frozen=True, tag="moved", omit_defaults=True):
+class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
     """A player's move arrived. `move` is plain data, not yet looked at."""
 
     player: Player
@@ -123,7 +123,7 @@ def from_journal(at: int, text: str) -> list[Timed]:
     return [(at, kept)]
 
 
-class Tell(Struct, frozen=True):
+class Tell(Struct, frozen=True, gc=False):
     """Send this message to a player, when the event that caused it is in the journal."""
 
     player: Player

@@ -25,10 +25,10 @@ class Flow:
 
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
-        self._refill(now)
         if self.asked > 0:
             self.asked -= 1
             return True
+        self._refill(now)
         if self._held < 1:
             return False
         self._held -= 1

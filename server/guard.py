@@ -10,28 +10,30 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import transports
-from collections import OrderedDict, deque
 from collections.abc import Callable
+from random import getrandbits
 from time import monotonic, monotonic_ns
 from typing import Protocol, cast
 
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import Frame, Opcode
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import Event, State
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # the library was installed without what needs a compiler
+    from websockets.utils import apply_mask
 
 from protocol.codes import Code
 from server.flow import Flow
 from server.glance import Glance, Seen
 from server.guesses import source
+from server.lane import Lane
+from server.pulse import PONG_SECONDS, Pulse
+from server.wire import WHOLE_BINARY
 
 PIECE = 512
 """Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
-PAUSE = 0.002
-"""Seconds from one piece of a newcomer to the next where nobody plays: 250 come in a second ..."""
-PLAY_PAUSE = 0.006
-"""... and where somebody has made a move meanwhile: a newcomer costs as much as some moves."""
-LONG_PAUSE = 0.004
-"""Seconds from one piece of whoever sends much to the next."""
 HOLD = 16 * 1024
 """Bytes that may wait for their turn before no more is read: many messages are soon seen to be too many."""
 AFTER_CLOSE = 4096
@@ -50,40 +52,12 @@ HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
 """... but for these: a bot that returns, and one that waits for its name."""
 
 
-class Lane:
-    """Those who wait for a turn of the event loop, with a pause after each; the addresses that they come from take turns."""
-
-    def __init__(self, pause: Callable[[], float]) -> None:
-        self._pause = pause
-        """Tells the seconds to the next of them."""
-        self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
-        self._moving = False
-
-    def enter(self, address: str, step: Callable[[], None]) -> None:
-        """Call `step` in a turn of its own."""
-        self._waiting.setdefault(address, deque()).append(step)
-        if not self._moving:
-            self._moving = True
-            asyncio.get_running_loop().call_soon(self._move)
-
-    def _move(self) -> None:
-        if not self._waiting:
-            self._moving = False
-            return
-        # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
-        asyncio.get_running_loop().call_later(self._pause(), self._move)
-        address, steps = self._waiting.popitem(last=False)
-        step = steps.popleft()
-        if steps:
-            self._waiting[address] = steps
-        step()
-
-
 class Doorkeeper(Protocol):
     """Who counts connections (server.door)."""
 
     newcomers: Lane
     floods: Lane
+    pulse: Pulse
     answers: int
     """What players were asked for, and have sent: counted by their connections."""
 
@@ -119,6 +93,8 @@ class GuardedConnection(ServerConnection):
     """Whom it is counted for."""
     listener: Callable[[bytes], bool] | None = None
     """Is given each message where it arrives, unless one before it waits for `recv`; False leaves it to `recv`."""
+    _at_rest = False
+    """Whether the library has parsed and handed over all that came before, and expects a message."""
     _known = False
     """Whether it came in at all."""
 
@@ -156,6 +132,7 @@ class GuardedConnection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._known:
             return
+        self.keeper.pulse.remove(self)
         if self.client_address is not None:
             if not self._overrun and self._was_cut_off():
                 self.keeper.cut_off(self.client_address)
@@ -176,14 +153,42 @@ class GuardedConnection(ServerConnection):
             and not sent.reason.startswith(HARMLESS)
         )
 
+    # whether it is there
+
+    def start_keepalive(self) -> None:
+        self.keeper.pulse.add(self)
+
+    def beat(self) -> None:
+        """Ping the peer, or end the connection where it has not answered for too long."""
+        if self.state is not State.OPEN:
+            return
+        now = self.loop.time()
+        unanswered = next(iter(self.pending_pings.values()), None)
+        if unanswered is not None and now - unanswered[1] >= PONG_SECONDS:
+            self.protocol.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
+            self.loop.call_later(self.close_timeout or 0, self.transport.abort)
+        else:
+            data = getrandbits(32).to_bytes(4, "big")
+            self.pending_pings[data] = self.loop.create_future(), now
+            self.protocol.send_ping(data)
+        self.send_data()
+
     # what it sends
 
     def data_received(self, data: bytes) -> None:
         if not self._known:
             return
-        if self.flow.asked and not self._unparsed and not self._new and self._glance.is_message(data):
+        if self.flow.asked and self._glance.is_message(data) and not self._unparsed and not self._new:
             # a player's answer: no more is asked of it than this
             self.keeper.answers += 1
+            if (
+                self._at_rest
+                and self.listener is not None
+                and data[0] == WHOLE_BINARY
+                # what the library would make of it, at a tenth of the time
+                and self.listener(apply_mask(data[6:], data[2:6]))
+            ):
+                return
             self._waiting += 1
             self._parse(data)
             return
@@ -277,6 +282,13 @@ class GuardedConnection(ServerConnection):
                 self._abort()
                 return
         super().data_received(data)
+        protocol = self.protocol
+        self._at_rest = (
+            protocol.current_size is None
+            and not len(self.recv_messages.frames)
+            and protocol.state is State.OPEN
+            and not self._unparsed
+        )
 
     def process_event(self, event: Event) -> None:
         if isinstance(event, Frame):

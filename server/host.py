@@ -59,10 +59,6 @@ log = logging.getLogger("arena.host")
 
 PROGRAM = f"riskless-arena {version('riskless-arena')}"
 
-PING_SECONDS = 10
-"""How often a connection is pinged, which also measures its lag."""
-PONG_SECONDS = 20
-"""How long it may take to answer."""
 WRITE_BUFFER = 64 * 1024
 """Bytes that may wait in a connection's socket buffer before its writer waits."""
 LISTED_CHALLENGES = 1000
@@ -239,7 +235,7 @@ class Host:
             self.watch,
             rated=rated,
             past=past,
-            moved=self.meters.move_seconds.observe,
+            moved=self.meters.moved,
         )
         for player, member in room.players.items():
             member.matches[terms.match] = (room, player)
@@ -324,6 +320,7 @@ async def open_host(
             # Before anybody can come in: a bot that returns must find its session and its matches.
             running.resumed = await running.resume(going_on)
         door = Door(limits, trusted_proxies, running.pages)
+        tasks.start_soon(door.pulse.run)
 
         async def answer(connection: ServerConnection) -> None:
             await serve_one(cast("GuardedConnection", connection), running.desk, limits)
@@ -344,8 +341,7 @@ async def open_host(
                         max_size=limits.message_bytes,
                         max_queue=4,
                         write_limit=WRITE_BUFFER,
-                        ping_interval=PING_SECONDS,
-                        ping_timeout=PONG_SECONDS,
+                        ping_interval=None,  # server.pulse
                         open_timeout=limits.hello_seconds,
                         close_timeout=2,
                         server_header=PROGRAM,

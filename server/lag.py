@@ -27,7 +27,7 @@ REMEMBERED = 8
 """Ping times that count as recent."""
 
 
-class LagBudget(Struct, frozen=True):
+class LagBudget(Struct, frozen=True, gc=False):
     """What may still be credited to one player in one match."""
 
     left: int = CAP
@@ -35,7 +35,8 @@ class LagBudget(Struct, frozen=True):
     def credit(self, lag: int, spent: int) -> tuple[int, Self]:
         """What a move is credited that took `spent` on a connection of this lag, and the budget after."""
         credited = max(0, min(lag, spent, self.left))
-        return credited, type(self)(min(CAP, self.left - credited + REFILL))
+        left = min(CAP, self.left - credited + REFILL)
+        return credited, self if left == self.left else type(self)(left)
 
 
 class Pings:

@@ -83,6 +83,7 @@ class Referee:
 
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
+        self.mover = self.terms.game.player(self.position)
         self._clock = Clock.start(self.terms.control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
@@ -103,13 +104,13 @@ class Referee:
         """Raises games.core.GameError for an opening that cannot be played: a fault of the host's."""
         game = self.terms.game
         for ply, data in enumerate(self.terms.opening):
-            mover = game.player(self.position)
             self.position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
-            self._movers.append(mover)
+            self._movers.append(self.mover)
             self._played.append(data)
-            left = self._clock.left(mover) // MS
+            left = self._clock.left(self.mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
+            self.mover = game.player(self.position)
 
     @property
     def over(self) -> bool:
@@ -121,15 +122,11 @@ class Referee:
         return len(self.moves)
 
     @property
-    def mover(self) -> Player:
-        return self.terms.game.player(self.position)
-
-    @property
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
         revision, deadline = self._deadline
         if revision != self.revision:  # it is asked for several times a move
-            deadline = min((at for at, _ in self._deadlines()), default=None)
+            deadline = min([at for at, _ in self._deadlines()], default=None)
             self._deadline = self.revision, deadline
         return deadline
 
@@ -138,14 +135,14 @@ class Referee:
         if self.over:
             return []
         match event:
+            case Moved():
+                return self._move(event, now)
+            case TurnLeft():
+                return self._start_clock(event, now)
             case Opened():
                 return self._open(now)
             case GotReady(player):
                 return self._get_ready(player)
-            case TurnLeft(ply, lag):
-                return self._start_clock(ply, lag, now)
-            case Moved():
-                return self._move(event, now)
             case Resigned(player):
                 return self._finish(
                     player.opponent, EndReason.RESIGNATION, f"{self._who(player)} resigned", now
@@ -189,23 +186,23 @@ class Referee:
 
     # playing
 
-    def _start_clock(self, ply: int, lag: int, now: int) -> list[Effect]:
-        if self._playing and ply == self.ply and self._turn_since is None:
+    def _start_clock(self, turn: TurnLeft, now: int) -> list[Effect]:
+        if self._playing and turn.ply == self.ply and self._turn_since is None:
             self._turn_since = now
-            self._turn_lag = lag
+            self._turn_lag = turn.lag
             self.revision += 1
         return []
 
     def _move(self, event: Moved, now: int) -> list[Effect]:
-        player, ply = event.player, event.ply
+        player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._playing:
             return self._reject(
                 player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
             )
-        if ply < self.ply:
+        if ply < next_ply:
             return self._repeat(event, now)
-        if ply > self.ply or player is not self.mover:
-            detail = f"ply {ply} is not yours to play now: the match is at ply {self.ply}, and it is {self.mover}'s turn"
+        if ply > next_ply or player is not self.mover:
+            detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive while its turn is still on the way out: it took no time.
         spent = max(0, now - self._turn_since) if self._turn_since is not None else 0
@@ -224,25 +221,27 @@ class Referee:
         return self._accept(event, position, spent - credited, credited, now)
 
     def _accept(self, event: Moved, position: object, spent: int, credited: int, now: int) -> list[Effect]:
-        game = self.terms.game
+        game, player = self.terms.game, event.player
         self.position = position
-        self._clock = self._clock.spend(event.player, spent)
+        self.mover = game.player(position)
+        self._clock = self._clock.spend(player, spent)
         self._turn_since = None
-        ms = round(spent / MS, 3)
-        self.moves.append(RecordedMove(event.move, ms, event.thinking, round(credited / MS, 3)))
-        self._movers.append(event.player)
+        ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3)
+        self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
+        self._movers.append(player)
         self._played.append(event.move)
-        left = self._clock.left(event.player) // MS
-        self._accepted.append(Accepted(self.terms.match, event.ply, ms, left, self.moves[-1].credited_ms))
+        accepted = Accepted(self.terms.match, event.ply, ms, self._clock.left(player) // MS, credited_ms)
+        self._accepted.append(accepted)
         self.revision += 1
-        effects: list[Effect] = [Tell(event.player, self._accepted[-1])]
+        effects: list[Effect] = [Tell(player, accepted)]
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason.named(outcome.reason.value)
             return effects + self._finish(outcome.winner, reason, reason.meaning, now)
-        verdict = adjudicate(self.terms.adjudication, game, position, self.moves)
-        if verdict is not None:
-            return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
+        if self.terms.adjudication is not None:
+            verdict = adjudicate(self.terms.adjudication, game, position, self.moves)
+            if verdict is not None:
+                return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
         effects.append(self._turn(0))
         return effects
 
@@ -316,11 +315,13 @@ class Referee:
             return []
         if not self._playing:
             return [(self._opened_at + self.terms.ready_ms * MS, None)]
-        grace = self.terms.grace_ms * MS
-        deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
+        deadlines: list[tuple[int, Player | None]] = []
+        if self._left_at:
+            grace = self.terms.grace_ms * MS
+            deadlines += ((at + grace, who) for who, at in self._left_at.items())
         if self._turn_since is not None:
             mover = self.mover
-            credit = min(self._lag[mover].left, self._turn_lag)
+            credit = min(self._lag[mover].left, self._turn_lag) if self._turn_lag else 0
             deadlines.append((self._turn_since + self._clock.allowed(mover) + credit, mover))
         return deadlines
 

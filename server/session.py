@@ -37,7 +37,7 @@ CLOSE_SECONDS = 2
 AT_ONCE = 200_000
 """Nanoseconds: a message that comes so soon after another was waiting already."""
 
-ASKING = (Start, Turn)
+ASKING = {Start, Turn}
 """Messages that ask for one."""
 
 SHOWN_BYTES = 24
@@ -61,6 +61,7 @@ class Session:
         self._tasks = anyio.create_task_group()
         self._pings = Pings()
         self._last_ping = 0.0
+        self._lag = 0
         self._at_rest = False
         """Whether the task waits for a message, and all that came before is dealt with."""
         self._before = 0
@@ -73,7 +74,8 @@ class Session:
         if latest != self._last_ping:
             self._last_ping = latest
             self._pings.add(int(latest * 1e9))
-        return self._pings.least
+            self._lag = self._pings.least
+        return self._lag
 
     @property
     def backlog(self) -> int:
@@ -82,7 +84,7 @@ class Session:
 
     def tell(self, message: ServerMessage) -> None:
         """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
-        if isinstance(message, ASKING):
+        if type(message) in ASKING:
             self._flow.allow()  # the answer: a bot in many fast matches is no flood
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("> %s %s", self._name, without_secrets(message))
@@ -97,7 +99,7 @@ class Session:
     def _write(self, wire: bytes) -> None:
         if self._closing:
             return  # the reader will say so, and the bot catches up when it returns
-        if self.backlog > OUTBOX:
+        if self._connection.paused and self.backlog > OUTBOX:
             self._too_slow = self._closing = True
             log.warning("too slow: %d bytes wait", self.backlog, extra={"bot": self._name})
             # One that begins to read within the time of the last words is told why.

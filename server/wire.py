@@ -7,16 +7,24 @@ section 5.2: frames of a server are not masked).
 from __future__ import annotations
 
 from websockets.asyncio.connection import Connection
-from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
 from protocol.codec import encode
 from protocol.messages import ServerMessage
 
+WHOLE_BINARY = 0x82
+"""How the frame of a binary message begins that is the whole of it."""
+
 
 def to_wire(message: ServerMessage) -> bytes:
     """A message as one binary frame. Several may be joined: they are written as one, and read one by one."""
-    return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
+    data = encode(message)
+    size = len(data)
+    if size < 126:
+        return bytes((WHOLE_BINARY, size)) + data
+    if size < 1 << 16:
+        return b"%c\x7e%b%b" % (WHOLE_BINARY, size.to_bytes(2, "big"), data)
+    return b"%c\x7f%b%b" % (WHOLE_BINARY, size.to_bytes(8, "big"), data)
 
 
 def write(connection: Connection, wire: bytes) -> None:
@@ -24,5 +32,5 @@ def write(connection: Connection, wire: bytes) -> None:
 
     Nothing is written to a connection that is closing: its reader will say so.
     """
-    if connection.state is State.OPEN:
+    if connection.protocol.state is State.OPEN:
         connection.transport.write(wire)

@@ -19,8 +19,9 @@ from websockets.typing import Subprotocol
 from protocol.messages import SUBPROTOCOL, Browse, Listing
 from server.answers import Answer
 from server.door import Door
-from server.guard import CONTROL_BURST, MOST_FRAGMENTS, PAUSE, PLAY_PAUSE
+from server.guard import CONTROL_BURST, MOST_FRAGMENTS
 from server.host import Host, open_host
+from server.lane import PAUSE, PLAY_PAUSE
 from server.limits import HostLimits
 from tests.server.peer import dial, enter
 

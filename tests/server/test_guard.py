@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 from protocol.codec import encode
 from protocol.codes import Code, EndReason
 from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
-from server.guard import PIECE, Lane
+from server.guard import PIECE
 from server.host import Host, open_host
 from server.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, spec
@@ -139,39 +139,6 @@ async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over
                     break
         assert host.lobby.connected(), "the flooder's connection is not over"
         flooder.transport.abort()
-
-
-async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
-    taken: list[int] = []
-    lane, done, loop = Lane(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
-    faults: list[Any] = []
-    loop.set_exception_handler(lambda _loop, context: faults.append(context["exception"]))
-
-    def step(number: int) -> None:
-        taken.append(number)
-        if number == 1:
-            raise ValueError("a fault")
-        if number == 3:
-            done.set()
-
-    for number in range(4):
-        lane.enter("10.0.0.1", lambda number=number: step(number))  # type: ignore[misc]
-    await asyncio.sleep(0)
-    assert taken == [0], "the others have their turns later"
-    await asyncio.wait_for(done.wait(), 10)
-    assert taken == [0, 1, 2, 3]
-    assert [str(each) for each in faults] == ["a fault"]
-
-
-async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
-    taken: list[str] = []
-    lane, done = Lane(lambda: 0.001), asyncio.Event()
-    for _ in range(100):
-        lane.enter("10.0.0.1", lambda: taken.append("crowd"))
-    lane.enter("10.0.0.2", lambda: taken.append("anna"))
-    lane.enter("10.0.0.2", done.set)
-    await asyncio.wait_for(done.wait(), 10)
-    assert taken == ["crowd", "anna", "crowd"]
 
 
 async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_else() -> None:

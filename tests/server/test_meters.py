@@ -31,9 +31,9 @@ def scrape(host: Host) -> bytes:
 
 def test_two_servers_in_one_process_count_apart() -> None:
     one, other = Meters(), Meters()
-    one.messages.labels("move").inc()
-    assert samples(one.page())["arena_messages_total", ("move",)] == 1
-    assert ("arena_messages_total", ("move",)) not in samples(other.page())
+    one.message(Ready("m"))
+    assert samples(one.page())["arena_messages_total", ("ready",)] == 1
+    assert ("arena_messages_total", ("ready",)) not in samples(other.page())
 
 
 async def test_a_match_shows_in_every_metric_that_it_touches(host: Host) -> None:
