@@ -97,7 +97,8 @@ class Referee:
         self._lag = dict.fromkeys(Player, LagBudget())
         self._turn_since: int | None = None
         self._turn_lag = 0
-        self._deadline: tuple[int, int | None] = (-1, None)  # as of which revision
+        self._deadline: int | None = None
+        self._deadline_of = -1  # the revision
         self._play_opening()
 
     def _play_opening(self) -> None:
@@ -124,11 +125,10 @@ class Referee:
     @property
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
-        revision, deadline = self._deadline
-        if revision != self.revision:  # it is asked for several times a move
-            deadline = min([at for at, _ in self._deadlines()], default=None)
-            self._deadline = self.revision, deadline
-        return deadline
+        if self._deadline_of != self.revision:  # it is asked for several times a move
+            self._deadline = min([at for at, _ in self._deadlines()], default=None)
+            self._deadline_of = self.revision
+        return self._deadline
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """What follows from an event at `now`. Nothing follows once the match is over."""

@@ -107,8 +107,10 @@ class Room:
         """`post` for who has seen that it is not full."""
         if self._closed:
             return False
-        self._inbox.append((event, at))
-        self._work()
+        if self._writing or self._inbox:
+            self._inbox.append((event, at))
+        else:
+            self._try(event, at)
         return True
 
     async def run(self) -> Record:
@@ -193,21 +195,21 @@ class Room:
 
     def _work(self) -> None:
         """Take what is in the inbox, as far as the journal has kept up."""
-        try:
-            while self._inbox and not self._writing and not self._closed:
-                self._take(*self._inbox.popleft())
-        except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
-            self._void(error)
+        while self._inbox and not self._writing and not self._closed:
+            self._try(*self._inbox.popleft())
         if self._pushed_back and len(self._inbox) < INBOX:
             self._pushed_back = False
             self._room_made.set()
             self._room_made = anyio.Event()
 
-    def _take(self, event: Event, at: int) -> None:
+    def _try(self, event: Event, at: int) -> None:
         # An event that comes before its deadline was judged counts as in time: had the server not been
         # busy, the deadline would have been judged already.
         deadline = self.referee.next_deadline
-        self._handle(event, at if deadline is None else min(at, deadline), came=at)
+        try:
+            self._handle(event, at if deadline is None or at < deadline else deadline, came=at)
+        except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
+            self._void(error)
 
     def _handle(self, event: Event, at: int, came: int | None = None) -> None:
         """Give an event to the referee. `came`: when it arrived, for one that came from a player."""
@@ -222,7 +224,7 @@ class Room:
         turn, self._turn = self._turn, None
         self._seq += 1 if turn is None else 2
         batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
-        batch.then.append(partial(self._written, effects, came if isinstance(event, Moved) else None))
+        batch.then.append(partial(self._written, effects, came if type(event) is Moved else None))
 
     def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
         """An event is in the journal, or could not be put there."""
@@ -240,21 +242,22 @@ class Room:
             self._moved((monotonic_ns() - moved_at) / 1e9)
         self._closed = self.referee.over
         self._wake()
-        self._work()
+        if self._inbox:
+            self._work()
 
     def _let_out(self, effects: list[Effect]) -> None:
         shown: Accepted | None = None
         for effect in effects:
             if not isinstance(effect, Tell):
                 continue
-            member = self.players[effect.player]
-            member.tell(effect.message)
-            if isinstance(effect.message, Accepted):
-                shown = effect.message
-            elif isinstance(effect.message, Turn):
+            member, message = self.players[effect.player], effect.message
+            member.tell(message)
+            if isinstance(message, Accepted):
+                shown = message
+            elif isinstance(message, Turn):
                 # Nothing waits for it to be durable: it goes with the next event.
                 at = monotonic_ns()
-                left = TurnLeft(effect.message.ply, member.lag)
+                left = TurnLeft(message.ply, member.lag)
                 self._waiting_since = at
                 before = self.referee.revision
                 self.referee.handle(left, at)
