@@ -81,6 +81,7 @@ class Journal:
         self._batches = Batches(server)
         self._tell = tell  # how long each commit took, in seconds
         self._batch = Batch()
+        self._under_way: Batch | None = None
         self._work = anyio.Event()
         self._opened = anyio.Event()
         self._writer: Writer | None = None
@@ -139,6 +140,7 @@ class Journal:
                 batch, self._batch = self._batch, Batch()
                 if not batch:
                     continue
+                self._under_way = batch
                 began = perf_counter()
                 try:
                     await writer.write(partial(self._write, batch))
@@ -146,6 +148,7 @@ class Journal:
                     batch.error = error
                     self._batches.drop()
                 finally:
+                    self._under_way = None
                     batch.done.set()
                     self._tell(perf_counter() - began)
                 for count, told in enumerate(batch.then, 1):
@@ -165,10 +168,12 @@ class Journal:
         return await self._writer.write(work)
 
     async def drain(self) -> None:
-        """Wait until all that was appended so far is committed."""
+        """Wait until all that was appended so far is committed. Raises JournalFailed for the last of it."""
         if self._batch:
             self._work.set()
             await self.durable(self._batch)
+        elif self._under_way is not None:
+            await self.durable(self._under_way)
 
     def _add(self, kind: str, row: dict[str, Any] | Line) -> Batch:
         getattr(self._batch, kind).append(row)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
@@ -137,6 +138,18 @@ async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
         await journal.drain()
         assert len(await events_of(engine, "m" * 32)) == 1
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_drain_waits_for_what_is_being_committed(database: str, turns: int) -> None:
+    async with open_store(database) as engine, playing(engine) as journal:
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        batch = journal.append("m" * 32, 1, 0, Opened())
+        for _ in range(turns):
+            await checkpoint()
+        await journal.drain()
+        assert batch.done.is_set()
+        assert await events_of(engine, "m" * 32) == [(0, Opened())]
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
