@@ -31,7 +31,7 @@ from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, from_line
 from server import store
 from server.events import Moved
-from server.journal import events_of
+from server.journaled import events_of
 from server.past import unfinished
 
 ROOT = Path(__file__).parents[1]

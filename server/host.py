@@ -48,7 +48,7 @@ from server.loopwatch import LoopWatch
 from server.match_log import MatchLogs
 from server.meters import Meters
 from server.pages import Pages
-from server.past import Past, kept_sessions, unfinished
+from server.past import Past, kept_sessions, tidy, unfinished
 from server.rating_book import RatingBook
 from server.referee import Terms
 from server.room import Room
@@ -303,6 +303,7 @@ async def open_host(
             engine = store.make_engine(database)
         stack.push_async_callback(store.close, engine)
         await store.prepare(engine)
+        await tidy(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms, name=name)
         running.on_record = on_record

@@ -2,32 +2,28 @@
 
 Writes of all matches are gathered and committed together: while one commit is under way the next
 batch collects, so the more there is to do, the more each commit carries. A room appends, waits for
-`durable`, and only then lets the effects out.
+`durable`, and only then lets the effects out. `server.batches` has the form in which events are kept, and
+`server.journaled` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import chain
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
 import anyio
-import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from games.catalogue import make_game
-from protocol.adjudication import Adjudication
-from protocol.messages import Data, Players
-from protocol.record import Record, from_line, to_line
-from protocol.timecontrol import TimeControl
+from protocol.record import Record, to_line
 from server import store
-from server.events import Event, Timed, TurnLeft, from_journal, to_journal
+from server.batches import Batches, Line
+from server.events import Event, TurnLeft, to_journal
+from server.journaled import kept_terms
 from server.referee import Terms
 from server.writer import Writer, open_writer
 
@@ -35,9 +31,6 @@ T = TypeVar("T")
 
 AT_ONCE = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
-
-ROWS_AT_ONCE = 64
-"""Events in one statement: the driver keeps 128 statements prepared, and each number of rows is one of its own."""
 
 INSERT_MATCH = sa.insert(store.matches)
 CLOSE_MATCH = (
@@ -47,17 +40,13 @@ CLOSE_MATCH = (
 )
 
 
-EventRow = tuple[str, int, int, str]
-"""A row of `events`, in the order of its columns."""
-
-
 @dataclass
 class Batch:
     """Writes that become durable together."""
 
     sessions: list[dict[str, Any]] = field(default_factory=list)
     opened: list[dict[str, Any]] = field(default_factory=list)
-    events: list[EventRow] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     closed: list[dict[str, Any]] = field(default_factory=list)
     then: list[Callable[[Exception | None], None]] = field(default_factory=list)
     """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
@@ -65,7 +54,7 @@ class Batch:
     error: Exception | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.sessions or self.opened or self.events or self.closed)
+        return bool(self.sessions or self.opened or self.lines or self.closed)
 
 
 class JournalFailed(Exception):
@@ -89,8 +78,10 @@ class Journal:
     ) -> None:
         self._engine = engine
         self._server = server
+        self._batches = Batches(server)
         self._tell = tell  # how long each commit took, in seconds
         self._batch = Batch()
+        self._under_way: Batch | None = None
         self._work = anyio.Event()
         self._opened = anyio.Event()
         self._writer: Writer | None = None
@@ -107,7 +98,7 @@ class Journal:
             "game": terms.game.name,
             "maxie": terms.players.maxie,
             "minnie": terms.players.minnie,
-            "terms": msgspec.json.encode(_plain(terms)).decode(),
+            "terms": kept_terms(terms),
             "started": started,
             "rated": rated,
             "server": self._server,
@@ -118,7 +109,7 @@ class Journal:
         self, match: str, seq: int, at: int, event: Event, turn: tuple[int, TurnLeft] | None = None
     ) -> Batch:
         """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends."""
-        return self._add("events", (match, seq, at, to_journal(event, turn)))
+        return self._add("lines", (match, seq, to_journal(at, event, turn)))
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
@@ -149,12 +140,15 @@ class Journal:
                 batch, self._batch = self._batch, Batch()
                 if not batch:
                     continue
+                self._under_way = batch
                 began = perf_counter()
                 try:
-                    await writer.write(partial(_write, batch))
+                    await writer.write(partial(self._write, batch))
                 except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
+                    self._batches.drop()
                 finally:
+                    self._under_way = None
                     batch.done.set()
                     self._tell(perf_counter() - began)
                 for count, told in enumerate(batch.then, 1):
@@ -174,105 +168,28 @@ class Journal:
         return await self._writer.write(work)
 
     async def drain(self) -> None:
-        """Wait until all that was appended so far is committed."""
+        """Wait until all that was appended so far is committed. Raises JournalFailed for the last of it."""
         if self._batch:
             self._work.set()
             await self.durable(self._batch)
+        elif self._under_way is not None:
+            await self.durable(self._under_way)
 
-    def _add(self, kind: str, row: dict[str, Any] | EventRow) -> Batch:
+    def _add(self, kind: str, row: dict[str, Any] | Line) -> Batch:
         getattr(self._batch, kind).append(row)
         self._work.set()
         return self._batch
 
-
-def _write(batch: Batch, connection: sa.Connection) -> None:
-    if batch.sessions:
-        # the last word of each name counts
-        latest = {row["name"]: row for row in batch.sessions}
-        change = store.insert_or_update(connection.dialect.name, store.sessions)
-        # In one order everywhere: two servers that change the same rows then never wait for each other.
-        connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
-    if batch.opened:
-        connection.execute(INSERT_MATCH, batch.opened)
-    if batch.events:
-        _insert_events(connection, batch.events)
-    if batch.closed:
-        connection.execute(CLOSE_MATCH, batch.closed)
-
-
-def _insert_events(connection: sa.Connection, rows: list[EventRow]) -> None:
-    """A row a move: what SQLAlchemy does for each row of an insert of its own costs more than the database does."""
-    one = _insert_event(connection.dialect)
-    if connection.dialect.name != "sqlite":
-        connection.exec_driver_sql(one, rows)
-        return
-    # The driver takes Python's lock back after each statement, and a busy event loop has it: many rows in one.
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        part = rows[first : first + ROWS_AT_ONCE]
-        connection.exec_driver_sql(one + ", (?, ?, ?, ?)" * (len(part) - 1), tuple(chain.from_iterable(part)))
-
-
-@lru_cache(maxsize=8)
-def _insert_event(dialect: sa.Dialect) -> str:
-    return str(sa.insert(store.events).compile(dialect=dialect))
-
-
-class _Terms(Struct, frozen=True):
-    """What `matches.terms` holds."""
-
-    setup: dict[str, Data]
-    time_control: TimeControl
-    margin_ms: int
-    ready_ms: int
-    grace_ms: int
-    threads: int = 1
-    opening: tuple[Data, ...] = ()
-    adjudication: Adjudication | None = None
-
-
-def _plain(terms: Terms) -> _Terms:
-    return _Terms(
-        setup=terms.game.setup(),
-        time_control=terms.control,
-        margin_ms=terms.margin_ms,
-        ready_ms=terms.ready_ms,
-        grace_ms=terms.grace_ms,
-        threads=terms.threads,
-        opening=terms.opening,
-        adjudication=terms.adjudication,
-    )
-
-
-def terms_of(row: sa.Row[Any]) -> Terms:
-    """What the match of a row of `matches` is played on. Raises games.core.GameError, msgspec.DecodeError."""
-    kept = msgspec.json.decode(row.terms, type=_Terms)
-    return Terms(
-        match=row.match,
-        game=make_game(row.game, kept.setup),
-        players=Players(row.maxie, row.minnie),
-        control=kept.time_control,
-        margin_ms=kept.margin_ms,
-        ready_ms=kept.ready_ms,
-        grace_ms=kept.grace_ms,
-        threads=kept.threads,
-        opening=kept.opening,
-        adjudication=kept.adjudication,
-    )
-
-
-async def events_of(engine: AsyncEngine, match: str) -> Sequence[Timed]:
-    """What happened in a match, in order."""
-    which = store.events.c.match == match
-    query = sa.select(store.events.c.at, store.events.c.event).where(which).order_by(store.events.c.seq)
-    async with store.reading(engine) as connection:
-        rows = (await connection.execute(query)).all()
-    return [each for at, text in rows for each in from_journal(at, text)]
-
-
-async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
-    """The finished matches of an event, in the order in which they began."""
-    mine = (store.matches.c.event == event) & store.matches.c.record.is_not(None)
-    query = sa.select(store.matches.c.record).where(mine)
-    query = query.order_by(store.matches.c.started, store.matches.c.match)
-    async with store.reading(engine) as connection:
-        return [from_line(text) for text in (await connection.execute(query)).scalars()]
+    def _write(self, batch: Batch, connection: sa.Connection) -> None:
+        if batch.sessions:
+            # the last word of each name counts
+            latest = {row["name"]: row for row in batch.sessions}
+            change = store.insert_or_update(connection.dialect.name, store.sessions)
+            # In one order everywhere: two servers that change the same rows then never wait for each other.
+            connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
+        if batch.opened:
+            connection.execute(INSERT_MATCH, batch.opened)
+        opened, closed = [row["match"] for row in batch.opened], [row["which"] for row in batch.closed]
+        self._batches.write(connection, opened, batch.lines, closed)
+        if batch.closed:
+            connection.execute(CLOSE_MATCH, batch.closed)

@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.record import Record, from_line
 from server import store
+from server.batches import forget
 
 Plan = Mapping[str, Any]
 """What decides who plays whom on what, as plain data: its keys are the words in which people speak of it."""
@@ -211,6 +212,11 @@ async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     matches = store.matches
     mine = (matches.c.event == event) & matches.c.record.is_(None)
     ids = sa.select(matches.c.match).where(mine)
+    gone = set((await connection.execute(ids)).scalars())
+    if not gone:
+        return
+    # Played again, they have the same ids: nothing of before may be left anywhere.
+    await connection.run_sync(forget, gone)
     await connection.execute(sa.delete(store.events).where(store.events.c.match.in_(ids)))
     await connection.execute(sa.delete(matches).where(mine))
 

@@ -17,7 +17,7 @@ from protocol.messages import Seat
 from server import answers, store
 from server.accounts import Accounts, Refused
 from server.answers import Answer
-from server.journal import events_of, terms_of
+from server.journaled import events_of, terms_of
 from server.referee import SEATS
 from server.story import Step, story
 

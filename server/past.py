@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server import store
+from server.batches import sweep
 from server.events import Timed
-from server.journal import events_of, terms_of
+from server.journaled import events_of_all, terms_of
 from server.referee import Terms
 
 
@@ -35,10 +36,16 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     query = sa.select(table).where(mine, table.c.record.is_(None)).order_by(table.c.started)
     async with store.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
+        happened = await events_of_all(connection, [row.match for row in rows])
     return [
-        Past(terms_of(row), row.event, row.started, row.rated, await events_of(engine, row.match))
-        for row in rows
+        Past(terms_of(row), row.event, row.started, row.rated, happened.get(row.match, [])) for row in rows
     ]
+
+
+async def tidy(engine: AsyncEngine) -> None:
+    """Delete what runs of before have left in `batches` and nobody needs any more. Raises store.StoreError."""
+    async with store.usable(engine), store.exclusive(engine) as connection:
+        await connection.run_sync(sweep)
 
 
 async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:

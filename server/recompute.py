@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -20,12 +19,12 @@ from games.core import GameError
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from server import store
-from server.events import Timed, from_journal
-from server.journal import terms_of
+from server.events import Timed
+from server.journaled import events_of_all, terms_of
 from server.rating_store import Place, rated_matches, step_of
 from server.ratings import Rater, Step
 from server.referee import SEATS, Referee
-from server.store import events, rating_steps
+from server.store import rating_steps
 from server.verify import verify
 
 CHUNK = 100
@@ -57,7 +56,7 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
         after: Place | None = None
         while rows := await rated_matches(connection, CHUNK, after=after):
             names = [row.match for row in rows]
-            journal, steps = await _journal(connection, names), await _steps(connection, names)
+            journal, steps = await events_of_all(connection, names), await _steps(connection, names)
             for row in rows:
                 if row.match not in steps:
                     continue  # finished after the store was counted
@@ -68,15 +67,6 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
                     _compare(step, steps[row.match].get(step.seat))
             after = (rows[-1].finished, rows[-1].match)
     return done
-
-
-async def _journal(connection: AsyncConnection, names: list[str]) -> dict[str, list[Timed]]:
-    query = sa.select(events).where(events.c.match.in_(names)).order_by(events.c.match, events.c.seq)
-    rows = (await connection.execute(query)).all()
-    return {
-        match: [each for row in group for each in from_journal(row.at, row.event)]
-        for match, group in groupby(rows, key=lambda row: str(row.match))
-    }
 
 
 async def _steps(connection: AsyncConnection, names: list[str]) -> dict[str, dict[str, Step]]:

@@ -1,9 +1,10 @@
 """The tables of the store, and how a database is opened: SQLite by default, PostgreSQL by URL.
 
-A match is one row of `matches`; everything that happened in it is in `events`, in order. The finished
-match's record is kept beside its row. Nothing of a match is ever changed but what it gets at its end, so
-a reader needs no lock. Many servers may share one PostgreSQL: ids are unique everywhere, and whatever
-reads before it writes does so under `exclusive`.
+A match is one row of `matches`, and its record is kept beside it when it is over. Everything that happened
+in it is in `events`, in order; of a match in progress, what came lately is still in `batches`, a row for each
+commit of a server. Nothing of a match is ever changed but what it gets at its end, so a reader needs no lock:
+who reads `batches` before `events` misses nothing. Many servers may share one PostgreSQL: ids are unique
+everywhere, and whatever reads before it writes does so under `exclusive`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 import sqlalchemy as sa
@@ -72,13 +74,23 @@ sa.Index(
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
-events = sa.Table(
+events = sa.Table(  # server.events.from_journal: some of a match's events, most often all of them
     "events",
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True),
-    sa.Column("at", sa.BigInteger, nullable=False),  # monotonic ns of the server's run
-    sa.Column("event", sa.Text, nullable=False),  # JSON of server.events.Event
+    sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last of them
+    sa.Column("at", sa.BigInteger, nullable=False),  # when that was: monotonic ns of the server's run
+    sa.Column("event", sa.Text, nullable=False),  # JSON
+)
+
+batches = sa.Table(  # server.batches: what happened in all matches of a server from one commit to the next
+    "batches",
+    metadata,
+    sa.Column("run", sa.String(32), primary_key=True),  # of the server's process, at random
+    sa.Column("number", sa.BigInteger, primary_key=True),  # of the commit, in the order of time
+    sa.Column("server", sa.String(64), nullable=False),  # as of its matches
+    sa.Column("events", sa.Text, nullable=False),  # JSON
+    sqlite_with_rowid=False,  # one tree to write to, and not a table and an index
 )
 
 ladders = sa.Table(  # server.ladder_store: what an event was begun with, so that it can go on
@@ -210,7 +222,7 @@ def _set_pragmas(engine: sa.Engine) -> None:
             "journal_mode=WAL",
             f"synchronous={sync}",
             "foreign_keys=ON",
-            # 16 MB before it is copied back: the pages of what is in play change again and again.
+            # 16 MB before it is copied back: the batches of what is in play are soon deleted again.
             "wal_autocheckpoint=4000",
         ):
             cursor.execute(f"PRAGMA {pragma}")
@@ -342,9 +354,16 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         await connection.rollback()
 
 
-def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
-    """An insert, of one row or many, that changes the rows whose primary keys are there already."""
+def insert_or_update(
+    dialect: str, table: sa.Table, rows: sa.Select[Any, Any, Any, Any] | None = None
+) -> sa.Insert:
+    """An insert, of one row or many, that changes the rows whose primary keys are there already.
+
+    rows: what selects them, in the order of the columns, where they are not given
+    """
     insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    if rows is not None:
+        insert = insert.from_select([column.name for column in table.columns], rows)
     keys = [column.name for column in table.primary_key]
     changes = {name: value for name, value in insert.excluded.items() if name not in keys}
     return insert.on_conflict_do_update(index_elements=keys, set_=changes)

@@ -19,7 +19,8 @@ from protocol.messages import End, Thinking
 from protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
 from server.adjudication import adjudicate
 from server.events import Event, Finish, GotReady, Moved, Opened, Resigned, TurnLeft
-from server.journal import Journal, terms_of
+from server.journal import Journal
+from server.journaled import terms_of
 from server.referee import SEATS, Referee
 from server.store import matches, open_store, reading
 from server.verify import verify

@@ -11,7 +11,7 @@ from protocol.messages import Players
 from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
 from server import archive, store
 from server.archive import Archived, Imported, export_lines, import_lines, read_line
-from server.journal import records_of
+from server.journaled import records_of
 from server.rating_store import refresh, standings
 from server.recompute import recompute
 from server.store import open_store

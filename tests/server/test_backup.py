@@ -14,7 +14,8 @@ from server import backup as backing
 from server import migrations, store, tokens
 from server.backup import Contents, backup, restore
 from server.events import TurnLeft
-from server.journal import Journal, events_of
+from server.journal import Journal
+from server.journaled import events_of
 from server.rating_store import refresh
 from server.store import StoreError, open_store
 from tests.server.matches import terms

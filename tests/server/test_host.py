@@ -17,7 +17,7 @@ from protocol.messages import SUBPROTOCOL, Accepted, End, Error, Move, Players, 
 from protocol.record import FORMAT, Record, Result
 from server.arena_api import MatchSpec
 from server.host import CannotListen, Host, open_host
-from server.journal import events_of, records_of
+from server.journaled import events_of, records_of
 from server.referee import Referee, Terms
 from server.store import StoreError
 from tests.server.matches import game_of, spec, terms

@@ -1,18 +1,34 @@
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
 import pytest
 import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
 from server import store
-from server.events import Event, GotReady, Moved, Opened
-from server.journal import Journal, JournalFailed, events_of, records_of, terms_of
+from server.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
+from server.journal import Journal, JournalFailed
+from server.journaled import events_of, records_of, terms_of
+from server.past import tidy
 from server.store import open_store
 from tests.server.databases import Postgresql
 from tests.server.matches import record, terms
+
+
+@asynccontextmanager
+async def playing(engine: AsyncEngine) -> AsyncIterator[Journal]:
+    """A journal that is killed at the end."""
+    async with anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        yield journal
+        tasks.cancel_scope.cancel()
 
 
 async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
@@ -55,6 +71,63 @@ async def test_a_batch_that_fails_says_so_and_the_next_goes_on(database: str) ->
         tasks.cancel_scope.cancel()
 
 
+async def test_what_a_failed_batch_held_is_not_in_the_match_when_it_is_over(database: str) -> None:
+    async with open_store(database) as engine, playing(engine) as journal:
+        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
+        journal.append("m" * 32, 2, 2, GotReady(Player.MAXIE))
+        with pytest.raises(JournalFailed, match="no match 'no such match' is in progress on this server"):
+            await journal.durable(journal.append("no such match", 1, 0, Opened()))
+        await journal.durable(journal.close_match(record("m" * 32)))
+        assert await events_of(engine, "m" * 32) == [(1, Opened())]
+
+
+async def test_a_finished_match_is_one_row_with_all_its_turns(database: str) -> None:
+    moved = Moved(Player.MAXIE, 0, [1, 2])
+    async with open_store(database) as engine, playing(engine) as journal:
+        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
+        await journal.durable(journal.append("m" * 32, 3, 9, moved, (7, TurnLeft(0, 5))))
+        await journal.durable(journal.close_match(record("m" * 32)))
+        async with engine.connect() as connection:
+            (row,) = (await connection.execute(sa.select(store.events))).all()
+            assert (row.match, row.seq, row.at) == ("m" * 32, 3, 9)
+            assert (await connection.execute(sa.select(store.batches))).all() == []
+        assert await events_of(engine, "m" * 32) == [(1, Opened()), (7, TurnLeft(0, 5)), (9, moved)]
+
+
+async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_after(database: str) -> None:
+    async with open_store(database) as engine:
+        async with playing(engine) as journal:
+            journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+            await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
+        for seq in (2, 3):
+            async with playing(engine) as journal:
+                await journal.durable(journal.append("m" * 32, seq, seq, ServerBack()))
+        async with playing(engine) as journal:
+            # as when its next batch failed: the match is void, and all that is left is its end
+            await journal.durable(journal.close_match(record("m" * 32)))
+        assert await events_of(engine, "m" * 32) == [(1, Opened()), (2, ServerBack()), (3, ServerBack())]
+
+
+async def test_two_journals_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
+    async with open_store(database) as engine, open_store(database) as other:
+        async with playing(engine) as north, playing(other) as south:
+            both = {"n" * 32: north, "s" * 32: south}
+            for match, journal in both.items():
+                journal.open_match(replace(terms(), match=match), "test", "2026-11-20T12:00:00Z")
+            for seq in range(1, 50):
+                for match, journal in both.items():
+                    await journal.durable(journal.append(match, seq, seq, Opened()))
+                if seq % 10 == 0:
+                    await tidy(engine)
+            await north.durable(north.close_match(record("n" * 32)))
+            await tidy(engine)
+            await south.durable(south.append("s" * 32, 50, 50, Opened()))
+        assert [at for at, _ in await events_of(engine, "n" * 32)] == list(range(1, 50))
+        assert [at for at, _ in await events_of(engine, "s" * 32)] == list(range(1, 51))
+
+
 async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
@@ -65,6 +138,18 @@ async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
         await journal.drain()
         assert len(await events_of(engine, "m" * 32)) == 1
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_drain_waits_for_what_is_being_committed(database: str, turns: int) -> None:
+    async with open_store(database) as engine, playing(engine) as journal:
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        batch = journal.append("m" * 32, 1, 0, Opened())
+        for _ in range(turns):
+            await checkpoint()
+        await journal.drain()
+        assert batch.done.is_set()
+        assert await events_of(engine, "m" * 32) == [(0, Opened())]
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
@@ -130,6 +215,24 @@ async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: P
         await journal.durable(journal.append("m" * 32, 3, 0, Opened()))
         assert await events_of(engine, "m" * 32) == [(0, Opened())]
         tasks.cancel_scope.cancel()
+
+
+async def test_a_match_that_ended_while_the_database_was_down_is_kept_whole_when_it_is_back(
+    own_postgresql: Postgresql,
+) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine, playing(engine) as journal:
+        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        for seq in (1, 2):
+            await journal.durable(journal.append("m" * 32, seq, seq, Opened()))
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        for _ in range(2):
+            with pytest.raises(JournalFailed):
+                await journal.durable(journal.close_match(record("m" * 32)))
+        await anyio.to_thread.run_sync(own_postgresql.start)
+        for _ in range(2):  # whoever was not told that it is kept, keeps it again
+            await journal.durable(journal.close_match(record("m" * 32)))
+            assert await events_of(engine, "m" * 32) == [(1, Opened()), (2, Opened())]
 
 
 async def test_nobody_waits_for_a_journal_that_could_not_be_opened(own_postgresql: Postgresql) -> None:

@@ -1,13 +1,21 @@
 import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from server.events import Opened
+from server.journal import Journal
+from server.journaled import events_of
 from server.ladder_store import CannotResume, claimed, finish, read, set_bots
 from server.store import open_store
+from tests.server.matches import terms
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
 
@@ -81,3 +89,35 @@ async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, 
             tasks.cancel_scope.cancel()
         # Else somebody closes the connection in the background, or nobody does.
         assert asyncio.all_tasks() == before
+
+
+async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_again(database: str) -> None:
+    async with open_store(database) as engine:
+        for number in (1, 2):
+            async with claimed(engine, "ladder", "spring", "x", PLAN), playing(engine) as journal:
+                for match, event in (("m" * 32, "spring"), ("other", "serve")):
+                    assert [at for at, _ in await events_of(engine, match)] == (
+                        [1, 2] if number == 2 and event == "serve" else []
+                    )
+                    if event == "spring" or number == 1:
+                        journal.open_match(
+                            dataclasses.replace(terms(), match=match), event, "2026-11-20T12:00:00Z"
+                        )
+                        for seq in (1, 2):
+                            journal.append(match, seq, number * seq, Opened())
+                await journal.drain()
+                assert [at for at, _ in await events_of(engine, "m" * 32)] == [number, 2 * number]
+        async with playing(engine) as journal:
+            await journal.durable(journal.append("other", 3, 3, Opened()))
+        await finish(engine, "spring")
+        assert [at for at, _ in await events_of(engine, "other")] == [1, 2, 3]
+
+
+@asynccontextmanager
+async def playing(engine: AsyncEngine) -> AsyncIterator[Journal]:
+    """A journal that is killed at the end."""
+    async with anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        yield journal
+        tasks.cancel_scope.cancel()

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from games.core import Player
 from server import store
 from server.events import GotReady, Opened
 from server.journal import Journal
 from server.member import secret_hash
-from server.past import kept_sessions, unfinished
+from server.past import kept_sessions, tidy, unfinished
 from tests.server.matches import record, terms
 
 
@@ -49,6 +50,33 @@ async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None
         "south": ["of the south"],
         "": [],
     }
+
+
+async def test_what_is_in_batches_is_found_for_all_matches_and_kept_until_it_is_not_needed(
+    database: str,
+) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine, server="north")
+        tasks.start_soon(journal.run)
+        names = [f"match {number}" for number in range(7)]
+        for name in names:
+            journal.open_match(replace(terms(), match=name), "serve", "2026-11-20T12:00:00Z")
+        for seq in range(1, 5):
+            for name in names[: 2 * seq]:
+                journal.append(name, seq, seq, Opened())
+            await journal.drain()
+        for name in names[1:]:
+            await journal.durable(journal.close_match(record(name)))
+        for rows in (4, 0):
+            assert [
+                (past.terms.match, past.events) for past in await unfinished(engine, "serve", "north")
+            ] == ([("match 0", [(seq, Opened()) for seq in range(1, 5)])] if rows else [])
+            await tidy(engine)
+            async with engine.connect() as connection:
+                assert len((await connection.execute(sa.select(store.batches))).all()) == rows
+            if rows:
+                await journal.durable(journal.close_match(record("match 0")))
+        tasks.cancel_scope.cancel()
 
 
 async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database: str) -> None:

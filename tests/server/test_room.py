@@ -16,7 +16,8 @@ from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server import store
 from server.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
-from server.journal import Journal, events_of, records_of
+from server.journal import Journal
+from server.journaled import events_of, records_of
 from server.loopwatch import LoopWatch
 from server.member import Member
 from server.past import Past, unfinished
@@ -133,7 +134,8 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
             tasks.start_soon(room.run)
             await opened(room, lines[Player.MAXIE])
             async with engine.begin() as connection:
-                await connection.execute(sa.text("DROP TABLE events"))
+                refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+                await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON batches {refusal}"))
             await room.post(GotReady(Player.MAXIE), 1)
     assert room.record().result.reason is EndReason.SERVER_FAULT
     assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2

@@ -21,7 +21,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import RecordedMove, to_line
 from server import migrations, store, tokens
+from server.events import Opened, ServerBack
 from server.journal import Journal
+from server.journaled import events_of
 from server.rating_store import refresh
 from server.store import PASSWORD_FILE, StoreError, make_engine, open_store, prepare
 from tests.server.databases import Postgresql
@@ -98,8 +100,9 @@ async def _make_first_schema(engine: AsyncEngine) -> None:
         for match, record in (("over", to_line(OVER)), ("open", None)):
             names = sa.table("matches", *(sa.column(name) for name in (*row, "match", "record")))
             await connection.execute(sa.insert(names).values(**row, match=match, record=record))
-        insert = "INSERT INTO events VALUES ('over', 1, 5, '{\"type\":\"opened\"}')"
-        await connection.exec_driver_sql(insert)
+        for match in ("over", "open"):
+            insert = f"INSERT INTO events VALUES ('{match}', 1, 5, '{{\"type\":\"opened\"}}')"
+            await connection.exec_driver_sql(insert)
 
 
 async def test_a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_it_holds(
@@ -118,7 +121,22 @@ async def test_a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_i
             assert json.loads(rows[1].record)["match"] == "over"
             assert (
                 await connection.execute(sa.select(sa.func.count()).select_from(store.events))
-            ).scalar() == 1
+            ).scalar() == 2
+
+
+async def test_a_match_in_progress_in_a_store_of_the_first_schema_goes_on(database: str) -> None:
+    async with closing(make_engine(database)) as engine:
+        await _make_first_schema(engine)
+        await prepare(engine)
+        async with anyio.create_task_group() as tasks:
+            journal = Journal(engine)
+            tasks.start_soon(journal.run)
+            await journal.durable(journal.append("open", 2, 7, ServerBack()))
+            assert await events_of(engine, "open") == [(5, Opened()), (7, ServerBack())]
+            await journal.durable(journal.close_match(record("open")))
+            assert await events_of(engine, "open") == [(5, Opened()), (7, ServerBack())]
+            assert await events_of(engine, "over") == [(5, Opened())]
+            tasks.cancel_scope.cancel()
 
 
 async def test_a_store_of_a_later_version_is_refused_and_left_alone(database: str) -> None:
