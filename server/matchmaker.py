@@ -42,17 +42,21 @@ class Meetings:
     count: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def choose(
-        self, idle: Sequence[str], rating: Callable[[str], float] = lambda _name: UNRATED
-    ) -> tuple[str, str] | None:
-        """The next match among these: near in rating, seldom met, each in the seat it has had less.
+        self,
+        idle: Sequence[str],
+        rating: Callable[[str], float] = lambda _name: UNRATED,
+        most: int = 1,
+    ) -> list[tuple[str, str]]:
+        """The next matches among these: near in rating, seldom met, each in the seat it has had less.
 
-        The cost of a pair is how often they have met, and one for each `RATING_STEP` between them. Ties
-        go to who has waited longest: earlier in `idle`. None when fewer than two are idle.
+        The cost of a pair is how often they have met, and one for each `RATING_STEP` between them: the
+        cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. None when fewer
+        than two are idle; fewer than `most` where not all could be compared.
         """
-        idle = idle[:MOST_COMPARED]
-        pairs = list(combinations(idle, 2))
-        if not pairs:
-            return None
+        if len(idle) > MOST_COMPARED:
+            # Those that are left over are better compared with whoever comes after them.
+            most = min(most, MOST_COMPARED // 4)
+            idle = idle[:MOST_COMPARED]
         ratings = {name: rating(name) for name in idle}
 
         # A look at what a Counter does not hold takes it long, and nearly all pairs are such.
@@ -62,8 +66,15 @@ class Meetings:
             a, b = pair
             return met(pair, 0) + met((b, a), 0) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
-        a, b = min(pairs, key=cost)
-        return self.seats(a, b)
+        chosen: list[tuple[str, str]] = []
+        taken: set[str] = set()
+        for pair in sorted(combinations(idle, 2), key=cost):
+            if len(chosen) >= most:
+                break
+            if taken.isdisjoint(pair):
+                taken.update(pair)
+                chosen.append(self.seats(*pair))
+        return chosen
 
     def seats(self, a: str, b: str) -> tuple[str, str]:
         """The two as (Maxie, Minnie): swapped from match to match."""

@@ -6,18 +6,18 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.matchmaker import RATING_STEP, Meetings
+from server.matchmaker import MOST_COMPARED, RATING_STEP, Meetings
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
 def test_the_choice_is_among_the_idle_and_meets_the_least_met(rounds: list[set[str]]) -> None:
     meetings, met = Meetings(), Counter[frozenset[str]]()
     for idle in rounds:
-        pair = meetings.choose(sorted(idle))
+        chosen = meetings.choose(sorted(idle))
         if len(idle) < 2:
-            assert pair is None
+            assert not chosen
             continue
-        assert pair is not None
+        (pair,) = chosen
         assert set(pair) <= idle
         least = min(met[frozenset(each)] for each in combinations(idle, 2))
         assert met[frozenset(pair)] == least
@@ -26,13 +26,44 @@ def test_the_choice_is_among_the_idle_and_meets_the_least_met(rounds: list[set[s
         assert abs(meetings.count[pair] - meetings.count[pair[::-1]]) <= 1
 
 
+@given(
+    st.lists(st.integers(1000, 2000), max_size=12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=60),
+    st.integers(0, 8),
+)
+def test_many_chosen_at_once_are_those_chosen_one_after_another(
+    rated: list[int], met: list[tuple[int, int]], most: int
+) -> None:
+    names = [f"bot {number}" for number in range(len(rated))]
+    ratings = dict(zip(names, map(float, rated), strict=True))
+    meetings = Meetings()
+    for a, b in met:
+        if a != b:
+            meetings.note(f"bot {a}", f"bot {b}")
+    chosen = meetings.choose(names, ratings.__getitem__, most)
+    for pair in chosen:
+        assert meetings.choose(names, ratings.__getitem__) == [pair]
+        meetings.note(*pair)
+        names = [name for name in names if name not in pair]
+    assert len(chosen) == min(most, len(ratings) // 2)
+
+
+@given(st.integers(0, 3 * MOST_COMPARED))
+def test_of_a_crowd_all_get_a_match_the_longest_waiting_first(size: int) -> None:
+    meetings, left, opponents = Meetings(), [f"bot {number:03}" for number in range(size)], []
+    while chosen := meetings.choose(left, most=size):
+        opponents += [name for pair in chosen for name in pair]
+        left = [name for name in left if name not in opponents]
+    assert len(left) == size % 2
+    assert opponents == sorted(opponents)
+
+
 def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     meetings = Meetings()
     chosen = []
     for _ in range(5):
-        pair = meetings.choose(["a", "b", "c"], ratings.__getitem__)
-        assert pair is not None
+        (pair,) = meetings.choose(["a", "b", "c"], ratings.__getitem__)
         meetings.note(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]
