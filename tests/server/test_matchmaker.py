@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def test_the_choice_is_among_the_idle_and_meets_the_least_met(rounds: list[set[s
         assert met[frozenset(pair)] == least
         met[frozenset(pair)] += 1
         meetings.note(*pair)
-        assert abs(meetings.count[pair] - meetings.count[pair[::-1]]) <= 1
+        assert abs(meetings.times(*pair) - meetings.times(*pair[::-1])) <= 1
 
 
 @given(
@@ -70,9 +70,18 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     assert set(chosen[3:]) == {"bc", "ab"}
 
 
-def test_a_bot_that_left_is_forgotten() -> None:
-    meetings = Meetings()
-    meetings.note("a", "b")
-    meetings.note("c", "b")
-    meetings.forget("a")
-    assert set(meetings.count) == {("c", "b")}
+@given(st.lists(st.permutations("abcd").map(lambda names: names[:2]) | st.sampled_from("abcd"), max_size=60))
+def test_a_bot_that_left_is_forgotten(happenings: list[list[str] | str]) -> None:
+    meetings, known = Meetings(), Counter[tuple[str, str]]()
+    for who in happenings:
+        if isinstance(who, str):
+            meetings.forget(who)
+            known = Counter({pair: times for pair, times in known.items() if who not in pair})
+        else:
+            maxie, minnie = who
+            meetings.note(maxie, minnie)
+            known[maxie, minnie] += 1
+        assert all(meetings.times(*pair) == known[pair] for pair in permutations("abcd", 2))
+    for name in "abcd":
+        meetings.forget(name)
+    assert vars(meetings) == vars(Meetings())
