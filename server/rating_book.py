@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import anyio
+from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import Record
@@ -60,6 +61,7 @@ class RatingBook:
                             loaded = True
                         await self._follow(finished)
             except StoreError as error:
+                await checkpoint()  # a server that stops closes its store, and nobody waits for anything
                 # Matches go on; what was not counted now is counted the next time.
                 log.warning("the ratings wait: %s", error)
                 self._finished |= finished

@@ -13,7 +13,8 @@ from server import rating_book
 from server.glicko import Rating
 from server.rating_book import RatingBook
 from server.rating_store import Write, ratings_of
-from server.store import open_store
+from server.ratings import Step
+from server.store import StoreError, open_store
 from server.writer import open_writer
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -76,6 +77,19 @@ async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp
                 await until_moved(book, bot)
     assert looked
     assert not [statement for statement in looked if "rating_steps" in statement]
+
+
+async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+
+        async def closed(_work: object) -> list[Step]:
+            tasks.cancel_scope.cancel()
+            raise StoreError("the journal is closed")
+
+        tasks.start_soon(RatingBook(engine, closed).run)
+    assert not caplog.records
 
 
 async def test_a_void_match_moves_nobody(database: str) -> None:
