@@ -120,7 +120,10 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def setup(self) -> dict[str, Plain]:
-        """All that another program needs to play by the same rules from the same start."""
+        """All that another program needs to play by the same rules from the same start.
+
+        It may be one value for all who ask: nobody changes it.
+        """
 
     @abstractmethod
     def start(self) -> P:

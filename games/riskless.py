@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 from games.board import MAX_TERRITORIES, RisklessMap
@@ -51,6 +52,11 @@ class Riskless(Game[Armies, Move]):
         return cls(RisklessMap.from_data(setup))
 
     def setup(self) -> dict[str, Plain]:
+        return self._setup
+
+    @cached_property
+    def _setup(self) -> dict[str, Plain]:
+        # A server asks for it several times in each match of thousands on one map.
         return self.map.to_data()
 
     def start(self) -> Armies:

@@ -40,6 +40,7 @@ from server.limits import HostLimits
 from server.lobby import Lobby
 from server.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.member import Member
+from server.waiting import Waiting
 
 log = logging.getLogger("arena.arranger")
 
@@ -66,6 +67,7 @@ class Arranger:
         self._bench = Bench()
         self._courtesy = Courtesy()
         self._meetings = Meetings()
+        self._waiting = Waiting(lobby, self._bench, self._courtesy, self._challenges)
         self.offer: Offer | None = None
         """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
         self.at_once = 1
@@ -89,6 +91,7 @@ class Arranger:
             if challenge.opponent == member.name:
                 member.tell(challenge)
                 self._courtesy.ask(member.name, monotonic_ns())
+        member.change()
 
     def left(self, member: Member) -> None:
         """A bot is gone: its challenges are closed."""
@@ -109,10 +112,11 @@ class Arranger:
             lost = result.winner != player.value
             why = self._bench.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
             member = self._lobby.find(name)
-            if member is not None:
-                member.benched = why
             if name in asked:
                 self._courtesy.ask(name, monotonic_ns())
+            if member is not None:
+                member.benched = why
+                member.change()
             if why:
                 log.warning("benched: %s", why, extra={"bot": name})
 
@@ -159,6 +163,7 @@ class Arranger:
             target.tell(told)
             if target.free:
                 self._courtesy.ask(target.name, monotonic_ns())
+                target.change()
         if asked.opponent in self._lobby.house:
             # One that is not connected is told of the challenge when it comes in.
             self.wake(asked.opponent)
@@ -228,16 +233,24 @@ class Arranger:
 
     async def _match_all(self) -> None:
         """Give a match to everybody who waits, as far as the limits go."""
-        waiting = self._waiting(self.offer) if self.offer is not None else []
-        while self.offer is not None and not self.draining and self.playing < self.at_once:
-            waiting = [member for member in waiting if member.free]
-            rating = partial(self.rating, self.offer.game.name)
-            pair = self._meetings.choose([member.name for member in waiting], rating)
-            if pair is None:
+        while True:
+            offer = self.offer
+            self._waiting.look(offer, monotonic(), monotonic_ns())
+            if offer is None or not self._may_begin():
                 return
-            self._begin(self.offer, pair)
-            # So many may wait at once that those who play would be held up.
-            await checkpoint()
+            rating = partial(self.rating, offer.game.name)
+            chosen = self._meetings.choose(self._waiting.names(), rating, self.at_once - self.playing)
+            if not chosen:
+                return
+            for pair in chosen:
+                self._waiting.follow(monotonic(), monotonic_ns())
+                if self.offer is offer and self._may_begin() and all(name in self._waiting for name in pair):
+                    self._begin(offer, pair)
+                # So many may wait at once that those who play would be held up.
+                await checkpoint()
+
+    def _may_begin(self) -> bool:
+        return not self.draining and self.playing < self.at_once
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
@@ -253,21 +266,8 @@ class Arranger:
             threads=offer.threads,
         )
         self._start(spec, offer.rated)
-
-    def _waiting(self, offer: Offer) -> list[Member]:
-        now, now_ns = monotonic(), monotonic_ns()
-        asked = self._challenges.asked
-        waiting = []
-        for member in self._lobby.connected():
-            if member.benched and not self._bench.sits(member.name, now):
-                member.benched = ""
-            if not member.free or not member.takes.pool or member.benched:
-                continue
-            if member.name in asked and self._courtesy.holds(member.name, now_ns):
-                continue
-            if member.takes.refusal(offer.game, offer.time_control) is None:
-                waiting.append(member)
-        return waiting
+        for name in pair:
+            self._waiting.served(name)
 
     def _next_wake(self) -> float:
         """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""

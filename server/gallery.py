@@ -82,17 +82,20 @@ class Gallery:
         """The match is over: everybody is told, slow or not, and the gallery is empty."""
         self.closed = True
         watchers, self._watchers = self._watchers, {}
-        wire, whole = to_wire(last), to_wire(self._view()) if watchers else b""
+        if watchers:
+            wire, whole = to_wire(last), to_wire(self._view())
+            self._tell_last(list(watchers.items()), _pause(len(watchers)), wire, whole)
+        # The view is the room's, which holds this gallery: nobody is to search for such cycles.
+        self._view = _nobody_sees
 
-        def tell_all(left: list[tuple[Watcher, int | None]]) -> None:
-            for watcher, heard in left[:AT_ONCE]:
-                missed = [whole] if heard is None else self._news_from(heard)
-                watcher.tell_wire(b"".join((*missed, wire)))
-            if left[AT_ONCE:]:
-                self._later(pause, partial(tell_all, left[AT_ONCE:]))
-
-        pause = _pause(len(watchers))
-        tell_all(list(watchers.items()))
+    def _tell_last(
+        self, left: list[tuple[Watcher, int | None]], pause: float, wire: bytes, whole: bytes
+    ) -> None:
+        for watcher, heard in left[:AT_ONCE]:
+            missed = [whole] if heard is None else self._news_from(heard)
+            watcher.tell_wire(b"".join((*missed, wire)))
+        if left[AT_ONCE:]:
+            self._later(pause, partial(self._tell_last, left[AT_ONCE:], pause, wire, whole))
 
     def _tell_soon(self) -> None:
         if not self._telling:
@@ -136,6 +139,10 @@ class Gallery:
     def _newcomers(self) -> bool:
         """Whether somebody waits to see the whole match, and reads what it is told."""
         return any(heard is None and who.backlog <= MAX_BACKLOG for who, heard in self._watchers.items())
+
+
+def _nobody_sees() -> View:
+    raise RuntimeError("the match is over, and its gallery closed")
 
 
 def _pause(watchers: int) -> float:

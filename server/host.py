@@ -238,7 +238,7 @@ class Host:
             moved=self.meters.moved,
         )
         for player, member in room.players.items():
-            member.matches[terms.match] = (room, player)
+            member.begin(terms.match, room, player)
         self.rooms[terms.match] = room
         self.lobby.stir()
         return room
@@ -249,7 +249,7 @@ class Host:
         finally:
             del self.rooms[room.terms.match]
             for member in room.players.values():
-                member.matches.pop(room.terms.match, None)
+                member.finish(room.terms.match)
                 self.lobby.forget(member)
             self.lobby.stir()
         self.meters.finished.labels(record.result.reason.value).inc()

@@ -25,13 +25,26 @@ class Lobby:
         self._most_matches = most_matches
         self._members: dict[str, Member] = {}
         self._entering: set[str] = set()
-        self._changed = anyio.Event()
+        self._stirred: dict[str, Member] = {}
+        self._changed: anyio.Event | None = None
+        """Of those who wait for a change; None while nobody does, which is most of the time."""
         self.changes = 0
         """How often something has changed: who looks, then waits, sees whether it missed one."""
 
     def member(self, name: str) -> Member:
         """The member of that name, connected or not."""
-        return self._members.setdefault(name, Member(name))
+        member = self._members.get(name)
+        if member is None:
+            member = self._members[name] = Member(name, on_change=self._note)
+        return member
+
+    def _note(self, member: Member) -> None:
+        self._stirred[member.name] = member
+
+    def stirred(self) -> list[Member]:
+        """Those about whom something has changed since this was asked last; some may have left."""
+        stirred, self._stirred = self._stirred, {}
+        return list(stirred.values())
 
     def find(self, name: str) -> Member | None:
         """The member of that name, if it is known."""
@@ -119,19 +132,22 @@ class Lobby:
         """Whether the bot is connected: True as soon as it is, False after `seconds`."""
         with anyio.move_on_after(seconds):
             while (found := self._members.get(name)) is None or found.outlet is None:
-                await self._changed.wait()
+                await self.wait_change()
             return True
         return False
 
     async def wait_change(self) -> None:
         """Wait until somebody comes or goes, or a match begins or ends."""
+        if self._changed is None:
+            self._changed = anyio.Event()
         await self._changed.wait()
 
     def stir(self) -> None:
         """Wake whoever waits for a change."""
         self.changes += 1
-        self._changed.set()
-        self._changed = anyio.Event()
+        changed, self._changed = self._changed, None
+        if changed is not None:
+            changed.set()
 
     async def wait_free(self, names: Sequence[str]) -> None:
         """Wait until each of these, as far as it is connected, can take one match more."""
@@ -139,4 +155,4 @@ class Lobby:
             (member := self.find(name)) is not None and member.outlet is not None and not member.free
             for name in names
         ):
-            await self._changed.wait()
+            await self.wait_change()

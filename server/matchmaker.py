@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from games.core import AnyGame
@@ -35,45 +34,63 @@ class Offer:
     rated: bool = True
 
 
-@dataclass
 class Meetings:
     """How often bots have met, by who sat in Maxie's seat."""
 
-    count: Counter[tuple[str, str]] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self._as_maxie: dict[str, dict[str, int]] = {}
+        """Of each who sat there: how often against whom. It grows by the pair, and is forgotten by the bot."""
+
+    def times(self, maxie: str, minnie: str) -> int:
+        """How often they have met in these seats."""
+        return self._as_maxie.get(maxie, {}).get(minnie, 0)
 
     def choose(
-        self, idle: Sequence[str], rating: Callable[[str], float] = lambda _name: UNRATED
-    ) -> tuple[str, str] | None:
-        """The next match among these: near in rating, seldom met, each in the seat it has had less.
+        self,
+        idle: Sequence[str],
+        rating: Callable[[str], float] = lambda _name: UNRATED,
+        most: int = 1,
+    ) -> list[tuple[str, str]]:
+        """The next matches among these: near in rating, seldom met, each in the seat it has had less.
 
-        The cost of a pair is how often they have met, and one for each `RATING_STEP` between them. Ties
-        go to who has waited longest: earlier in `idle`. None when fewer than two are idle.
+        The cost of a pair is how often they have met, and one for each `RATING_STEP` between them: the
+        cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. None when fewer
+        than two are idle; fewer than `most` where not all could be compared.
         """
-        idle = idle[:MOST_COMPARED]
-        pairs = list(combinations(idle, 2))
-        if not pairs:
-            return None
+        if len(idle) > MOST_COMPARED:
+            # Those that are left over are better compared with whoever comes after them.
+            most = min(most, MOST_COMPARED // 4)
+            idle = idle[:MOST_COMPARED]
         ratings = {name: rating(name) for name in idle}
 
-        # A look at what a Counter does not hold takes it long, and nearly all pairs are such.
-        met = self.count.get
+        met = {name: self._as_maxie.get(name, {}) for name in idle}
 
         def cost(pair: tuple[str, str]) -> float:
             a, b = pair
-            return met(pair, 0) + met((b, a), 0) + abs(ratings[a] - ratings[b]) / RATING_STEP
+            return met[a].get(b, 0) + met[b].get(a, 0) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
-        a, b = min(pairs, key=cost)
-        return self.seats(a, b)
+        chosen: list[tuple[str, str]] = []
+        taken: set[str] = set()
+        for pair in sorted(combinations(idle, 2), key=cost):
+            if len(chosen) >= most:
+                break
+            if taken.isdisjoint(pair):
+                taken.update(pair)
+                chosen.append(self.seats(*pair))
+        return chosen
 
     def seats(self, a: str, b: str) -> tuple[str, str]:
         """The two as (Maxie, Minnie): swapped from match to match."""
-        return (a, b) if self.count[a, b] <= self.count[b, a] else (b, a)
+        return (a, b) if self.times(a, b) <= self.times(b, a) else (b, a)
 
     def note(self, maxie: str, minnie: str) -> None:
         """They play now."""
-        self.count[maxie, minnie] += 1
+        against = self._as_maxie.setdefault(maxie, {})
+        against[minnie] = against.get(minnie, 0) + 1
 
     def forget(self, name: str) -> None:
         """Drop what is known of a bot that has left: names come from the network."""
-        for pair in [pair for pair in self.count if name in pair]:
-            del self.count[pair]
+        self._as_maxie.pop(name, None)
+        for maxie in [maxie for maxie, against in self._as_maxie.items() if against.pop(name, 0)]:
+            if not self._as_maxie[maxie]:
+                del self._as_maxie[maxie]

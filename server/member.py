@@ -106,6 +106,8 @@ class Member:
     """Whether it came without a token, to play the house's bots."""
     benched: str = ""
     """Why the matchmaker gives it nothing; empty when it does."""
+    on_change: Callable[[Member], None] = field(default=lambda _member: None, repr=False)
+    """Told when it may have begun to wait for a match, or no longer does."""
 
     @property
     def free(self) -> bool:
@@ -117,6 +119,20 @@ class Member:
         """The least recent ping time, in ns; 0 where none is known."""
         return self.outlet.lag if self.outlet is not None else 0
 
+    def change(self) -> None:
+        """Something about it has changed that may matter to the matchmaker."""
+        self.on_change(self)
+
+    def begin(self, match: str, room: Inlet, player: Player) -> None:
+        """It is in this match from now on."""
+        self.matches[match] = (room, player)
+        self.change()
+
+    def finish(self, match: str) -> None:
+        """It is in this match no more."""
+        self.matches.pop(match, None)
+        self.change()
+
     def tell(self, message: ServerMessage) -> None:
         """Send a message if the bot is connected. One that is not catches up when it returns."""
         if self.outlet is not None:
@@ -127,10 +143,12 @@ class Member:
         if self.outlet is not None:
             self.outlet.dismiss(Code.REPLACED)
         self.outlet = outlet
+        self.change()
 
     def disconnect(self) -> None:
         """The bot's connection is lost."""
         self.outlet = None
+        self.change()
 
     def knows(self, secret: str) -> bool:
         """Whether this is the session's secret."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import anyio
+from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import Record
@@ -29,7 +30,10 @@ class RatingBook:
         self._engine = engine
         self._write = write
         self._ratings: dict[Key, Rating] = {}
-        self._finished: set[Key] = set()
+        self._finished: dict[str, tuple[Key, Key]] = {}
+        """Whose matches have finished since the last count, by match."""
+        self._counted: set[str] = set()
+        """What the last count has counted: a match may be, before it is noted."""
         self._work = anyio.Event()
 
     def rating(self, game: str, bot: str) -> float:
@@ -38,7 +42,8 @@ class RatingBook:
 
     def note(self, record: Record) -> None:
         """A rated match has finished, and is in the store."""
-        self._finished |= {(record.game, record.players.maxie), (record.game, record.players.minnie)}
+        game, players = record.game, record.players
+        self._finished[record.match] = (game, players.maxie), (game, players.minnie)
         self._work.set()
 
     async def run(self) -> None:
@@ -46,14 +51,17 @@ class RatingBook:
         loaded = False
         while True:
             self._work = anyio.Event()
-            finished, self._finished = self._finished, set()
+            finished, self._finished = self._finished, {}
             try:
                 # A query that is cancelled leaves its connection in between; a count is short, and ends.
                 with anyio.CancelScope(shield=True):
                     async with store.usable(self._engine):
-                        await (self._follow(finished) if loaded else self._load())
-                loaded = True
+                        if not loaded:
+                            await self._load()
+                            loaded = True
+                        await self._follow(finished)
             except StoreError as error:
+                await checkpoint()  # a server that stops closes its store, and nobody waits for anything
                 # Matches go on; what was not counted now is counted the next time.
                 log.warning("the ratings wait: %s", error)
                 self._finished |= finished
@@ -62,20 +70,22 @@ class RatingBook:
             await self._work.wait()
 
     async def _load(self) -> None:
-        await refresh(self._engine, self._write)
         for each in await standings(self._engine):
             self._ratings[each.game, each.bot] = Rating(each.rating, each.deviation, each.volatility)
 
-    async def _follow(self, finished: set[Key]) -> None:
-        counted: set[Key] = set()
+    async def _follow(self, finished: dict[str, tuple[Key, Key]]) -> None:
+        before, self._counted = self._counted, set()
+        fresh: set[Key] = set()
 
         def follow(step: Step) -> None:
-            counted.add((step.game, step.bot))
+            self._counted.add(step.match)
+            fresh.add((step.game, step.bot))
             self._ratings[step.game, step.bot] = step.after()
 
         await refresh(self._engine, self._write, follow)
         # What another server has counted meanwhile.
-        elsewhere = finished - counted
+        known = before | self._counted
+        elsewhere = {key for match, keys in finished.items() if match not in known for key in keys} - fresh
         for game in {game for game, _ in elsewhere}:
             bots = [bot for each, bot in elsewhere if each == game]
             for bot, rating in (await ratings_of(self._engine, game, bots)).items():

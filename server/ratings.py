@@ -15,7 +15,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from protocol.codes import FORFEITS, EndReason
-from protocol.messages import Seat
+from protocol.messages import Players, Seat
 from protocol.record import Record, Result
 from server.glicko import Rating, update
 
@@ -91,13 +91,22 @@ Key = tuple[str, str]
 """A game and a bot."""
 
 
+class Ended(Struct, frozen=True):
+    """What counts of a record."""
+
+    match: str
+    game: str
+    players: Players
+    result: Result
+
+
 class Rater:
     """Counts matches, which come in their order. It begins with the last step of each bot."""
 
     def __init__(self, last: Mapping[Key, Step] | None = None) -> None:
         self.last = dict(last or {})
 
-    def count(self, record: Record, finished: str) -> tuple[Step, Step]:
+    def count(self, record: Record | Ended, finished: str) -> tuple[Step, Step]:
         """The steps of one match: Maxie's and Minnie's."""
         maxie = self._before(record.game, record.players.maxie, finished)
         minnie = self._before(record.game, record.players.minnie, finished)
@@ -115,7 +124,7 @@ class Rater:
 
     def _step(
         self,
-        record: Record,
+        record: Record | Ended,
         finished: str,
         seat: Seat,
         own: tuple[Rating, float],

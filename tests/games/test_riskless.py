@@ -259,3 +259,9 @@ def test_a_position_is_written_as_in_the_documents() -> None:
         "  1 b     -        roads to a, c",
         "  2 c  minnie  3   roads to b",
     ]
+
+
+def test_a_setup_is_made_once() -> None:
+    game = Riskless(load_map("m2"))
+    assert game.setup() is game.setup()
+    assert game.setup() == game.map.to_data()

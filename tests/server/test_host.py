@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import socket
+import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,7 +15,23 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
 from protocol.codes import Code, EndReason
-from protocol.messages import SUBPROTOCOL, Accepted, End, Error, Move, Players, Ready, Start, Turn
+from protocol.messages import (
+    SUBPROTOCOL,
+    Accept,
+    Accepted,
+    Challenge,
+    Challenged,
+    End,
+    Error,
+    Move,
+    Players,
+    Ready,
+    Start,
+    Turn,
+    Unwatch,
+    View,
+    Watch,
+)
 from protocol.record import FORMAT, Record, Result
 from server.arena_api import MatchSpec
 from server.host import CannotListen, Host, open_host
@@ -47,6 +65,47 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     assert record.players.maxie == "anna"
     assert record.time_control == "2+0.1"
     assert await records_of(host.engine, "test") == [record]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(host: Host, watched: bool) -> None:
+    game = game_of()
+    over = anyio.Event()
+
+    async def end(_record: Record) -> None:
+        over.set()
+
+    host.on_record = end
+    gc.collect()
+    gc.disable()
+    try:
+        async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+            await anna.say(Challenge("bert", game="tictactoe"))
+            await bert.say(Accept((await bert.hear(Challenged)).challenge))
+            start = await anna.hear(Start)
+            if watched:
+                await carl.say(Watch(start.match))
+                await carl.hear(View)
+            (room,) = host.rooms.values()
+            left = [weakref.ref(each) for each in (room, room.referee, room.gallery)]
+            del room
+            await anna.say(Ready(start.match))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(anna.play, game)
+                tasks.start_soon(bert.play, game)
+            if watched:
+                await carl.hear(End)
+                await carl.say(Unwatch(start.match))
+            with anyio.fail_after(10):
+                await over.wait()
+                # The journal has what it told last at hand until it tells something else.
+                await anna.say(Challenge("bert", game="tictactoe"))
+                await bert.say(Accept((await bert.hear(Challenged)).challenge))
+                await bert.hear(Start)
+                while any(each() is not None for each in left):
+                    await anyio.sleep(0.01)
+    finally:
+        gc.enable()
 
 
 async def test_the_journal_of_a_match_replays_to_its_record(host: Host) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -99,6 +101,35 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
                 tasks.start_soon(count)
         assert sum(counted) == 10
         assert await steps_in(engine) == steps_of(played)
+
+
+async def test_what_is_counted_long_ago_is_not_looked_through(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        for query, index in (
+            (rating_store.FIRST_UNCOUNTED, "ix_matches_uncounted"),
+            (rating_store.SOME_SINCE, "SEARCH matches USING INDEX ix_matches_"),
+            (rating_store.LAST_STEPS, "ix_rating_steps_bot"),
+        ):
+            text = str(query.compile(dialect=engine.dialect))
+            values = [""] * (text.count("?") - 1) + [1]
+            async with engine.connect() as connection:
+                plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", tuple(values))).all()
+            told = [row.detail for row in plan]
+            reads = [line for line in told if line.startswith(("SEARCH", "SCAN")) and " anon" not in line]
+            assert reads
+            assert all(index in line for line in reads), reads
+            assert not any("USE TEMP B-TREE" in line for line in told)
+
+
+async def test_of_many_bots_each_gets_its_own_rating(database: str) -> None:
+    async with open_store(database) as engine:
+        names = [f"bot {number}" for number in range(rating_store.BOTS_AT_ONCE + 3)]
+        for number, (maxie, minnie) in enumerate(pairwise(names)):
+            await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
+        await refresh(engine)
+        rated = await ratings_of(engine, "tictactoe", [*names, "nobody"])
+        rows = {row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await standings(engine)}
+    assert rated == {**rows, "nobody": Rating()}
 
 
 async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:
