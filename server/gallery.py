@@ -78,12 +78,12 @@ class Gallery:
         self._count += 1
         self._tell_soon()
 
-    def close(self, last: ServerMessage) -> None:
-        """The match is over: everybody is told, slow or not, and the gallery is empty."""
+    def close(self, last: Callable[[], ServerMessage]) -> None:
+        """The match is over: everybody is told `last`, slow or not, and the gallery is empty."""
         self.closed = True
         watchers, self._watchers = self._watchers, {}
         if watchers:
-            wire, whole = to_wire(last), to_wire(self._view())
+            wire, whole = to_wire(last()), to_wire(self._view())
             self._tell_last(list(watchers.items()), _pause(len(watchers)), wire, whole)
         # The view is the room's, which holds this gallery: nobody is to search for such cycles.
         self._view = _nobody_sees

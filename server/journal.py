@@ -155,6 +155,7 @@ class Journal:
                     told(batch.error)
                     if count % AT_ONCE == 0:
                         await checkpoint()
+                del batch  # it holds the rooms, of which some are over
                 await checkpoint()
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:

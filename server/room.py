@@ -123,10 +123,10 @@ class Room:
         finally:
             self._closed = True
             self._room_made.set()
-            self.gallery.close(self.end())
+            self.gallery.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
-                member.matches.pop(self.terms.match, None)
+                member.finish(self.terms.match)
         record = self.record()
         await self._keep(record)
         return record

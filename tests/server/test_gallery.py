@@ -64,7 +64,7 @@ class Match:
 
     def end(self) -> None:
         moves = [each.move for each in self.moves]
-        self.gallery.close(End("m", None, EndReason.PLY_LIMIT, "", moves, CLOCKS))
+        self.gallery.close(lambda: End("m", None, EndReason.PLY_LIMIT, "", moves, CLOCKS))
 
 
 def test_who_enters_sees_all_so_far_then_each_move_then_the_end() -> None:
