@@ -54,8 +54,8 @@ class Meetings:
         """The next matches among these: near in rating, seldom met, each in the seat it has had less.
 
         The cost of a pair is how often they have met, and one for each `RATING_STEP` between them: the
-        cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. None when fewer
-        than two are idle; fewer than `most` where not all could be compared.
+        cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. Fewer
+        than `most` where too few are idle, or so many that not all can be compared. O(n² log n).
         """
         if len(idle) > MOST_COMPARED:
             # Those that are left over are better compared with whoever comes after them.
