@@ -287,7 +287,6 @@ class GuardedConnection(ServerConnection):
             protocol.current_size is None
             and not len(self.recv_messages.frames)
             and protocol.state is State.OPEN
-            and not self._unparsed
         )
 
     def process_event(self, event: Event) -> None:

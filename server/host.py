@@ -249,7 +249,6 @@ class Host:
         finally:
             del self.rooms[room.terms.match]
             for member in room.players.values():
-                member.finish(room.terms.match)
                 self.lobby.forget(member)
             self.lobby.stir()
         self.meters.finished.labels(record.result.reason.value).inc()

@@ -35,8 +35,7 @@ class LagBudget(Struct, frozen=True, gc=False):
     def credit(self, lag: int, spent: int) -> tuple[int, Self]:
         """What a move is credited that took `spent` on a connection of this lag, and the budget after."""
         credited = max(0, min(lag, spent, self.left))
-        left = min(CAP, self.left - credited + REFILL)
-        return credited, self if left == self.left else type(self)(left)
+        return credited, type(self)(min(CAP, self.left - credited + REFILL))
 
 
 class Pings:
@@ -44,12 +43,10 @@ class Pings:
 
     def __init__(self, times: Iterable[int] = ()) -> None:
         self._times = deque(times, maxlen=REMEMBERED)
+        self.least = min(self._times, default=0)
+        """The least recent ping time; 0 where nothing is known."""
 
     def add(self, time: int) -> None:
         """Note a ping that took `time` ns."""
         self._times.append(time)
-
-    @property
-    def least(self) -> int:
-        """The least recent ping time; 0 where nothing is known."""
-        return min(self._times, default=0)
+        self.least = min(self._times)

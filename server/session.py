@@ -61,7 +61,6 @@ class Session:
         self._tasks = anyio.create_task_group()
         self._pings = Pings()
         self._last_ping = 0.0
-        self._lag = 0
         self._at_rest = False
         """Whether the task waits for a message, and all that came before is dealt with."""
         self._before = 0
@@ -74,8 +73,7 @@ class Session:
         if latest != self._last_ping:
             self._last_ping = latest
             self._pings.add(int(latest * 1e9))
-            self._lag = self._pings.least
-        return self._lag
+        return self._pings.least
 
     @property
     def backlog(self) -> int:

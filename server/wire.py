@@ -18,6 +18,7 @@ WHOLE_BINARY = 0x82
 
 def to_wire(message: ServerMessage) -> bytes:
     """A message as one binary frame. Several may be joined: they are written as one, and read one by one."""
+    # By hand: the library's frame takes 1 µs more, for each of the two messages of a move.
     data = encode(message)
     size = len(data)
     if size < 126:

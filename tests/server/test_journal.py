@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
 import pytest
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
 from server import store
@@ -18,17 +15,8 @@ from server.journaled import events_of, records_of, terms_of
 from server.past import tidy
 from server.store import open_store
 from tests.server.databases import Postgresql
+from tests.server.journals import playing
 from tests.server.matches import record, terms
-
-
-@asynccontextmanager
-async def playing(engine: AsyncEngine) -> AsyncIterator[Journal]:
-    """A journal that is killed at the end."""
-    async with anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        yield journal
-        tasks.cancel_scope.cancel()
 
 
 async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:

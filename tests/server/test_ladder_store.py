@@ -1,20 +1,17 @@
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.events import Opened
-from server.journal import Journal
 from server.journaled import events_of
 from server.ladder_store import CannotResume, claimed, finish, read, set_bots
 from server.store import open_store
+from tests.server.journals import playing
 from tests.server.matches import terms
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -111,13 +108,3 @@ async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_aga
             await journal.durable(journal.append("other", 3, 3, Opened()))
         await finish(engine, "spring")
         assert [at for at, _ in await events_of(engine, "other")] == [1, 2, 3]
-
-
-@asynccontextmanager
-async def playing(engine: AsyncEngine) -> AsyncIterator[Journal]:
-    """A journal that is killed at the end."""
-    async with anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        yield journal
-        tasks.cancel_scope.cancel()
