@@ -9,11 +9,11 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 .PHONY: ladder test check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
-	$(BIN)/python -m bots.engine
+	$(BIN)/python -m bots.compiled
 	$(BIN)/arena ladder
 
 test: $(STAMP)  ## unit, property and end-to-end tests
-	$(BIN)/python -m bots.engine
+	$(BIN)/python -m bots.compiled
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(STAMP)  ## lint, types, import contracts

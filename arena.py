@@ -11,9 +11,8 @@ import typer
 from console import Failure, err
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "server.cli": (
-        "ladder",
-        "match",
+    "ladder.commands.register": ("ladder", "match"),
+    "server.commands.register": (
         "serve",
         "ratings",
         "token",
@@ -24,7 +23,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "export",
         "import",
     ),
-    "bots.cli": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
+    "bots.commands.register": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
     "maps.cli": ("maps",),
 }
 """Which module has which commands, so that a bot's process does not load the server's libraries."""

@@ -32,9 +32,9 @@ from benchmarks.faults import report
 from benchmarks.measure import Section
 from benchmarks.results import claim, measured_on, write_server
 from protocol.messages import SUBPROTOCOL
-from server.desk import Desk
 from server.host import open_host
-from server.limits import HostLimits
+from server.lobby.dispatch import Desk
+from server.net.limits import HostLimits
 
 BARE, SAME, DEFAULT = "bare websockets", "arena, messages to 1 MiB", "arena, messages to 16 KiB"
 SECTIONS = ("1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "10.*")

@@ -27,12 +27,12 @@ import sqlalchemy as sa
 from benchmarks.faults import report
 from benchmarks.players import Player
 from games.catalogue import make_game
+from match.events import Moved
 from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, from_line
-from server import store
-from server.events import Moved
-from server.journaled import events_of
-from server.past import unfinished
+from server.store import database as store
+from server.store.journal.reader import events_of
+from server.store.journal.recovery import unfinished
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 60

@@ -15,8 +15,8 @@ from typing import Any
 
 from benchmarks.measure import Section, game, positions
 from benchmarks.results import claim
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 
 SECONDS = 8.0
 TICK = 0.001

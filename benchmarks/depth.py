@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions
 from benchmarks.results import claim
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import deepen
 from bots.search.play import Search, Table, alphabeta_search

@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions, short
 from benchmarks.results import claim
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 
 DEPTH = 8
 COUNT = 12

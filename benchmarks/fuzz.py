@@ -35,17 +35,17 @@ from benchmarks.measure import Section
 from benchmarks.players import Player
 from benchmarks.results import claim, measured_on, write_server
 from games.catalogue import make_game
+from match.terms import MatchSpec
 from protocol.codec import DecodeError, decode_client, decode_server, encode
 from protocol.codes import FORFEITS, EndReason
 from protocol.messages import SUBPROTOCOL, Hello
 from protocol.timecontrol import TimeControl
-from server.arena_api import MatchSpec
-from server.desk import Visitor
-from server.guard import GuardedConnection
 from server.host import Host, open_host
-from server.member import Member
-from server.room import Room
-from server.session import Session
+from server.lobby.dispatch import Visitor
+from server.lobby.session import Session
+from server.net.connection import GuardedConnection
+from server.rooms.member import Member
+from server.rooms.room import Room
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM = 0.1

@@ -25,14 +25,14 @@ from benchmarks.measure import Section
 from benchmarks.results import measured_on, write_server
 from games.core import Player
 from maps.setup import make_setup
+from match.events import Moved, TurnLeft, joined, to_journal
+from match.referee import Terms
 from protocol.codes import EndReason
 from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
-from server import store
-from server.events import Moved, TurnLeft, joined, to_journal
-from server.journal import INSERT_MATCH, Journal
-from server.referee import Terms
+from server.store import database as store
+from server.store.journal.journal import INSERT_MATCH, Journal
 
 PLIES = 90
 AT_ONCE = (1, 30, 390)

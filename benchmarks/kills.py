@@ -24,7 +24,7 @@ from typing import Any
 BOT = """
 import time
 
-from bots.bot import Bot
+from bots.api.bot import Bot
 
 class Alike(Bot):
     def choose(self, position, clock):

@@ -23,14 +23,14 @@ from pathlib import Path
 import anyio
 
 from benchmarks.kills import BOT
+from ladder.event import Ladder, run_ladder
+from ladder.file import LadderPlan, engine_bot
+from ladder.openings import RandomOpenings
 from maps.setup import make_setup
 from protocol.codes import FORFEITS
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
-from server.ladder import Ladder, run_ladder
-from server.ladder_file import LadderPlan, engine_bot
-from server.openings import RandomOpenings
-from server.standings import is_void
+from rating.standings import is_void
 
 
 @dataclass

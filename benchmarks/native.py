@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.results import claim
-from bots.engine.catalogue import compile_game, weights_for
-from bots.engine.plain import FRAMES, frame_words, make_plain, result
+from bots.compiled.catalogue import compile_game, weights_for
+from bots.compiled.plain import FRAMES, frame_words, make_plain, result
 
 SOURCE = Path(__file__).with_name("plain_alphabeta.c")
 PLANES = 4
@@ -70,7 +70,7 @@ def run() -> Section:
     rows.append(["all", "", "", "", "", *(f"**{Ratio(found)}**" for found in every.values())])
     return Section(
         "Raw nodes per second against C",
-        "Plain alpha-beta without table or ordering, leftmost ties, army difference: `bots/engine/plain.py` and "
+        "Plain alpha-beta without table or ordering, leftmost ties, army difference: `bots/compiled/plain.py` and "
         "`benchmarks/plain_alphabeta.c`, the same loop, layout and tables; "
         f"{compiler.splitlines()[0]}, `-O3 -march=native`. By turns on the same position, the same node count "
         f"and move checked; 5 middle-game positions a map, {ROUNDS} times each.",

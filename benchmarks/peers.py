@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.results import claim
-from bots.engine.catalogue import compile_game, weights_for
-from bots.engine.plain import FRAMES, frame_words, make_plain
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import compile_game, weights_for
+from bots.compiled.plain import FRAMES, frame_words, make_plain
+from bots.compiled.searcher import Searcher, Settings
 from games.core import Player
 from games.riskless import Armies, Riskless
 

@@ -1,4 +1,4 @@
-/* Plain alpha-beta for Riskless: the same loop, layout and tables as bots/engine/plain.py, in C.
+/* Plain alpha-beta for Riskless: the same loop, layout and tables as bots/compiled/plain.py, in C.
 
    The frame and the rules are read from the same arrays that the compiled Python uses, so that both
    search the same tree from the same memory. Compiled by benchmarks/native.py for each number of

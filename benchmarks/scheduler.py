@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions, short
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.values import INFINITY, outcome_value
 

@@ -18,12 +18,12 @@ from itertools import starmap
 from typing import Any
 
 from benchmarks.measure import Section, game
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
-from bots.engine.selfplay import opening
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from bots.compiled.selfplay import opening
 from games.core import Player
-from server.elo import elo_of_score
-from server.pentanomial import Counts, moments, pair_counts
+from rating.elo import elo_of_score
+from rating.pentanomial import Counts, moments, pair_counts
 
 NODES = 8000
 """A move of the other engine, about 1 ms."""

@@ -13,8 +13,8 @@ from benchmarks.measure import Section
 from benchmarks.results import claim
 
 PROGRAM = """
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 from games.riskless import Riskless
 from maps.loader import load_map
 board = Riskless(load_map("world"))

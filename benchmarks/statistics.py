@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 
-from server.elo import SCALE, Tally, expected_score, ratings
-from server.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
+from rating.elo import SCALE, Tally, expected_score, ratings
+from rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
 """How often two equal bots draw."""

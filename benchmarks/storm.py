@@ -27,7 +27,7 @@ from benchmarks.faults import report
 from benchmarks.measure import Section
 from benchmarks.results import claim, measured_on, write_server
 from protocol.record import from_line
-from server import store
+from server.store import database as store
 
 THINK = 4.0
 """Seconds at the most that a bot thinks: bots and server have the same two cores."""

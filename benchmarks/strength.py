@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.measure import Section, game
 from benchmarks.results import claim
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
-from bots.engine.selfplay import Budget, opening, pair
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from bots.compiled.selfplay import Budget, opening, pair
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import deepen
 from bots.search.play import Table, alphabeta_search

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.results import claim
-from bots.engine.catalogue import weights_for
-from bots.engine.searcher import Searcher, Settings
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
 from bots.search.deepening import Report
 
 MAPS = ("m2", "usa", "world")

@@ -28,32 +28,32 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from games.core import Player
+from match.referee import Terms
+from match.terms import MatchSpec
 from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
-from server import store
-from server.accounts import Accounts
-from server.addresses import LOOPBACK, inside_url, listen_problem, url
-from server.arena_api import MatchSpec
-from server.arranger import Arranger
-from server.desk import LISTING_SECONDS, Desk
-from server.door import Door
-from server.gallery import AT_ONCE, MAX_BACKLOG, Gallery
-from server.guard import GuardedConnection
-from server.journal import Journal
-from server.library import Library
-from server.limits import PRIVATE, HostLimits
-from server.lobby import Lobby
-from server.loopwatch import LoopWatch
-from server.match_log import MatchLogs
-from server.meters import Meters
-from server.pages import Pages
-from server.past import Past, kept_sessions, tidy, unfinished
-from server.rating_book import RatingBook
-from server.referee import Terms
-from server.room import Room
-from server.session import Session
-from server.static import StaticFiles
+from server.lobby.accounts import Accounts
+from server.lobby.dispatch import LISTING_SECONDS, Desk
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.session import Session
+from server.net.addresses import LOOPBACK, inside_url, listen_problem, url
+from server.net.admission import Door
+from server.net.connection import GuardedConnection
+from server.net.limits import PRIVATE, HostLimits
+from server.net.loop_watch import LoopWatch
+from server.net.metrics import Meters
+from server.rooms.room import Room
+from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Gallery
+from server.store import database as store
+from server.store.journal.journal import Journal
+from server.store.journal.recovery import Past, kept_sessions, tidy, unfinished
+from server.store.queries import Library
+from server.store.rating_book import RatingBook
+from server.web.match_log import MatchLogs
+from server.web.pages import Pages
+from server.web.static import StaticFiles
 
 log = logging.getLogger("arena.host")
 
@@ -341,7 +341,7 @@ async def open_host(
                         max_size=limits.message_bytes,
                         max_queue=4,
                         write_limit=WRITE_BUFFER,
-                        ping_interval=None,  # server.pulse
+                        ping_interval=None,  # server.net.keepalive
                         open_timeout=limits.hello_seconds,
                         close_timeout=2,
                         server_header=PROGRAM,

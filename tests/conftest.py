@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.serving"]
+
 # A terminal's size is what a test makes it, and not what it happens to be started from.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)

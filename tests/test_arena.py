@@ -31,7 +31,7 @@ def test_the_table_says_what_each_module_registers(module: str) -> None:
 
 
 def test_a_command_needs_its_own_module_only() -> None:
-    assert needed(["bot", "greedy"]) == ["bots.cli"]
+    assert needed(["bot", "greedy"]) == ["bots.commands.register"]
     assert needed(["--help"]) == needed([]) == needed(["nonsense"]) == list(COMMANDS)
 
 

@@ -13,8 +13,8 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from bots.bot import Bot
-from bots.options import BadSpec
+from bots.api.bot import Bot
+from bots.api.options import BadSpec
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {
@@ -38,7 +38,7 @@ def bot_class(spec: str) -> type[Bot]:
     path = Path(file)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
-        raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of bots.bot.Bot")
+        raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of bots.api.bot.Bot")
     module = _load(path)
     found = {
         name: value
@@ -46,7 +46,7 @@ def bot_class(spec: str) -> type[Bot]:
         if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
     }
     if not found:
-        raise BadSpec(f"{file} has no bot: write a class with `from bots.bot import Bot` as its base")
+        raise BadSpec(f"{file} has no bot: write a class with `from bots.api.bot import Bot` as its base")
     if wanted and wanted not in found:
         raise BadSpec(f"{file} has no bot called {wanted!r:.60}: there are {', '.join(found)}")
     # A base class that several bots share need not be able to choose.

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from bots.bot import Bot, Clock, Ending, Resign, Thinking
+from bots.api.bot import Bot, Clock, Ending, Resign, Thinking
+from bots.api.options import BadSpec
+from bots.engines.program import Program, ProgramFault, Unanswered
 from bots.engines.registry import Engine
-from bots.options import BadSpec
-from bots.program import Program, ProgramFault, Unanswered
 
 READY = '{"ready": true}'
 PATIENCE = 0.3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from bots.bot import Bot, Clock, Thinking
+from bots.api.bot import Bot, Clock, Thinking
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.problem import Problem
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bots.bot import Bot
+from bots.api.bot import Bot
+from bots.api.options import ENGINES, BadSpec, Spec, parse_spec
+from bots.client.worker import BotFactory
 from bots.engines.from_file import bot_class, engine_name, is_file_spec
 from bots.engines.greedy import GreedyBot
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
-from bots.options import ENGINES, BadSpec, Spec, parse_spec
-from bots.worker import BotFactory
 
 
 @dataclass(frozen=True)

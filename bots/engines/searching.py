@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from bots.bot import Bot, Clock, Ending, Match, Thinking
-from bots.budget import Budget, plan
+from bots.api.bot import Bot, Clock, Ending, Match, Thinking
+from bots.api.budget import Budget, plan
+from bots.api.options import Spec
 from bots.engines.deadline import Deadline
 from bots.engines.quiet import quiet, tidy
 from bots.evaluators.catalogue import evaluator_for
-from bots.options import Spec
 from bots.search.deepening import Report, deepen
 from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
 
@@ -82,7 +82,7 @@ def backend_for(spec: Spec, match: Match) -> Backend:
     if spec.name == "minimax":
         return PythonBackend(spec, match)
     try:
-        from bots.engine.backend import CompiledBackend, fits  # noqa: PLC0415 - an extra, and slow to load
+        from bots.compiled.backend import CompiledBackend, fits  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         if missing.name not in {"numba", "numpy", "llvmlite"}:
             raise

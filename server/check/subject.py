@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 
-from server import leash
+from server.processes import supervisor as leash
 
 STOP_SECONDS = 2.0
 """From asking it to end to killing it."""

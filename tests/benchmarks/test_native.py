@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.native import PLANES, build, by_turns
-from bots.engine.plain import make_plain
+from bots.compiled.plain import make_plain
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")

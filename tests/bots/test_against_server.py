@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import anyio
 from anyio.abc import SocketStream
 
-from bots.bot import Bot, Clock
-from bots.client import Client, Options
+from bots.api.bot import Bot, Clock
+from bots.client.client import Client, Options
+from bots.client.worker import BotFactory
 from bots.engines.registry import make_engine
-from bots.worker import BotFactory
 from games.core import AnyGame
 from maps.setup import make_setup
+from match.terms import MatchSpec
 from protocol.codes import EndReason
 from protocol.timecontrol import TimeControl
-from server.arena_api import MatchSpec
 from server.host import Host, open_host
 
 

@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 OWN_BOT = """
-from bots.bot import Bot
+from bots.api.bot import Bot
 
 class Last(Bot):
     def choose(self, position, clock):

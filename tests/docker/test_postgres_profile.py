@@ -19,7 +19,7 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.record import from_line
-from tests.bots.commands import ARENA, arena, environment
+from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 from tests.peers.wire import SUBPROTOCOL
@@ -41,7 +41,7 @@ DATABASE = "postgresql://arena@db/arena"
 HELD = """
 import time
 from pathlib import Path
-from bots.bot import Bot
+from bots.api.bot import Bot
 
 class Held(Bot):
     def choose(self, position, clock):

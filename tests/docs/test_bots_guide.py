@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from bots.api.match import Match
+from bots.client.local import Local
 from bots.engines.registry import make_engine
-from bots.local import Local
-from bots.match import Match
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from protocol.timecontrol import TimeControl
-from tests.bots.commands import arena
+from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bots.md").read_text(encoding="utf-8")
 BOTS = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bots.commands import arena
+from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from server.botprocess import TOLD_RESIGNATIONS
-from tests.bots.commands import arena
+from server.processes.bot_process import TOLD_RESIGNATIONS
+from tests.bots.command_line import arena
 
 pytestmark = pytest.mark.timeout(90)
 
-HEAD = "from bots.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
+HEAD = "from bots.api.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.codes import Code
-from tests.bots.commands import ARENA, arena, environment
+from tests.bots.command_line import ARENA, arena, environment
 from tests.docs.hosting_guide import sections
 from tests.peers.wire import SUBPROTOCOL
 

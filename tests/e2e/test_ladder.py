@@ -18,7 +18,7 @@ import pytest
 from arena import main
 from protocol import record as records
 from protocol.codes import FORFEITS, EndReason
-from server.leash import CANNOT_START
+from server.processes.supervisor import CANNOT_START
 from tests.server.fleets import ROOT, all_gone, bot, processes_of
 
 ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}

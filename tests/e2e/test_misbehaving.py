@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from games.catalogue import make_game
+from match.terms import MatchSpec
 from protocol.codes import Code, EndReason
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
-from server.arena_api import MatchSpec
 from server.host import Host, open_host
 from tests.peers.honest import Honest, honest
 

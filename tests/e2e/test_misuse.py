@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidMessage
 from protocol.codes import Code, EndReason
 from protocol.record import Record
 from server.host import open_host
-from server.limits import HostLimits
+from server.net.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
 from tests.peers.honest import honest
 from tests.peers.horde import attack
@@ -61,7 +61,7 @@ async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
 async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.door.HELD_SECONDS", 0)
+    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 0)
     told, beside = await misuse("many", "200")
     assert told[0]["left"] <= LIMITS.connections_per_address - 2
     assert_unhurt(beside)
@@ -80,7 +80,7 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.door.HELD_SECONDS", 0)
+    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 0)
     limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
         open_host(limits=limits, anyone=True) as host,

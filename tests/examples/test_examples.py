@@ -12,7 +12,7 @@ import pytest
 
 from protocol.codes import EndReason
 from protocol.record import read
-from tests.bots.commands import ARENA, environment
+from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.timeout(150)  # processes of four languages: a busy machine takes long

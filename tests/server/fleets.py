@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from server.botprocess import Patience
-from server.ladder_file import BotPlan
+from ladder.file import BotPlan
+from server.processes.bot_process import Patience
 
 ROOT = Path(__file__).parents[2]
 

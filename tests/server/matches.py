@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from games.board import RisklessMap
 from games.catalogue import make_game
 from games.core import AnyGame
+from match.referee import Terms
+from match.terms import MatchSpec
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from protocol.timecontrol import TimeControl
-from server.arena_api import MatchSpec
-from server.referee import Terms
 
 PATH = RisklessMap(
     name="path4",

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
+from match.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
+from match.referee import SEATS, Referee
 from protocol.codes import EndReason
 from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
-from server import store
-from server.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
-from server.journal import Journal
-from server.referee import SEATS, Referee
+from server.store import database as store
+from server.store.journal.journal import Journal
 from tests.server.matches import terms
 
 MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 4, 8, 1, 7, 6, 2, 5, 3)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from games.core import Player
-from server.events import (
+from match.events import (
     GotReady,
     Moved,
     Opened,
     Tell,
     TurnLeft,
 )
-from server.referee import Referee
+from match.referee import Referee
 from tests.server.matches import terms
 
 MAXIE, MINNIE = Player

@@ -14,6 +14,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
+from match.referee import Referee, Terms
+from match.terms import MatchSpec
 from protocol.codes import Code, EndReason
 from protocol.messages import (
     SUBPROTOCOL,
@@ -33,11 +35,9 @@ from protocol.messages import (
     Watch,
 )
 from protocol.record import FORMAT, Record, Result
-from server.arena_api import MatchSpec
 from server.host import CannotListen, Host, open_host
-from server.journaled import events_of, records_of
-from server.referee import Referee, Terms
-from server.store import StoreError
+from server.store.database import StoreError
+from server.store.journal.reader import events_of, records_of
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 

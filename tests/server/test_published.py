@@ -5,8 +5,8 @@ Counts go from the lowest score to the highest; of pairs, a win and a loss and t
 
 import pytest
 
-from server.pentanomial import difference
-from server.sprt import Sprt
+from rating.pentanomial import difference
+from rating.sprt import Sprt
 
 TRINOMIAL = [
     # losses, draws, wins; normalised Elo and its error; superiority in per cent

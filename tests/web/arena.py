@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from bots.options import ENGINES
+from bots.api.options import ENGINES
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
@@ -32,7 +32,7 @@ DAWDLER = """
 import random
 import time
 
-from bots.bot import Bot
+from bots.api.bot import Bot
 
 
 class Dawdler(Bot):

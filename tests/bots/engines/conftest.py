@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bots.bot import Bot, Match, begin
+from bots.api.bot import Bot, Match, begin
+from bots.api.match import Ending
 from bots.engines.registry import make_engine
-from bots.match import Ending
 from games.core import AnyGame, Player
 
 Seated = Callable[..., Bot]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bots.bot import Bot
+from bots.api.bot import Bot
+from bots.api.options import BadSpec
 from bots.engines.from_file import bot_class, engine_name, is_file_spec
-from bots.options import BadSpec
 
 GOOD = """\
-from bots.bot import Bot
+from bots.api.bot import Bot
 
 class {name}(Bot):
     def choose(self, position, clock):
@@ -50,7 +50,7 @@ def test_of_several_bots_one_is_named(tmp_path: Path) -> None:
 
 
 def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None:
-    text = "from bots.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(name="Mine").replace(
+    text = "from bots.api.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(name="Mine").replace(
         "(Bot)", "(Base)"
     )
     assert bot_class(written(tmp_path, text)).__name__ == "Mine"
@@ -64,8 +64,8 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = 1\n", "has no bot: write a class with `from bots.bot import Bot` as its base"),
-        ("from bots.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
+        ("x = 1\n", "has no bot: write a class with `from bots.api.bot import Bot` as its base"),
+        ("from bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
         ("import os\nx = 1 +\n", "line 2: SyntaxError: invalid syntax"),
         ("a = 1\nb = nothing\n", "line 2: NameError: name 'nothing' is not defined"),
         ("def f():\n    raise KeyError('k')\n\nf()\n", "line 2: KeyError: 'k'"),

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.bot import Clock, Match, ask, begin
+from bots.api.bot import Clock, Match, ask, begin
 from bots.engines.greedy import GreedyBot
 from games.core import AnyGame, Player
 from maps.setup import make_setup

@@ -3,7 +3,7 @@
 from collections import Counter
 from threading import Event
 
-from bots.bot import Clock, Match, ask, begin
+from bots.api.bot import Clock, Match, ask, begin
 from bots.engines.random_bot import RandomBot
 from games.core import Player
 from games.tictactoe import TicTacToe

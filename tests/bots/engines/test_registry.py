@@ -6,9 +6,9 @@ from time import monotonic
 
 import pytest
 
-from bots.bot import Clock, ask
+from bots.api.bot import Clock, ask
+from bots.api.options import ENGINES, BadSpec
 from bots.engines.registry import make_engine
-from bots.options import ENGINES, BadSpec
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from tests.bots.engines.conftest import Seated
@@ -31,7 +31,9 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
     engine = make_engine("alphabeta:depth=3")
     assert (engine.name, engine.spec) == ("alphabeta", "alphabeta:depth=3")
     file = tmp_path / "my_bot.py"
-    file.write_text("from bots.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n")
+    file.write_text(
+        "from bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
+    )
     engine = make_engine(f"{file}:A")
     assert (engine.name, engine.spec) == ("my_bot", f"{file}:A")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bots.bot import Bot, Clock, Match, ask
-from bots.engine.backend import CompiledBackend
+from bots.api.bot import Bot, Clock, Match, ask
+from bots.api.options import ENGINES, parse_spec
+from bots.compiled.backend import CompiledBackend
 from bots.engines.searching import PythonBackend, SearchingBot
-from bots.options import ENGINES, parse_spec
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from tests.bots.engines.conftest import Seated

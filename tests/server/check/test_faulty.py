@@ -10,7 +10,7 @@ import pytest
 
 from protocol.timecontrol import TimeControl
 from server.check.run import Finding, examine
-from tests.bots.commands import ARENA
+from tests.bots.command_line import ARENA
 
 pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes again and again
 

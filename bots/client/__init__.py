@@ -1,0 +1,1 @@
+"""A bot's side of the wire."""

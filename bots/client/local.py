@@ -1,0 +1,138 @@
+"""A match in this process, without a server: whoever calls plays one seat, a bot the other.
+
+The bot gets a clock that runs as its time control says, but nobody's flag falls: this is for trying
+a bot and for playing against one, not for results.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+from msgspec import UNSET
+
+from bots.api.bot import ask, begin
+from bots.api.clock import Clock
+from bots.api.match import Ending, Match
+from bots.api.thinking import Thinking
+from bots.client.state.moves import move_message
+from bots.client.worker import BotFactory
+from games.core import Player
+from protocol import messages
+from protocol.codes import EndReason
+from protocol.messages import Players, Seat
+from protocol.record import FORMAT, Record, RecordedMove, Result
+
+
+class Local:
+    """One match; `match.seat` is the bot's."""
+
+    def __init__(self, make: BotFactory, match: Match) -> None:
+        """Makes the bot and has it prepare; raises what the bot raises."""
+        self.match = match
+        self.moves: list[Any] = []
+        self._positions = [match.game.start()]
+        self._told: list[RecordedMove] = []
+        self._left = match.time_control.base_ms / 1000
+        self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._since = time.monotonic()
+        self._resigned: Player | None = None
+        self._bot = make()
+        begin(self._bot, match)
+        self._bot.prepare()
+
+    @property
+    def position(self) -> Any:
+        """The position to be played in."""
+        return self._positions[-1]
+
+    def play(self, move: Any) -> None:
+        """Play the caller's move. Raises IllegalMove."""
+        self._push(move, None, time.monotonic() - self._since)
+
+    def answer(self) -> tuple[Any, Thinking | None]:
+        """Have the bot play; its move and what it tells of it.
+
+        Raises what the bot raises, IllegalMove for a move that is not allowed, and BadChoice.
+        """
+        control = self.match.time_control
+        if self.moves:
+            self._bot.opponent_moved(self.moves[-1], self.position)
+        clock = Clock(
+            mine=self._left,
+            theirs=control.base_ms / 1000,
+            increment=control.increment_ms / 1000,
+            per_move=control.per_move,
+            margin=self.match.margin_ms / 1000,
+            arrived=time.monotonic(),
+        )
+        move = ask(self._bot, self.position, clock, Event())
+        took = time.monotonic() - clock.arrived
+        thinking = self._bot.thinking
+        message, _ = move_message(self.match, len(self.moves), self.position, move, thinking)
+        self._push(move, None if message.thinking is UNSET else message.thinking, took)
+        if not control.per_move:
+            self._left = max(0.0, self._left - took) + clock.increment
+        return move, thinking
+
+    def undo(self) -> bool:
+        """Take back the caller's last move, and the bot's answer to it. False when there is none."""
+        game = self.match.game
+        before = [
+            n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
+        ]
+        if not before:
+            return False
+        del self.moves[before[-1] :], self._told[before[-1] :], self._positions[before[-1] + 1 :]
+        return True
+
+    def resign(self, player: Player) -> None:
+        """A player gives up."""
+        self._resigned = player
+
+    def close(self) -> None:
+        """Tell the bot of the end."""
+        result = self._result()
+        winner = Player(result.winner) if result.winner else None
+        try:
+            self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
+        finally:
+            self._bot.close()
+
+    def record(self) -> Record:
+        """The match as a record."""
+        return Record(
+            format=FORMAT,
+            match=uuid.uuid4().hex,
+            event="play",
+            game=self.match.game.name,
+            setup=self.match.game.setup(),
+            players=Players(self.match.maxie, self.match.minnie),
+            time_control=str(self.match.time_control),
+            started=self._started,
+            moves=list(self._told),
+            result=self._result(),
+        )
+
+    def _push(self, move: Any, thinking: messages.Thinking | None, seconds: float) -> None:
+        game = self.match.game
+        self._positions.append(game.play(self.position, move))
+        self.moves.append(move)
+        self._told.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
+        self._since = time.monotonic()
+
+    def _result(self) -> Result:
+        if self._resigned is not None:
+            return Result(_seat(self._resigned.opponent), EndReason.RESIGNATION, f"{self._resigned} resigned")
+        outcome = self.match.game.outcome(self.position)
+        if outcome is None:
+            return Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
+        reason = EndReason.named(outcome.reason.value)
+        return Result(_seat(outcome.winner), reason, reason.meaning)
+
+
+def _seat(player: Player | None) -> Seat | None:
+    return None if player is None else "maxie" if player is Player.MAXIE else "minnie"

@@ -1,0 +1,1 @@
+"""What the client decides, without touching the world. Pure."""

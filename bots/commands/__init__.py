@@ -1,0 +1,1 @@
+"""The commands of whoever writes bots and looks into searches."""

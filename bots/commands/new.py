@@ -1,0 +1,65 @@
+"""`arena new`: writes a first bot, to be changed from there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from keyword import iskeyword
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from console import Failure, Misuse, err
+
+TEMPLATE = '''\
+"""A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
+
+from bots.api.bot import Bot
+
+
+class {name}(Bot):
+    def choose(self, position, clock):
+        # One of self.game.moves(position). `clock.mine` is the time left, in seconds.
+        return max(self.game.moves(position), key=lambda move: self.worth(position, move))
+
+    def worth(self, position, move):
+        after = self.game.successor(position, move)
+        outcome = self.game.outcome(after)
+        if outcome is not None:  # over: won, drawn or lost
+            return 0 if outcome.winner is None else 1_000_000 if outcome.winner is self.seat else -1_000_000
+        # An estimate is high when it is good for Maxie; her sign is +1, Minnie's is -1.
+        return self.seat.sign * self.game.estimate(after)
+'''
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena new`."""
+    app.command("new")(new)
+
+
+def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, NAME.py.")]) -> None:
+    """Write a small commented bot that plays every game. A file that is there is left alone.
+
+    Example: arena new my_bot.py
+    """
+    if file.suffix != ".py":
+        raise Misuse(f"{file} is no Python file: give a name that ends in .py, as in my_bot.py")
+    words = re.findall(r"[A-Za-z][A-Za-z0-9]*", file.stem)
+    name = "".join(word[0].upper() + word[1:] for word in words) or "MyBot"
+    # A class called Bot would hide its own base, and None can be no class.
+    name = "MyBot" if name == "Bot" or iskeyword(name) else name
+    text = TEMPLATE.format(file=shlex.quote(file.name), name=name)
+    try:
+        with file.open("x", encoding="utf-8") as target:
+            target.write(text)
+    except FileExistsError:
+        raise Failure(f"{file} is there already: choose another name, or remove it first") from None
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}") from None
+    err.print(
+        f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,184 @@
+"""`arena play`: a person at the terminal plays an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bots.api.match import Match
+from bots.api.thinking import Thinking
+from bots.client.local import Local
+from bots.client.state.moves import BadChoice
+from bots.commands.bot import load_engine
+from bots.engines.registry import Engine
+from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption
+from games.core import AnyGame, Game, GameError, Player
+from protocol.codes import EndReason
+from protocol.record import to_line
+from protocol.timecontrol import BadTimeControl, TimeControl
+
+LoadGame = Callable[[str, str], AnyGame]
+"""From a game's and a map's name to the game. Raises console.Misuse."""
+Show = Callable[[Game[Any, Any], Any], None]
+"""Draws a position for a person."""
+
+HELP = """\
+Type a move, as `moves` lists them, or one of these words:
+  moves    the legal moves
+  show     the position again
+  undo     take back your last move and the answer to it
+  resign   give up
+  quit     leave without an end (Ctrl-D does the same)"""
+
+
+def register(app: typer.Typer, load_game: LoadGame, show: Show) -> None:
+    """Add `arena play`."""
+
+    @app.command("play")
+    def play(
+        engine: Annotated[str, typer.Argument(help="The engine to play against.")] = "alphabeta",
+        seat: Annotated[
+            Literal["maxie", "minnie"], typer.Option("--seat", help="Yours; maxie begins.")
+        ] = "maxie",
+        game: GameOption = "riskless",
+        map: MapOption = "m2",
+        tc: TimeOption = "1/move",
+        record: RecordOption = None,
+    ) -> None:
+        """Play an engine at the terminal. You have all the time you want; --tc is the engine's.
+
+        Example: arena play alphabeta --map world --seat minnie
+        """
+        try:
+            control = TimeControl.parse(tc)
+        except BadTimeControl as error:
+            raise Misuse(f"--tc: {error}") from None
+        opponent = load_engine(engine)
+        rules = load_game(game, map)
+        if record is not None:
+            _check_writable(record)
+        local = _open(opponent, rules, Player(seat), control)
+        try:
+            ended = _converse(local, rules, Player(seat), lambda: show(rules, local.position))
+        except KeyboardInterrupt:
+            typer.echo("\nStopped: the match has no end.")
+            raise
+        finally:
+            local.close()
+        if record is not None:
+            _keep(local, record, ended=ended)
+
+
+def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -> Local:
+    maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
+    match = Match(game, seat.opponent, maxie=maxie, minnie=minnie, time_control=control)
+    typer.echo(f"{opponent.name} prepares …")
+    try:
+        return Local(opponent.make, match)
+    except Exception as error:
+        raise Failure(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
+
+
+def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
+    """Play to the end. False when the person left before."""
+    with suppress(ImportError):
+        import readline  # noqa: F401, PLC0415 - so that the line can be edited, and the last ones come back
+    typer.echo(f"You are {seat}. Type a move, or help.\n")
+    show()
+    while (outcome := game.outcome(local.position)) is None:
+        if game.player(local.position) is not seat:
+            _answer(local, game)
+            show()
+            continue
+        try:
+            line = input(f"{seat} > ").strip()
+        except EOFError:
+            line = "quit"
+            typer.echo()
+        match line.lower():
+            case "":
+                pass
+            case "help" | "?":
+                typer.echo(HELP)
+            case "moves":
+                typer.echo(", ".join(game.move_to_text(move) for move in game.moves(local.position)))
+            case "show":
+                show()
+            case "undo":
+                if local.undo():
+                    show()
+                else:
+                    typer.echo("There is nothing to take back.")
+            case "resign":
+                local.resign(seat)
+                typer.echo("You resign.")
+                return True
+            case "quit" | "exit":
+                typer.echo("Bye: the match has no end.")
+                return False
+            case _:
+                if _move(local, game, line):
+                    show()
+    won = "You win" if outcome.winner is seat else "You lose" if outcome.winner else "A draw"
+    typer.echo(f"{won}: {EndReason.named(outcome.reason.value).meaning}.")
+    return True
+
+
+def _move(local: Local, game: AnyGame, line: str) -> bool:
+    try:
+        local.play(game.move_from_text(line))
+    except GameError as error:
+        typer.echo(str(error))
+        return False
+    return True
+
+
+def _answer(local: Local, game: AnyGame) -> None:
+    name = local.match.maxie if local.match.seat is Player.MAXIE else local.match.minnie
+    try:
+        move, thinking = local.answer()
+    except (GameError, BadChoice) as error:
+        raise Failure(
+            f"{name} made no move that the rules allow at ply {len(local.moves)}: {error}"
+        ) from None
+    except Exception as error:
+        raise Failure(f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}") from error
+    typer.echo(f"\n{name} plays {game.move_to_text(move)}{_figures(game, thinking)}\n")
+
+
+def _figures(game: AnyGame, thinking: Thinking | None) -> str:
+    if thinking is None:
+        return ""
+    parts = []
+    if thinking.depth is not None:
+        parts.append(f"depth {thinking.depth}")
+    if thinking.value is not None:
+        parts.append(f"value {thinking.value:g}")
+    if thinking.nodes is not None:
+        parts.append(f"{thinking.nodes:,} nodes")
+    if len(thinking.line) > 1:
+        parts.append("then " + ", ".join(game.move_to_text(move) for move in thinking.line[1:6]))
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _check_writable(path: Path) -> None:
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
+
+
+def _keep(local: Local, path: Path, *, ended: bool) -> None:
+    if not ended:
+        typer.echo("Nothing is recorded: the match has no end.")
+        return
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(to_line(local.record()) + "\n")
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from None
+    typer.echo(f"The match is in {path}.")

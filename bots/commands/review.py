@@ -1,0 +1,84 @@
+"""What `arena replay --analyse` prints and draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+
+from bots.api.options import BadSpec
+from bots.commands.picture_file import write_picture
+from bots.evaluators.catalogue import UnknownEvaluator
+from bots.evaluators.weights import BadWeights
+from bots.review.plot import review_svg
+from bots.review.replay import Replay, summary
+from bots.review.review import Judged, losses, review
+from bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
+from console import Failure, Misuse, err, out, write_json
+from games.core import Player
+from games.riskless import Riskless
+
+
+def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path | None) -> None:
+    """Judge a match and show it. Raises Misuse or Failure."""
+    judged: list[Judged] = []
+    try:
+        for each in review(played, engine, depth):
+            judged.append(each)
+            if err.is_terminal:
+                err.print(f"\rply {each.ply + 1} of {played.plies}", end="", highlight=False)
+    except (BadSpec, UnknownEvaluator) as error:
+        raise Misuse(f"--analyse: {error}") from None
+    except BadWeights as error:
+        raise Failure(f"--analyse: {error}") from None
+    if err.is_terminal:
+        err.print()
+    players = played.record.players
+    if svg is not None:
+        try:
+            names = (players.maxie, players.minnie)
+            picture = review_svg(
+                judged, summary(played.record), names, engine, armies=played.game.name == Riskless.name
+            )
+        except ValueError as error:
+            raise Failure(str(error)) from None
+        write_picture(picture, svg)
+    if json is not None:
+        write_json(judged, json)
+    elif svg is None or str(svg) != "-":
+        _print(played, judged, engine, depth)
+
+
+def _print(played: Replay, judged: list[Judged], engine: str, depth: int) -> None:
+    out.print(played.told(0), markup=False, highlight=False, soft_wrap=True)
+    unit = ", 100 to an army" if played.game.name == Riskless.name else ""
+    table = Table(title=f"{engine} to depth {depth}; values for maxie{unit}", title_justify="left")
+    for column in ("ply", "player", "move", "", "value", "lost", "better"):
+        table.add_column(column, justify="right" if column in ("ply", "value", "lost") else "left")
+    for each in judged:
+        better = each.better if each.lost else ""
+        table.add_row(
+            str(each.ply), each.player, each.move, each.mark, _told(each.after), _lost(each), better
+        )
+    out.print(table)
+    for player, (marked, moves) in losses(judged).items():
+        out.print(f"{player}: {marked} of {moves} moves marked", markup=False, highlight=False)
+
+
+def _told(value: int) -> str:
+    """A value as a person reads it: `-250`, or `maxie in 3`, the plies to a certain win."""
+    plies = plies_to_end(value)
+    return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
+
+
+def _lost(each: Judged) -> str:
+    """What the mover gave away: hundredths of an army, plies to a certain end, or what was certain."""
+    if not each.lost:
+        return ""
+    mover = Player(each.player)
+    if mover.sign * each.value > ESTIMATE_LIMIT >= mover.sign * each.after:
+        return "the win"
+    if mover.sign * each.after < -ESTIMATE_LIMIT <= mover.sign * each.value:
+        return "the match"
+    plies = "ply" if each.lost == 1 else "plies"
+    return f"{each.lost} {plies}" if is_decided(each.value) else str(each.lost)

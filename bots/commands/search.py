@@ -1,0 +1,242 @@
+"""`arena trace` and `arena analyse`: the searches at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from bots.api.options import BadSpec
+from bots.commands.compare import compare_command
+from bots.commands.picture_file import write_picture
+from bots.commands.trees import TreeError, load_tree, tree_names
+from bots.evaluators import BadWeights, UnknownEvaluator
+from bots.review.analysis import (
+    DEEPENING,
+    REFERENCE,
+    Analysis,
+    analyse,
+    line_path,
+    parse_reference,
+    run_reference,
+)
+from bots.search.algorithms import ALGORITHMS
+from bots.search.deepening import MAX_DEPTH
+from bots.search.seen_tree import seen_tree
+from bots.search.trace_text import closing_lines, trace_lines, value_text
+from bots.search.tree_picture import TooBig, tree_svg
+from bots.search.watch import Event
+from console import Failure, GameOption, JsonOption, MapOption, Misuse, out, write_json
+from games.core import AnyGame, BadData, Game
+from games.explicit import WrongPlace
+
+LoadGame = Callable[[str, str], AnyGame]
+"""The game that `--game` and `--map` name; handed in, because only `bots.commands.register` knows maps."""
+
+SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
+
+SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it here as SVG; - is the output.")]
+
+
+def register(app: typer.Typer, load_game: LoadGame) -> None:
+    """Add `arena trace` and `arena analyse`."""
+    app.command("trace")(trace_command)
+    app.command("analyse")(_analyse_command(load_game))
+
+
+def trace_command(
+    tree: Annotated[str, typer.Argument(help=f"{', '.join(tree_names())}, or a file NAME.json.")],
+    algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; as in jamboree:prune=0.5.")],
+    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Plies; else the whole tree.")] = None,
+    estimates: Annotated[
+        bool,
+        typer.Option("--estimates/--no-estimates", help="Lines for leaves, as in Figure 4 of the course."),
+    ] = True,
+    svg: SvgOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Print how an algorithm searches an explicit tree, in the form of the course's own traces.
+
+    Example: arena trace HandoutBig alphabeta --svg tree.svg
+    """
+    try:
+        game = load_tree(tree)
+        spec = parse_reference(algorithm)
+    except (TreeError, BadSpec) as error:
+        raise Misuse(str(error)) from None
+    depth = game.height if depth is None else min(depth, game.height)
+    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
+        endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
+        raise Misuse(
+            f"{spec.name} recurses, {MAX_DEPTH} plies at the most, not {depth}; no limit have {endless}"
+        )
+    start = game.start()
+    try:
+        result, watch = run_reference(game, start, depth, spec, tracing=True)
+    except WrongPlace as error:
+        raise Failure(f"{tree}, {spec.name} to depth {depth}: {error}") from None
+    except (UnknownEvaluator, BadWeights) as error:
+        raise Misuse(str(error)) from None
+    lines = [*trace_lines(game, watch.events or (), estimates=estimates)]
+    lines += closing_lines(game, start, result, watch.leaves)
+    if svg is not None:
+        title = f"{tree}: {algorithm}, {watch.leaves} leaves, value {result.value}"
+        _draw(svg, game, start, depth, watch.events or (), title, result.line)
+    if json is not None:
+        row = {
+            "tree": tree,
+            "algorithm": spec.name,
+            "options": dict(spec.values),
+            "depth": depth,
+            "value": result.value,
+            "move": result.move,
+            "nodes": watch.nodes,
+            "terminals_visited": watch.leaves,
+            "trace": lines,
+        }
+        write_json(row, json)
+    if "-" not in (str(json), str(svg)):
+        typer.echo("\n".join(lines))
+
+
+def _analyse_command(load_game: LoadGame) -> Callable[..., None]:
+    def analyse_command(
+        game: GameOption = "riskless",
+        map: MapOption = "m2",
+        position: Annotated[
+            str,
+            typer.Option(
+                "--position", help="A position in one line, as `arena play` prints it; else the start."
+            ),
+        ] = "",
+        engine: Annotated[
+            str,
+            typer.Option(
+                "--engine",
+                help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
+                f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
+            ),
+        ] = "alphabeta",
+        depth: Annotated[int, typer.Option("--depth", min=1, max=MAX_DEPTH, help="Plies to look ahead.")] = 4,
+        fixed: Annotated[
+            bool,
+            typer.Option(
+                "--fixed", help="Search once, in move order, with nothing remembered: as `arena trace`."
+            ),
+        ] = False,
+        trace: Annotated[bool, typer.Option("--trace", help="Print the search of the last depth.")] = False,
+        compare: Annotated[
+            bool, typer.Option("--compare", help="Instead, count the leaves of every algorithm by depth.")
+        ] = False,
+        budget: Annotated[
+            int,
+            typer.Option(
+                "--budget", min=10, max=10**8, help="With --compare: the most leaves of one search."
+            ),
+        ] = 20_000,
+        svg: SvgOption = None,
+        json: JsonOption = None,
+    ) -> None:
+        """Show what an engine thinks of a position, and with --trace or --svg its whole search.
+
+        The search is the one in Python, to the full depth, whether or not the engine plays compiled.
+
+        With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
+        q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
+
+        Example: arena analyse --game tictactoe --position X.O/.../... --engine jamboree --depth 6
+        """
+        rules: Game[Any, Any] = load_game(game, map)
+        start = _position(rules, position)
+        if compare:
+            compare_command(rules, start, depth, budget, svg, json)
+            return
+        drawing = trace or svg is not None
+        try:
+            found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
+        except BadSpec as error:
+            raise Misuse(f"--engine: {error}") from None
+        except (UnknownEvaluator, BadWeights) as error:
+            raise Misuse(f"--engine: {error}") from None
+        _show(rules, start, found, trace=trace, svg=svg, json=json)
+
+    return analyse_command
+
+
+def _position(game: Game[Any, Any], text: str) -> Any:
+    try:
+        position = game.position_from_text(text) if text else game.start()
+    except BadData as error:
+        raise Misuse(f"--position: {error}") from None
+    outcome = game.outcome(position)
+    if outcome is not None:
+        raise Misuse(f"--position: nothing to think about, the match is over: {outcome}")
+    return position
+
+
+def _show(
+    game: Game[Any, Any], position: Any, found: Analysis, *, trace: bool, svg: Path | None, json: Path | None
+) -> None:
+    events = found.watch.events or ()
+    if svg is not None:
+        title = f"{found.spec.name}, depth {found.last.depth}: {found.watch.nodes} nodes, {found.watch.leaves} leaves"
+        _draw(svg, game, position, found.last.depth, events, title, found.last.line)
+    if json is not None:
+        write_json(_rows(game, position, found), json)
+    if "-" in (str(json), str(svg)):
+        return
+    if trace:
+        typer.echo("\n".join(trace_lines(game, events)))
+    table = Table("depth", "value", "nodes", "line", box=None, header_style="bold")
+    for column in table.columns[:3]:
+        column.justify = "right"
+    for report in found.reports:
+        value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
+        table.add_row(str(report.depth), value, f"{report.nodes:,}", _line(game, report.line))
+    out.print(table)
+    out.print(
+        f"{game.player(position)} plays {game.move_to_text(found.last.move)}", markup=False, highlight=False
+    )
+
+
+def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
+    return ", ".join(game.move_to_text(move) for move in line)
+
+
+def _rows(game: Game[Any, Any], position: Any, found: Analysis) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "position": game.position_to_text(position),
+        "engine": found.spec.name,
+        "options": dict(found.spec.values),
+        "reports": [
+            {
+                "depth": report.depth,
+                "value": report.value,
+                "move": game.move_to_data(report.move),
+                "line": [game.move_to_text(move) for move in report.line],
+                "nodes": report.nodes,
+            }
+            for report in found.reports
+        ],
+        "trace": list(trace_lines(game, found.watch.events)) if found.watch.events is not None else None,
+    }
+
+
+def _draw(
+    path: Path,
+    game: Game[Any, Any],
+    position: Any,
+    depth: int,
+    events: Sequence[Event],
+    title: str,
+    line: tuple[Any, ...],
+) -> None:
+    try:
+        picture = tree_svg(seen_tree(game, position, depth, events), title, line_path(game, position, line))
+    except TooBig as error:
+        raise Failure(f"--svg: {error}: choose a smaller --depth") from None
+    write_picture(picture, path)

@@ -1,0 +1,389 @@
+"""The search: alpha-beta as one loop over an explicit stack, with whatever makes it fast.
+
+Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window ALPHA..BETA, both for
+its player to move; a node at depth 0 is estimated, a won one is worth WIN less its distance from the
+root. With option EXACT the value of the root and its leftmost best move are those of the plain minimax
+of that depth, at every number of threads and whatever the table holds. A stop leaves in the root's
+frame the best of the moves that were searched, and in the table only what is true.
+
+Each step of the loop works on the frame at register AT and says what the next step is: a node is
+entered, a move of it begun, a value received, the node finished. Everything lies in memory, none of it
+in Python's stack: a recursive kernel would pass its arrays, seven words each, at every call, and numba
+would not find it in its cache.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from bots.compiled.cache import inlined, kernel
+from bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
+from bots.compiled.jamboree import Jamboree, edge_of, interrupted
+from bots.compiled.kernel import DRAW, LOST, PLAYING, Kernel
+from bots.compiled.layout import (
+    FIRST,
+    UNFIXED,
+    Frame,
+    Option,
+    Order,
+    Register,
+    Role,
+    Shared,
+    Sizes,
+    Split,
+    Stage,
+)
+from bots.compiled.ordering import Ordering
+from bots.compiled.selective import UNSETTLED, Selective
+from bots.compiled.table import (
+    EXACT,
+    LOWER,
+    UPPER,
+    answers,
+    depth_of,
+    expect,
+    keep,
+    make_hash,
+    move_of,
+    probe,
+    salted,
+    value_of,
+)
+from bots.search.values import INFINITY, WIN
+
+ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
+_POLL = 31
+
+
+@cache
+def make_search(game: Kernel) -> Any:
+    """search(mem, shared, rules, table, helping) for one game.
+
+    `helping` 0: search the root in frame 0, and return DONE or STOPPED. `helping` 1: work at split points
+    of other threads until Shared.QUIT.
+    """
+    words = game.words
+    frame_words = Sizes(words, 0).frame
+    moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
+    hash_of = make_hash(game.key_words)
+    order = Ordering(game, frame_words)
+    score_rest, pick, hint_first, reward = order.score_rest, order.pick, order.hint_first, order.reward
+    selective = Selective(game)
+    settled, left_out, reduction = selective.settled, selective.left_out, selective.reduction
+    jamboree = Jamboree(game, frame_words, pick)
+    open_split, close_split = jamboree.open_split, jamboree.close_split
+    take, report = jamboree.take, jamboree.report
+    leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
+
+    @inlined
+    def give(mem: Any, at: Any, value: Any) -> Any:
+        """The node at `at` is worth `value`: tell its parent."""
+        put(mem, Register.VALUE, -value)
+        put(mem, Register.AT, at - frame_words)
+        return GOT
+
+    @inlined
+    def descend(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
+        """Search the child of `at`, whose position is there, with the window low..high of `at`."""
+        node = at + words
+        child = node + frame_words
+        put(mem, child + Frame.DEPTH, depth)
+        put(mem, child + Frame.DISTANCE, get(mem, node + Frame.DISTANCE) + 1)
+        put(mem, child + Frame.ALPHA, -high)
+        put(mem, child + Frame.BETA, -low)
+        put(mem, Register.AT, at + frame_words)
+        return ENTER
+
+    @inlined
+    def poll(mem: Any, shared: Any) -> Any:
+        """Whether to stop; also counts the nodes of all threads against the limit."""
+        new = get(mem, Register.NODES) - get(mem, Register.COUNTED)
+        put(mem, Register.COUNTED, get(mem, Register.NODES))
+        if fetch_add(shared, Shared.NODES, new) + new >= get(shared, Option.NODE_LIMIT):
+            poke(shared, Shared.STOP, 1)
+        return interrupted(mem, shared)
+
+    @inlined
+    def enter(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
+        at = get(mem, Register.AT)
+        node = at + words
+        entered = get(mem, Register.ENTERED) + 1
+        put(mem, Register.ENTERED, entered)
+        put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+        put(mem, node + Frame.ROLE, Role.NONE)
+        put(mem, node + Frame.FIXED, UNFIXED)
+        if entered & _POLL == 0 and poll(mem, shared):
+            return UNWIND
+        depth = get(mem, node + Frame.DEPTH)
+        distance = get(mem, node + Frame.DISTANCE)
+        key = hash_of(mem, at)
+        plies_left = get(shared, Option.PLIES_LEFT) - distance
+        if depth >= plies_left:
+            key = salted(key, plies_left)
+        put(mem, node + Frame.KEY, key)
+        expect(table, get(shared, Option.TABLE_MASK), key)
+        value = settled(mem, shared, rules, at)
+        if value != UNSETTLED:
+            return give(mem, at, value)
+        hint = -1
+        if get(shared, Option.HINTS) != 0:
+            data = probe(table, get(shared, Option.TABLE_MASK), key)
+            if data != 0:
+                hint = move_of(data)
+                value = value_of(data, distance)
+                if (
+                    depth_of(data) == depth
+                    and distance > 0
+                    and get(shared, Option.TABLE) != 0
+                    and answers(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
+                ):
+                    put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
+                    return give(mem, at, value)
+        list_moves(mem, rules, at, distance)
+        put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
+        put(mem, node + Frame.BEST, -INFINITY)
+        put(mem, node + Frame.BEST_MOVE, -1)
+        put(mem, node + Frame.NEXT, 0)
+        if hint >= 0 and distance > 0 and not hint_first(mem, node, hint):
+            hint = -1
+        put(mem, node + Frame.HINT, hint)
+        return NEXT
+
+    @inlined
+    def list_moves(mem: Any, rules: Any, at: Any, distance: Any) -> None:
+        node = at + words
+        list_at = get(mem, Register.LISTS) + (at - FIRST) // frame_words * get(mem, Register.WIDTH)
+        count = moves(rules, mem, at, list_at)
+        put(mem, node + Frame.LIST, list_at)
+        put(mem, node + Frame.COUNT, count)
+        put(mem, node + Frame.ORDER, Order.RAW)
+        # the first iteration puts the root's moves in order, and the caller keeps the order up
+        if distance == 0 and get(mem, node + Frame.DEPTH) > 1:
+            for i in range(count):
+                put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
+            put(mem, node + Frame.ORDER, Order.FINAL)
+
+    @inlined
+    def advance(mem: Any, shared: Any, rules: Any) -> Any:
+        at = get(mem, Register.AT)
+        node = at + words
+        if get(mem, node + Frame.ROLE) != Role.NONE:
+            return advance_shared(mem, shared, at)
+        i = get(mem, node + Frame.NEXT)
+        if i >= get(mem, node + Frame.COUNT) or left_out(mem, shared, node, i):
+            return FINISH
+        if get(mem, node + Frame.ORDER) == Order.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
+            score_rest(mem, shared, rules, at)
+        if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
+            fixing(mem, shared, node, i)
+            if (
+                i > 0
+                and peek(shared, Shared.IDLE) > 0
+                and (get(shared, Option.COURSE) == 0 or get(mem, node + Frame.FIXED) != UNFIXED)
+                and open_split(mem, shared, at)
+            ):
+                return NEXT
+        if get(mem, node + Frame.ORDER) == Order.SCORED:
+            pick(mem, node, i)
+        move = get(mem, get(mem, node + Frame.LIST) + i)
+        distance = get(mem, node + Frame.DISTANCE)
+        exact = get(shared, Option.EXACT)
+        edge = edge_of(get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact)
+        fixed = get(mem, node + Frame.FIXED)
+        if fixed != UNFIXED:
+            edge = edge_of(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
+        put(mem, node + Frame.NEXT, i + 1)
+        put(mem, node + Frame.MOVE, move)
+        put(mem, node + Frame.EDGE, edge)
+        put(mem, node + Frame.PLACE, i)
+        return BEGIN
+
+    @inlined
+    def fixing(mem: Any, shared: Any, node: Any, i: Any) -> None:
+        """The course's form: after floor(prune × n) moves the window stays as it is."""
+        first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
+        if get(shared, Option.COURSE) != 0 and i == first:
+            put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
+            put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
+
+    @inlined
+    def begin(mem: Any, shared: Any, rules: Any) -> Any:
+        """Search MOVE, the one at PLACE of the order, against EDGE."""
+        at = get(mem, Register.AT)
+        node = at + words
+        i = get(mem, node + Frame.PLACE)
+        to = at + frame_words
+        edge = get(mem, node + Frame.EDGE)
+        beta = get(mem, node + Frame.BETA)
+        play(rules, mem, at, to, get(mem, node + Frame.MOVE))
+        distance = get(mem, node + Frame.DISTANCE) + 1
+        depth = get(mem, node + Frame.DEPTH) - 1
+        put(mem, node + Frame.STAGE, Stage.FULL)
+        ended = status(rules, mem, to)
+        if ended != PLAYING:
+            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+            value = 0 if ended == DRAW else WIN - distance
+            put(mem, Register.VALUE, value if ended == LOST else -value)
+            return GOT
+        if distance >= get(shared, Option.PLIES_LEFT):
+            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+            put(mem, Register.VALUE, 0)
+            return GOT
+        if depth <= 0:
+            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+            put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
+            put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
+            return GOT
+        high = beta
+        fixed = get(mem, node + Frame.FIXED) != UNFIXED
+        if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
+            put(mem, node + Frame.STAGE, Stage.TEST)
+            high = edge + 1
+        less = reduction(mem, shared, node, i)
+        if less > 0 and high - edge == 1:
+            put(mem, node + Frame.STAGE, Stage.REDUCED)
+            return descend(mem, at, depth - less, edge, high)
+        return descend(mem, at, depth, edge, high)
+
+    @inlined
+    def receive(mem: Any, shared: Any) -> Any:
+        at = get(mem, Register.AT)
+        node = at + words
+        value = get(mem, Register.VALUE)
+        edge = get(mem, node + Frame.EDGE)
+        beta = get(mem, node + Frame.BETA)
+        shared_node = get(mem, node + Frame.ROLE) != Role.NONE
+        stage = get(mem, node + Frame.STAGE)
+        if stage == Stage.REDUCED and value > edge:
+            put(mem, node + Frame.STAGE, Stage.TEST if beta - edge > 1 else Stage.FULL)
+            return descend(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, edge + 1)
+        if shared_node:
+            report(mem, shared, at, value, stage != Stage.FULL)
+            return NEXT
+        if stage == Stage.TEST and value > edge and value < beta:
+            put(mem, node + Frame.STAGE, Stage.FULL)
+            return descend(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, beta)
+        if value > get(mem, node + Frame.BEST):
+            put(mem, node + Frame.BEST, value)
+        if value > edge:
+            return improve(mem, shared, node, value, beta)
+        return NEXT
+
+    @inlined
+    def improve(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
+        """MOVE beat its edge."""
+        move = get(mem, node + Frame.MOVE)
+        fixed = get(mem, node + Frame.FIXED) != UNFIXED
+        if fixed:
+            distance = get(mem, node + Frame.DISTANCE)
+            best_move = get(mem, node + Frame.BEST_MOVE)
+            alpha = get(mem, node + Frame.ALPHA)
+            if value <= edge_of(alpha, best_move, move, distance, get(shared, Option.EXACT)):
+                return NEXT
+        put(mem, node + Frame.ALPHA, value)
+        put(mem, node + Frame.BEST_MOVE, move)
+        if value >= beta and not fixed:
+            reward(mem, node, move)
+            return FINISH
+        return NEXT
+
+    @inlined
+    def finish(mem: Any, shared: Any, table: Any, helping: Any) -> Any:
+        at = get(mem, Register.AT)
+        node = at + words
+        best = get(mem, node + Frame.BEST)
+        if get(shared, Option.HINTS) != 0:
+            bound = EXACT
+            move = get(mem, node + Frame.BEST_MOVE)
+            if best >= get(mem, node + Frame.BETA):
+                bound = LOWER
+            elif best <= get(mem, node + Frame.FLOOR):
+                bound = UPPER
+                move = get(mem, node + Frame.HINT)
+            keep(
+                table,
+                get(shared, Option.TABLE_MASK),
+                get(mem, node + Frame.KEY),
+                best,
+                get(mem, node + Frame.DISTANCE),
+                get(mem, node + Frame.DEPTH),
+                bound,
+                move,
+                get(shared, Option.GENERATION),
+            )
+        if at == FIRST and helping == 0:
+            return DONE
+        return give(mem, at, best)
+
+    @inlined
+    def advance_shared(mem: Any, shared: Any, at: Any) -> Any:
+        node = at + words
+        if take(mem, shared, at):
+            # a claimed move is searched like a first one: with the whole window
+            place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
+            put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
+            put(mem, Register.WAITED, 0)
+            return BEGIN
+        if get(mem, node + Frame.ROLE) == Role.HELPER:
+            return IDLE if leave(mem, shared, at) else NEXT
+        if close_split(mem, shared, at):
+            if get(mem, node + Frame.BEST) >= get(mem, node + Frame.BETA):
+                reward(mem, node, get(mem, node + Frame.BEST_MOVE))
+            return FINISH
+        if interrupted_outside(mem, shared, node):
+            return UNWIND
+        linger(mem, shared, at)
+        return NEXT
+
+    @inlined
+    def interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
+        """Whether more is interrupted than the split point of this owner's frame."""
+        inside = get(mem, Register.INSIDE)
+        put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
+        found = interrupted(mem, shared)
+        put(mem, Register.INSIDE, inside)
+        return found
+
+    @inlined
+    def unwind(mem: Any, shared: Any) -> Any:
+        """Go back to where the search is not interrupted; nothing on the way is stored."""
+        at = get(mem, Register.AT)
+        node = at + words
+        role = get(mem, node + Frame.ROLE)
+        if role == Role.HELPER:
+            if leave(mem, shared, at):
+                return IDLE
+            return UNWIND if interrupted(mem, shared) else NEXT
+        if role == Role.OWNER:
+            poke(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
+            while not close_split(mem, shared, at):
+                rest()
+            if not interrupted(mem, shared):
+                return FINISH
+        if at == FIRST:
+            return STOPPED
+        put(mem, Register.AT, at - frame_words)
+        return UNWIND
+
+    def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
+        mode = IDLE if helping != 0 else ENTER
+        while True:
+            if mode == NEXT:
+                mode = advance(mem, shared, rules)
+            elif mode == BEGIN:
+                mode = begin(mem, shared, rules)
+            elif mode == GOT:
+                mode = receive(mem, shared)
+            elif mode == ENTER:
+                mode = enter(mem, shared, rules, table)
+            elif mode == FINISH:
+                mode = finish(mem, shared, table, helping)
+            elif mode == UNWIND:
+                mode = unwind(mem, shared)
+            elif mode == IDLE:
+                mode = NEXT if wait_for_work(mem, shared) else STOPPED
+            else:
+                return mode
+
+    return kernel(search, f"search-{game.name}")

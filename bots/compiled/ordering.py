@@ -1,0 +1,122 @@
+"""In which order the moves of a node are searched.
+
+The table's move comes first and is searched before anything else is thought about. The others get a
+score each: what the evaluator gives after the move, where the node is deep enough to pay for it, else
+the game's cheap promise; then for having cut a sibling (killers) or many nodes anywhere (history).
+Score and move are one word, so that the greatest word is the best move, of equals the leftmost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bots.compiled.cache import inlined
+from bots.compiled.intrinsics import get, put
+from bots.compiled.kernel import LOST, PLAYING, WON, Kernel, Words
+from bots.compiled.layout import Frame, Option, Order, Register, Sizes
+
+_MOVE_BITS = 16
+_LAST_MOVE = (1 << _MOVE_BITS) - 1
+_WIN_SCORE = 1_000_000
+KILLER = 150
+"""Hundredths of an army that a killer is promised more."""
+HISTORY_LIMIT = 1 << 20
+
+
+class Ordering:
+    """The ordering functions for one game."""
+
+    def __init__(self, kernel: Kernel, frame_words: int) -> None:
+        words = kernel.words
+        play, status, estimate, promise = kernel.play, kernel.status, kernel.estimate, kernel.promise
+
+        @inlined
+        def score(mem: Any, shared: Any, rules: Any, at: Any, move: Any) -> Any:
+            node = at + words
+            value = 0
+            deep = get(shared, Option.ESTIMATE_ORDER)
+            if deep > 0 and get(mem, node + Frame.DEPTH) >= deep:
+                to = at + frame_words
+                play(rules, mem, at, to, move)
+                ended = status(rules, mem, to)
+                if ended == PLAYING:
+                    value = -estimate(rules, mem, to)
+                elif ended == LOST:
+                    value = _WIN_SCORE
+                elif ended == WON:
+                    value = -_WIN_SCORE
+            elif get(shared, Option.PROMISE) != 0:
+                value = promise(rules, mem, at, move)
+            if get(shared, Option.KILLERS) != 0:
+                place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
+                if move == get(mem, place) or move == get(mem, place + 1):
+                    value += KILLER
+            if get(shared, Option.HISTORY) != 0:
+                value += get(mem, get(mem, Register.HISTORY) + move) >> 13
+            return value
+
+        @inlined
+        def score_rest(mem: Any, shared: Any, rules: Any, at: Any) -> None:
+            node = at + words
+            list_at = get(mem, node + Frame.LIST)
+            for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
+                move = get(mem, list_at + i)
+                value = score(mem, shared, rules, at, move)
+                put(mem, list_at + i, (value << _MOVE_BITS) | (_LAST_MOVE - move))
+            put(mem, node + Frame.ORDER, Order.SCORED)
+
+        @inlined
+        def pick(mem: Any, node: Any, i: Any) -> None:
+            """Bring the best of the scored moves from place i on to place i, as a move."""
+            list_at = get(mem, node + Frame.LIST)
+            chosen = i
+            best = get(mem, list_at + i)
+            first = best
+            for j in range(i + 1, get(mem, node + Frame.COUNT)):
+                word = get(mem, list_at + j)
+                if word > best:
+                    best = word
+                    chosen = j
+            put(mem, list_at + chosen, first)
+            put(mem, list_at + i, _LAST_MOVE - (best & _LAST_MOVE))
+
+        @inlined
+        def hint_first(mem: Any, node: Any, hint: Any) -> Any:
+            """Bring the hint to the front, the others keep their order; whether it is a move here."""
+            list_at = get(mem, node + Frame.LIST)
+            place = 0
+            count = get(mem, node + Frame.COUNT)
+            while place < count and get(mem, list_at + place) != hint:
+                place += 1
+            if place == count:
+                return False
+            while place > 0:
+                put(mem, list_at + place, get(mem, list_at + place - 1))
+                place -= 1
+            put(mem, list_at, hint)
+            return True
+
+        @inlined
+        def reward(mem: Any, node: Any, move: Any) -> None:
+            """The move cut here: remember it."""
+            depth = get(mem, node + Frame.DEPTH)
+            place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
+            if get(mem, place) != move:
+                put(mem, place + 1, get(mem, place))
+                put(mem, place, move)
+            earned = get(mem, get(mem, Register.HISTORY) + move) + depth * depth
+            put(mem, get(mem, Register.HISTORY) + move, min(earned, HISTORY_LIMIT))
+
+        self.score_rest = score_rest
+        self.pick = pick
+        self.hint_first = hint_first
+        self.reward = reward
+
+
+def forget(memory: Words, sizes: Sizes) -> None:
+    """Before a search from another root: no killers, and half of the history."""
+    memory[sizes.history : sizes.killers] >>= 1
+    memory[sizes.killers : sizes.root] = -1
+
+
+__all__ = ["HISTORY_LIMIT", "KILLER", "Ordering", "forget"]

@@ -1,0 +1,362 @@
+"""Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
+
+A position is a few words of one bit a territory: `planes` words hold the armies in binary, plane i
+their bit i, and two more say whose a territory is. Four planes hold a cap of 15, eight one of 255.
+So all territories train in a dozen instructions, whatever their number, and whatever can be asked of
+all territories at once (who is next to an enemy, who is at the cap) is a few operations on words.
+
+What a move does to its two territories, trained, depends only on the armies on both and on whether
+the target is an enemy's: the rules hold it in tables. Both players' totals are one word, the mover's
+in the upper half; a difference of both is a sum of such words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bots.compiled.cache import inlined
+from bots.compiled.intrinsics import column, get, lowest, popcount, put
+from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
+from bots.evaluators.riskless import NAMES
+from bots.search.values import ESTIMATE_LIMIT
+from games.riskless import Armies, Riskless
+
+MAX_TERRITORIES = 64
+MAX_CAP = 255
+PLANES = (4, 8)
+
+_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
+_HALF = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are: in the words of a position (first block) and in the rules (second block)."""
+
+    planes: int
+    foe: int
+    own: int
+    totals: int
+    trained: int
+    trained_totals: int
+    at_least: int
+    words: int
+
+    cap: int
+    goal: int
+    first: int
+    weights: int
+    only_armies: int
+    rows: int
+    neighbours: int
+    source: int
+    target: int
+    around: int
+    change: int
+    result: int
+    nearness: int
+
+    @classmethod
+    def of(cls, planes: int) -> Layout:
+        table = 2 << 2 * planes
+        position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table]
+        places = [sum(position[:i]) for i in range(1, len(position) + 1)]
+        return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
+
+
+@cache
+def layout(planes: int) -> Layout:
+    """The layout for armies of so many binary digits."""
+    return Layout.of(planes)
+
+
+def fits(game: Riskless) -> bool:
+    """Whether the map is small enough."""
+    return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
+
+
+def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
+    """The game for the kernels, or None when its map is too large for them."""
+    if not fits(game):
+        return None
+    map = game.map
+    planes = min(planes for planes in PLANES if map.territory_cap < 1 << planes)
+    roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
+
+    def pack(position: Armies) -> Words:
+        return _pack(position, planes)
+
+    def plies_left(position: Armies) -> int:
+        return map.ply_limit - position.ply
+
+    numbers = {road: number for number, road in enumerate(roads)}
+    rules = _rules(game, weights, planes)
+    return Compiled(
+        riskless_kernel(planes), rules, len(roads), pack, plies_left, roads.__getitem__, numbers.__getitem__
+    )
+
+
+def _pack(position: Armies, planes: int) -> Words:
+    place = layout(planes)
+    words = np.zeros(place.words, np.uint64)
+    sign = position.player.sign
+    totals = [0, 0]
+    for v, signed in enumerate(position.armies):
+        if signed:
+            foe = signed * sign < 0
+            totals[foe] += abs(signed)
+            words[place.foe if foe else place.own] |= np.uint64(1 << v)
+            for i in range(planes):
+                words[i] |= np.uint64((abs(signed) >> i & 1) << v)
+    words[place.totals] = np.uint64((totals[0] << 32) + totals[1])
+    return words.view(np.int64)
+
+
+def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
+    place, map = layout(planes), game.map
+    cap, goal = map.territory_cap, map.armies_to_win
+    rules = np.zeros(place.nearness + goal + 1, np.uint64).view(np.int64)
+    for i in range(planes):
+        rules[i] = -(cap >> i & 1)
+    rules[place.goal] = goal
+    road = 0
+    for v, near in enumerate(map.neighbours):
+        rules[place.first + v] = road
+        for w in near:
+            rules[place.source + road], rules[place.target + road] = v, w
+            road += 1
+        mask = sum(1 << w for w in near)
+        rules[place.neighbours + v] = np.uint64(mask).view(np.int64)
+    rules[place.first + map.size :][: 65 - map.size] = road
+    chosen = [weights[name] for name in NAMES]
+    rules[place.weights :][: len(chosen)] = chosen
+    rules[place.only_armies] = not any(chosen[1:])
+    rules[place.rows] = (map.size + 7) // 8
+    for row in range(8):
+        for byte in range(1, 256):
+            low = byte & -byte
+            v = 8 * row + low.bit_length() - 1
+            rules[place.around + 256 * row + byte] = (
+                rules[place.around + 256 * row + (byte ^ low)] | rules[place.neighbours + v]
+            )
+    _fill_tables(rules, place, cap)
+    rules[place.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
+    return rules
+
+
+def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
+    """For each (armies moved, enemy's?, armies there): the change of the trained totals, the outcome."""
+
+    moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]
+    there = np.arange(-cap, cap + 1, dtype=np.int64)[None, :]
+    trained = np.minimum(np.arange(cap + 1, dtype=np.int64) + 1, cap)
+    trained[0] = 0
+    after = moved + there
+    mine = (after >= 0).astype(np.int64)
+    left = np.minimum(np.abs(after) + 1, cap)
+    own = 1 - trained[moved] - trained[np.maximum(there, 0)] + mine * left
+    foe = (1 - mine) * left - trained[np.maximum(-there, 0)]
+    cell = (moved << place.planes + 1) + ((there < 0).astype(np.int64) << place.planes) + np.abs(there)
+    rules[place.change + cell] = (own << 32) + foe
+    rules[place.result + cell] = 2 * left + mine
+
+
+@cache
+def riskless_kernel(planes: int) -> Kernel:
+    """The functions for armies of so many binary digits."""
+    place = layout(planes)
+    wide = planes + 1
+    foe_at, own_at, totals_at = place.foe, place.own, place.totals
+    trained_at, trained_totals_at = place.trained, place.trained_totals
+    goal_at, first_at, target_at, source_at = place.goal, place.first, place.target, place.source
+    change_at, result_at = place.change, place.result
+
+    @inlined
+    def train(rules: Any, mem: Any, at: Any) -> None:
+        own = get(mem, at + own_at)
+        foe = get(mem, at + foe_at)
+        carry = 0
+        for i in range(planes):
+            carry |= get(mem, at + i) ^ get(rules, i)
+        carry &= own | foe
+        gain = (popcount(own & carry) << 32) + popcount(foe & carry)
+        put(mem, at + trained_totals_at, get(mem, at + totals_at) + gain)
+        for i in range(planes):
+            plane = get(mem, at + i)
+            put(mem, at + trained_at + i, plane ^ carry)
+            carry &= plane
+
+    @inlined
+    def moves(rules: Any, mem: Any, at: Any, to: Any) -> Any:
+        train(rules, mem, at)
+        count = 0
+        left = get(mem, at + own_at)
+        while left != 0:
+            v = lowest(left)
+            left &= left - 1
+            end = get(rules, first_at + v + 1)
+            for road in range(get(rules, first_at + v), end):
+                put(mem, to + count, road)
+                count += 1
+        return count
+
+    @inlined
+    def cell_of(mem: Any, at: Any, source: Any, target: Any) -> Any:
+        foe = (get(mem, at + foe_at) >> target) & 1
+        there = column(mem, at, target, planes) | (foe << planes)
+        return (column(mem, at, source, planes) << wide) + there
+
+    @inlined
+    def play(rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
+        source = get(rules, source_at + move)
+        target = get(rules, target_at + move)
+        cell = cell_of(mem, at, source, target)
+        totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
+        put(mem, to + totals_at, (totals << 32) | ((totals >> 32) & _HALF))
+        settle(mem, at, to, source, target, get(rules, result_at + cell))
+
+    @inlined
+    def settle(mem: Any, at: Any, to: Any, source: Any, target: Any, result: Any) -> None:
+        taken = (result & 1) << target
+        put(mem, to + foe_at, get(mem, at + own_at) | taken)
+        put(mem, to + own_at, get(mem, at + foe_at) & ~taken)
+        left = 1 << source
+        keep = ~(left | (1 << target))
+        put(mem, to, (get(mem, at + trained_at) & keep) | left | (((result >> 1) & 1) << target))
+        for i in range(1, planes):
+            armies = ((result >> (i + 1)) & 1) << target
+            put(mem, to + i, (get(mem, at + trained_at + i) & keep) | armies)
+
+    @inlined
+    def status(rules: Any, mem: Any, at: Any) -> Any:
+        totals = get(mem, at + totals_at)
+        mine = totals >> 32
+        others = totals & _HALF
+        goal = get(rules, goal_at)
+        if mine == 0:
+            return LOST
+        if others == 0:
+            return WON
+        if mine >= goal:
+            return DRAW if others >= goal else WON
+        return LOST if others >= goal else PLAYING
+
+    @inlined
+    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
+        cell = cell_of(mem, at, get(rules, source_at + move), get(rules, target_at + move))
+        totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
+        return 100 * ((totals >> 32) - (totals & _HALF))
+
+    return Kernel(
+        name=f"riskless{planes}",
+        words=place.words,
+        key_words=planes + 2,
+        moves=moves,
+        play=play,
+        status=status,
+        estimate=_estimate(place),
+        promise=promise,
+    )
+
+
+def _estimate(place: Layout) -> Any:
+    """The weighted features; in the order of NAMES."""
+    planes = place.planes
+    foe_at, own_at, totals_at = place.foe, place.own, place.totals
+    weights_at, only_armies_at, nearness_at = place.weights, place.only_armies, place.nearness
+    rows_at, around_at, neighbours_at = place.rows, place.around, place.neighbours
+    at_least_at = place.at_least
+
+    @inlined
+    def around(rules: Any, mask: Any) -> Any:
+        """All territories next to one of the mask."""
+        found = 0
+        for row in range(get(rules, rows_at)):
+            found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
+        return found
+
+    @inlined
+    def armies(mem: Any, at: Any, mask: Any) -> Any:
+        total = 0
+        for i in range(planes):
+            total += popcount(get(mem, at + i) & mask) << i
+        return total
+
+    @inlined
+    def at_least(mem: Any, at: Any, number: Any) -> Any:
+        """The territories with so many armies: numbers are compared digit by digit from the lowest."""
+        enough = -1
+        for i in range(planes):
+            plane = get(mem, at + i)
+            digit = -((number >> i) & 1)
+            enough = (plane & ~digit) | (enough & ~(plane ^ digit))
+        return enough
+
+    @inlined
+    def prepare(mem: Any, at: Any) -> None:
+        """Write down for each number the territories with so many armies; from one digit to the next."""
+        put(mem, at + at_least_at, -1)
+        for i in range(planes):
+            plane = get(mem, at + i)
+            for number in range(1 << i):
+                enough = get(mem, at + at_least_at + number)
+                put(mem, at + at_least_at + number + (1 << i), plane & enough)
+                put(mem, at + at_least_at + number, plane | enough)
+
+    @inlined
+    def threatened(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
+        """The armies of the border that one of the others could take."""
+        total = 0
+        while border != 0:
+            v = lowest(border)
+            here = column(mem, at, v, planes)
+            strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
+            if strong & others & get(rules, neighbours_at + v):
+                total += here
+            border &= border - 1
+        return total
+
+    @inlined
+    def estimate(rules: Any, mem: Any, at: Any) -> Any:
+        totals = get(mem, at + totals_at)
+        mine = totals >> 32
+        others = totals & _HALF
+        value = (mine - others) * get(rules, weights_at)
+        if get(rules, only_armies_at) == 0:
+            own = get(mem, at + own_at)
+            foe = get(mem, at + foe_at)
+            value += get(rules, weights_at + 1) * (popcount(own) - popcount(foe))
+            full = own | foe
+            for i in range(planes):
+                full &= ~(get(mem, at + i) ^ get(rules, i))
+            value += get(rules, weights_at + 5) * (popcount(full & own) - popcount(full & foe))
+            nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
+            value += get(rules, weights_at + 6) * nearness
+            if get(rules, weights_at + 2) | get(rules, weights_at + 3) | get(rules, weights_at + 4):
+                by_own = around(rules, own)
+                by_foe = around(rules, foe)
+                border, their_border = own & by_foe, foe & by_own
+                value += get(rules, weights_at + 2) * (
+                    armies(mem, at, border) - armies(mem, at, their_border)
+                )
+                if get(rules, weights_at + 3):
+                    by_empty = around(rules, ~(own | foe))
+                    safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
+                    value += get(rules, weights_at + 3) * safe
+                if get(rules, weights_at + 4):
+                    if planes <= 4:
+                        prepare(mem, at)
+                    lost = threatened(rules, mem, at, border, foe)
+                    won = threatened(rules, mem, at, their_border, own)
+                    value += get(rules, weights_at + 4) * (won - lost)
+        return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+
+    return estimate
+
+
+__all__ = ["compile_game", "fits", "layout", "riskless_kernel"]

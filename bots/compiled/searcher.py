@@ -1,0 +1,319 @@
+"""The compiled search as Python sees it: a game, a memory, threads, and reports.
+
+A `Searcher` belongs to one match and one caller at a time. Its table lives as long as it does, so that
+a search finds what the search of the move before has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, cast
+
+import numpy as np
+
+from bots.compiled.alphabeta import DONE, make_search
+from bots.compiled.cache import one_at_a_time
+from bots.compiled.calibrate import calibrate
+from bots.compiled.catalogue import compile_game
+from bots.compiled.kernel import Weights, Words
+from bots.compiled.layout import (
+    FIRST,
+    MAX_DEPTH,
+    Frame,
+    Option,
+    Register,
+    Shared,
+    Sizes,
+)
+from bots.compiled.line import make_line
+from bots.compiled.ordering import forget
+from bots.compiled.table import AGES, make_table
+from bots.search.deepening import Report
+from bots.search.values import ESTIMATE_LIMIT, INFINITY
+from games.core import Game, M, P
+
+POLL_SECONDS = 0.001
+"""How often a plain stop function is asked."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search. The defaults are what wins; the rest is for comparison.
+
+    threads      that search together
+    exact        value and leftmost move of plain minimax at every depth; else whatever wins games
+    course       the course's form of Jamboree, with `prune`; else the original
+    prune        the course's form: of a node's moves, which part is searched in sequence
+    split_depth  the least depth of a node whose moves are shared out
+    aspiration   half the width of the first window around the last value, in hundredths; 0: none
+
+    What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
+    tempo        leaves count what it is worth to have the move
+    settle       a shallow search ends where the estimate is far outside its window
+    reduce       from which place in the order on moves are searched less deep; 0: none
+    late         how many moves for each ply of depth a shallow search looks at; 0: all
+
+    The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
+    of a node whose moves are ordered by the whole estimate.
+    """
+
+    threads: int = 1
+    table_mb: int = 64
+    exact: bool = False
+    course: bool = False
+    prune: float = 0.25
+    split_depth: int = 4
+    table: bool = True
+    hints: bool = True
+    promise: bool = True
+    killers: bool = True
+    history: bool = False
+    estimate_order: int = 0
+    null_windows: bool = True
+    aspiration: int = 100
+    reduce: int = 4
+    late: int = 3
+    settle: bool = True
+    tempo: bool = True
+
+
+NO_LIMIT = 1 << 60
+
+
+class Searcher(Generic[P, M]):
+    """A search of one game with one evaluator's weights. Not for two callers at once."""
+
+    def __init__(self, game: Game[P, M], weights: Weights, settings: Settings | None = None) -> None:
+        self.game = game
+        self.settings = settings or Settings()
+        compiled = compile_game(game, weights)
+        if compiled is None:
+            raise ValueError("this map is too large for the compiled engine")
+        self._compiled = compiled
+        self._search = make_search(compiled.kernel)
+        self._reader = make_line(compiled.kernel)
+        self._order: list[int] = []
+        self._moves: dict[int, M] = {}
+        sizes = Sizes(compiled.kernel.words, compiled.moves)
+        self._sizes = sizes
+        threads = self.settings.threads
+        if threads < 1:
+            raise ValueError(f"a search needs at least 1 thread, not {threads}")
+        self._memories = [np.zeros(sizes.thread, np.int64) for _ in range(threads)]
+        for thread, memory in enumerate(self._memories):
+            memory[Register.THREAD] = thread
+            memory[Register.LISTS] = sizes.move_lists
+            memory[Register.HISTORY] = sizes.history
+            memory[Register.KILLERS] = sizes.killers
+            memory[Register.ROOT] = sizes.root
+            memory[Register.WIDTH] = sizes.moves
+        self._shared = np.zeros(sizes.shared(threads), np.int64)
+        self._table = make_table(self.settings.table_mb)
+        self._age = 0
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
+        self._ready = False
+        self._set_options()
+
+    def _set_options(self) -> None:
+        s, shared = self.settings, self._shared
+        shared[Option.THREADS] = s.threads
+        shared[Option.TABLE] = s.table
+        shared[Option.HINTS] = s.hints
+        shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
+        shared[Option.PROMISE] = s.promise
+        shared[Option.KILLERS] = s.killers
+        shared[Option.HISTORY] = s.history
+        shared[Option.ESTIMATE_ORDER] = s.estimate_order
+        shared[Option.EXACT] = s.exact
+        shared[Option.NULL_WINDOWS] = s.null_windows
+        shared[Option.SPLIT_DEPTH] = max(s.split_depth, 2)
+        shared[Option.COURSE] = s.course
+        shared[Option.PRUNE] = round(1000 * s.prune)
+        shared[Option.SPLIT_WORDS] = self._sizes.split
+
+    def _calibrate(self) -> None:
+        """Before the first search: measure what the selective mode needs. Until then every search is exact."""
+        if self._ready:
+            return
+        self._ready = True
+        s, shared = self.settings, self._shared
+        if s.exact:
+            return
+        shared[Option.HINTS] = 0
+        step = calibrate(self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY))
+        shared[Option.HINTS] = s.hints
+        if step is None:
+            return
+        shared[Option.TEMPO] = step.tempo * s.tempo
+        shared[Option.SPREAD] = step.spread
+        shared[Option.SETTLE] = s.settle
+        shared[Option.LATE] = s.late
+        shared[Option.REDUCE] = s.reduce
+
+    def close(self) -> None:
+        """End the threads. The searcher is of no use afterwards."""
+        self.stop()
+        self._pool.shutdown()
+
+    def stop(self) -> None:
+        """From any thread: end the search that is under way, within microseconds."""
+        self._shared[Shared.STOP] = 1
+
+    def clear(self) -> None:
+        """Forget everything: for a new match."""
+        self._table[:] = 0
+        for memory in self._memories:
+            memory[self._sizes.history : self._sizes.killers] = 0
+
+    def warm_up(self) -> None:
+        """Compile, or load what was compiled before: afterwards the first search starts at once."""
+        with one_at_a_time():
+            for _ in self.deepen(self.game.start(), max_depth=2):
+                pass
+
+    def deepen(
+        self,
+        position: P,
+        *,
+        stop: Callable[[], bool] | None = None,
+        max_depth: int = MAX_DEPTH,
+        max_nodes: int = NO_LIMIT,
+    ) -> Iterator[Report[M]]:
+        """Reports as `bots.search.deepening.deepen` yields them; `stop` is asked every millisecond.
+
+        Raises ValueError for a position that is over.
+        """
+        self._calibrate()
+        self._prepare(position, max_nodes)
+        yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
+        sign = self.game.player(position).sign
+        value: int | None = None
+        before: int | None = None
+        longest = self._compiled.plies_left(position)
+        for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
+            finished = self._iterate(depth, before, stop)
+            before = value
+            best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
+            if finished or best >= 0:
+                line = self._line(best, depth)
+                yield Report(depth, sign * value, line[0], line, self.nodes, finished=finished)
+            if not finished or abs(value) > ESTIMATE_LIMIT or not self._horizon() or depth >= longest:
+                return
+            self._order.insert(0, self._order.pop(self._order.index(best)))
+
+    def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
+        """One search to a depth with a window, without the shallower ones: value and nodes.
+
+        Fail-soft, for the player to move: exact inside the window, else a bound.
+        """
+        self._calibrate()
+        return self._value(position, depth, low, high), self.nodes
+
+    def _value(self, position: P, depth: int, low: int, high: int) -> int:
+        self._prepare(position, NO_LIMIT)
+        self._run(depth, low, high, None)
+        return self._root(Frame.BEST)
+
+    def _prepare(self, position: P, max_nodes: int) -> None:
+        moves = self.game.moves(position)
+        if not moves:
+            raise ValueError(f"nothing to search: {self.game.outcome(position)}")
+        compiled, shared, memory = self._compiled, self._shared, self._memories[0]
+        self._order = [compiled.number(move) for move in moves]
+        self._moves = dict(zip(self._order, moves, strict=True))
+        words = compiled.pack(position)
+        memory[FIRST : FIRST + len(words)] = words
+        self._age = (self._age + 1) % AGES
+        shared[Option.GENERATION] = self._age
+        shared[Option.NODE_LIMIT] = max_nodes
+        shared[Option.PLIES_LEFT] = compiled.plies_left(position)
+        shared[Shared.NODES] = 0
+        shared[Shared.STOP] = 0
+        for each in self._memories:
+            each[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
+            forget(each, self._sizes)
+
+    def _root(self, field: Frame) -> int:
+        return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
+
+    @property
+    def nodes(self) -> int:
+        """Visited by the last search, of all threads."""
+        return int(sum(memory[Register.NODES] for memory in self._memories))
+
+    def _horizon(self) -> bool:
+        return any(memory[Register.ESTIMATES] for memory in self._memories)
+
+    def _iterate(self, depth: int, last: int | None, stop: Callable[[], bool] | None) -> bool:
+        """Search the root to `depth`; the window opens until the value is inside. False when stopped."""
+        margin = self.settings.aspiration
+        low, high = -INFINITY, INFINITY
+        if margin and last is not None and depth > 2:
+            low, high = last - margin, last + margin
+        for memory in self._memories:
+            memory[Register.ESTIMATES] = 0
+        while True:
+            if not self._run(depth, max(low, -INFINITY), min(high, INFINITY), stop):
+                return False
+            value = self._root(Frame.BEST)
+            margin *= 4
+            if value <= low:
+                low = value - margin
+            elif value >= high:
+                high = value + margin
+                best = self._root(Frame.BEST_MOVE)
+                self._order.insert(0, self._order.pop(self._order.index(best)))
+            else:
+                return True
+
+    def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
+        shared, memory, sizes = self._shared, self._memories[0], self._sizes
+        root = FIRST + self._compiled.kernel.words
+        memory[root + Frame.DEPTH] = depth
+        memory[root + Frame.DISTANCE] = 0
+        memory[root + Frame.ALPHA] = low
+        memory[root + Frame.BETA] = high
+        memory[root + Frame.BEST_MOVE] = -1
+        memory[root + Frame.BEST] = -INFINITY
+        memory[sizes.root : sizes.root + len(self._order)] = self._order
+        memory[Register.AT] = FIRST
+        memory[Register.INSIDE] = -1
+        shared[Shared.QUIT] = shared[Shared.IDLE] = 0
+        helpers = self._memories[1:] if depth > self.settings.split_depth else []
+        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        try:
+            finished = self._main(memory, stop) == DONE
+        finally:
+            shared[Shared.QUIT] = 1
+            wait(running)
+        for each in running:
+            each.result()
+        return finished
+
+    def _kernel(self, memory: Words, helping: int) -> int:
+        return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
+
+    def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
+        """Search the root; here, or where somebody must be asked meanwhile, in another thread."""
+        if stop is None:
+            return self._kernel(memory, 0)
+        main = self._pool.submit(self._kernel, memory, 0)
+        try:
+            while True:
+                if stop():
+                    self.stop()
+                with suppress(TimeoutError):
+                    return main.result(timeout=POLL_SECONDS)
+        finally:
+            # whatever the caller's function raised: no thread is left searching
+            self._shared[Shared.STOP] |= not main.done()
+            wait([main])
+
+    def _line(self, best: int, depth: int) -> tuple[M, ...]:
+        found = np.zeros(MAX_DEPTH, np.int64)
+        args = (self._memories[0], self._shared, self._compiled.rules, self._table)
+        length = self._reader(*args, best, depth, found)
+        return tuple(self._compiled.move(int(number)) for number in found[:length])

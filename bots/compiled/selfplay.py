@@ -1,0 +1,124 @@
+"""Matches of searchers in one process, for learning weights and for comparing settings.
+
+A pair is two matches from the same opening with the seats swapped. An opening is a few random plies
+from the start; both searchers of a pair begin with empty tables.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from bots.compiled.searcher import NO_LIMIT, Searcher
+from bots.search.deepening import Report
+from games.core import Game, Player
+from games.riskless import Armies, Riskless
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a move may cost: seconds, or nodes, or a depth."""
+
+    seconds: float | None = None
+    nodes: int | None = None
+    depth: int = 100
+
+    def spend(self, searcher: Searcher[Any, Any], position: Any) -> Report[Any]:
+        """Search within the budget; the last report."""
+        end = math.inf if self.seconds is None else time.perf_counter() + self.seconds
+        reports = searcher.deepen(
+            position,
+            stop=None if self.seconds is None else lambda: time.perf_counter() >= end,
+            max_depth=self.depth,
+            max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
+        )
+        return list(reports)[-1]
+
+
+def scattered(game: Riskless, rng: random.Random) -> Armies:
+    """A position in play with armies anywhere: who is ahead decides its match more often than not."""
+    cap = game.map.territory_cap
+    while True:
+        empty = rng.uniform(0.1, 0.6)
+        armies = tuple(
+            0 if rng.random() < empty else rng.choice((1, -1)) * rng.randint(1, cap) for _ in game.map.start
+        )
+        position = Armies(armies, rng.choice(list(Player)), 0)
+        if game.outcome(position) is None:
+            return position
+
+
+@dataclass(frozen=True)
+class Played:
+    """A match: who won, and each position with what was thought of it."""
+
+    winner: Player | None
+    positions: tuple[Any, ...]
+    reports: tuple[Report[Any], ...]
+
+
+def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
+    """A position in play after so many random plies."""
+    while True:
+        position = game.start()
+        for _ in range(plies):
+            moves = game.moves(position)
+            if not moves:
+                break
+            position = game.successor(position, rng.choice(moves))
+        if game.outcome(position) is None:
+            return position
+
+
+def play(
+    game: Game[Any, Any],
+    start: Any,
+    seats: dict[Player, Searcher[Any, Any]],
+    budget: Budget,
+    longest: int = 1 << 30,
+    recurrences: int = 1 << 30,
+) -> Played:
+    """One match from `start`; a draw after the `longest` number of plies, or so many times the same armies."""
+    position = start
+    seen: Counter[Any] = Counter()
+    positions: list[Any] = []
+    reports: list[Report[Any]] = []
+    for searcher in seats.values():
+        searcher.clear()
+    while (outcome := game.outcome(position)) is None and len(positions) < longest:
+        if recurrences < longest:
+            place = position.armies, position.player
+            seen[place] += 1
+            if seen[place] == recurrences:
+                break
+        report = budget.spend(seats[game.player(position)], position)
+        positions.append(position)
+        reports.append(report)
+        position = game.successor(position, report.move)
+    return Played(outcome.winner if outcome else None, tuple(positions), tuple(reports))
+
+
+def pair(
+    game: Game[Any, Any],
+    start: Any,
+    one: Searcher[Any, Any],
+    other: Searcher[Any, Any],
+    budget: Budget,
+    recurrences: int = 1 << 30,
+) -> tuple[float, float]:
+    """The points of `one` as Maxie and as Minnie; a match is a draw after so many times the same armies."""
+    first = play(
+        game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget, recurrences=recurrences
+    ).winner
+    second = play(
+        game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget, recurrences=recurrences
+    ).winner
+    return _points(first, Player.MAXIE), _points(second, Player.MINNIE)
+
+
+def _points(winner: Player | None, seat: Player) -> float:
+    return 0.5 if winner is None else float(winner is seat)

@@ -1,0 +1,156 @@
+"""The transposition table that all threads share without a lock.
+
+A bucket is one cache line: four entries of two words, the data and key xor data. A reader who meets
+a write half done sees two words that do not fit, and takes the entry for another position's. What an
+entry says is packed into one word: the value, counted from the node as in `bots.search.table`, the
+depth that it was searched to, what kind of bound it is, the best or cutting move, and the number of
+the search that stored it. A word of 0 is an empty entry: every stored depth is at least 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bots.compiled.cache import inlined
+from bots.compiled.intrinsics import get, mix, prefetch, put
+from bots.compiled.kernel import Words
+from bots.compiled.layout import LINE
+from bots.search.values import ESTIMATE_LIMIT
+
+UPPER, LOWER, EXACT = 1, 2, 3
+
+_WAYS = 4
+_VALUE = 1 << 21
+_DEPTH_AT, _BOUND_AT, _MOVE_AT, _AGE_AT = 22, 30, 32, 45
+_MOVES = (1 << 13) - 1
+AGES = 256
+
+_MIXED = tuple(
+    int(word) for word in np.array([0x2D358DCCAA6C78A5, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3,
+    0x4D5A2DA51DE1AA47, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3, 0x1D8E4E27C47D124F,
+    0xEB44ACCAB455D165, 0x9C6E6877736C46E3], np.uint64).view(np.int64)
+)  # fmt: skip
+_SALT, _LAST = _MIXED[8], _MIXED[9]
+
+
+def make_table(megabytes: int) -> Words:
+    """An empty table of at most that size, a power of two; its buckets lie on cache lines."""
+    buckets = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
+    # written once here, so that no search waits for the system to find the memory: it took 60 ms
+    raw = np.full((buckets + 1) * LINE, 0, np.int64)
+    skip = -raw.ctypes.data % 64 // 8
+    return raw[skip : skip + buckets * LINE]
+
+
+def make_hash(words: int) -> Any:
+    """The hash of so many words at mem[at]: products of pairs, folded."""
+
+    @inlined
+    def hash_of(mem: Any, at: Any) -> Any:
+        whole = 0
+        for i in range(0, words - 1, 2):
+            whole ^= mix(get(mem, at + i) ^ _MIXED[i % 8], get(mem, at + i + 1) ^ _MIXED[i % 8 + 1])
+        if words % 2:
+            whole ^= mix(get(mem, at + words - 1) ^ _SALT, _LAST)
+        return mix(whole ^ _SALT, _LAST)
+
+    return hash_of
+
+
+@inlined
+def salted(key: Any, plies_left: Any) -> Any:
+    """Another key for each number of plies that are left, for where the ply limit has a say."""
+    return key ^ mix(plies_left + _SALT, _LAST)
+
+
+@inlined
+def expect(table: Any, mask: Any, key: Any) -> None:
+    """Have the key's bucket fetched: a table is larger than the caches, and memory slower than an estimate."""
+    prefetch(table, (key & mask) * LINE)
+
+
+@inlined
+def probe(table: Any, mask: Any, key: Any) -> Any:
+    """What is known of the position: the data, or 0."""
+    bucket = (key & mask) * LINE
+    for way in range(_WAYS):
+        data = get(table, bucket + 2 * way + 1)
+        if get(table, bucket + 2 * way) ^ data == key and data != 0:
+            return data
+    return 0
+
+
+@inlined
+def keep(
+    table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
+) -> None:
+    """Store an entry: over the same position's, else over the oldest, else over the shallowest."""
+    bucket = (key & mask) * LINE
+    chosen = bucket
+    least = 1 << 20
+    for way in range(_WAYS):
+        place = bucket + 2 * way
+        data = get(table, place + 1)
+        worth = depth_of(data)
+        if data != 0 and get(table, place) ^ data == key:
+            worth = -2
+        elif data == 0:
+            worth = -1
+        elif age_of(data) == age:
+            worth += 256
+        if worth < least:
+            least = worth
+            chosen = place
+    if value > ESTIMATE_LIMIT:
+        value += distance
+    elif value < -ESTIMATE_LIMIT:
+        value -= distance
+    data = (value + _VALUE) | (depth << _DEPTH_AT) | (bound << _BOUND_AT)
+    data |= ((move & _MOVES) << _MOVE_AT) | (age << _AGE_AT)
+    put(table, chosen, key ^ data)
+    put(table, chosen + 1, data)
+
+
+@inlined
+def value_of(data: Any, distance: Any) -> Any:
+    """The value as seen from the root, `distance` plies above the node."""
+    value = (data & (2 * _VALUE - 1)) - _VALUE
+    if value > ESTIMATE_LIMIT:
+        value -= distance
+    elif value < -ESTIMATE_LIMIT:
+        value += distance
+    return value
+
+
+@inlined
+def depth_of(data: Any) -> Any:
+    """The depth that it was searched to."""
+    return (data >> _DEPTH_AT) & 255
+
+
+@inlined
+def bound_of(data: Any) -> Any:
+    """UPPER, LOWER or EXACT."""
+    return (data >> _BOUND_AT) & 3
+
+
+@inlined
+def move_of(data: Any) -> Any:
+    """The number of the move, or -1."""
+    move = (data >> _MOVE_AT) & _MOVES
+    return -1 if move == _MOVES else move
+
+
+@inlined
+def age_of(data: Any) -> Any:
+    """The number of the search that stored it, modulo AGES."""
+    return (data >> _AGE_AT) & (AGES - 1)
+
+
+@inlined
+def answers(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
+    """Whether a value of this kind decides the window."""
+    bound = bound_of(data)
+    return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)

@@ -1,0 +1,157 @@
+"""What `arena trace` and `arena analyse` search with: an engine as it plays, or a reference algorithm.
+
+An engine deepens, orders and remembers, as in a match, but always in Python, which can be traced, and
+to the full depth. A reference algorithm is one of `bots.search.algorithms`, searching once to one depth
+in move order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bots.api.options import ENGINES, Options, Share, Spec, WholeNumber, Word, parse_spec
+from bots.evaluators import evaluator_for
+from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.deepening import Report, deepen
+from bots.search.play import Search, Table, alphabeta_search, jamboree_search, minimax_search
+from bots.search.pool import Pool
+from bots.search.problem import Problem, Result
+from bots.search.watch import Stop, Watch
+from games.core import Game
+from games.explicit import Explicit
+
+_EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
+_THREADS = WholeNumber(1, 1, 64, "threads that search at once")
+_PRUNE = Share(0.5, "the share of a node's moves that is searched in sequence")
+
+
+def _options(name: str) -> Options:
+    options: dict[str, WholeNumber | Share | Word] = {"evaluator": _EVALUATOR}
+    if ALGORITHMS[name].parallel:
+        options["threads"] = _THREADS
+    if name == "jamboree":
+        options["prune"] = _PRUNE
+    return options
+
+
+REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
+"""The reference algorithms and what each can be told."""
+
+DEEPENING: Mapping[str, Options] = {
+    name: {
+        key: _EVALUATOR if key == "evaluator" else option
+        for key, option in ENGINES[name].items()
+        if key in ("evaluator", "threads", "prune")
+    }
+    for name in ("minimax", "alphabeta", "jamboree")
+}
+"""The engines that search, and what each can be told here, where the depth is given, the search is Python, and
+values are armies unless something else is asked for."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found.
+
+    reports  one for each finished depth; of a reference algorithm only the depth that was asked for
+    watch    what the search of the last of them saw
+    """
+
+    spec: Spec
+    reports: list[Report[Any]]
+    watch: Watch
+
+    @property
+    def last(self) -> Report[Any]:
+        """The deepest report."""
+        return self.reports[-1]
+
+
+def parse_reference(text: str) -> Spec:
+    """A reference algorithm's spec. Raises BadSpec."""
+    return parse_spec(text, REFERENCE, "algorithm")
+
+
+def parse_engine(text: str, *, fixed: bool) -> tuple[Spec, bool]:
+    """An engine's or a reference algorithm's spec, and whether it is the latter. Raises BadSpec.
+
+    Where both have the name, `fixed` decides.
+    """
+    name = text.partition(":")[0].strip()
+    if not fixed and name in DEEPENING:
+        return parse_spec(text, DEEPENING), False
+    return parse_spec(text, REFERENCE, "engine that searches"), True
+
+
+def run_reference(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
+) -> tuple[Result[Any], Watch]:
+    """One search to one depth. Raises what the evaluator raises."""
+    problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
+    watch = Watch(tracing=tracing)
+    threads = spec.whole("threads") if "threads" in spec.values else 1
+    prune = spec.share("prune") if "prune" in spec.values else 0.0
+    with Pool(threads) as pool:
+        result = ALGORITHMS[spec.name].run(problem, position, depth, watch, Settings(pool, prune))
+    return result, watch
+
+
+def run_engine(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
+) -> tuple[list[Report[Any]], Watch]:
+    """The reports of an engine that deepens to `depth`, and the watch of the last depth."""
+    watches: list[Watch] = []
+
+    def make_watch(stop: Stop) -> Watch:
+        # only the last depth's trace is wanted, and traces are big
+        watches[:] = [Watch(stop, tracing=tracing)]
+        return watches[0]
+
+    threads = spec.whole("threads") if "threads" in spec.values else 1
+    with Pool(max(1, threads)) as pool:
+        search = _search(game, spec, pool)
+        reports = list(deepen(game, position, search, max_depth=depth, make_watch=make_watch))
+    return [report for report in reports if report.finished], watches[0]
+
+
+def _search(game: Game[Any, Any], spec: Spec, pool: Pool) -> Search[Any, Any]:
+    evaluator = evaluator_for(game, spec.word("evaluator"))
+    # the inner nodes of an explicit tree carry no values to sort by
+    static = not isinstance(game, Explicit)
+    match spec.name:
+        case "minimax":
+            return minimax_search(evaluator)
+        case "alphabeta":
+            return alphabeta_search(evaluator, table=Table(), static=static)
+        case _:
+            return jamboree_search(evaluator, pool, spec.share("prune"), static=static)
+
+
+def analyse(
+    game: Game[Any, Any],
+    position: Any,
+    depth: int,
+    engine: str,
+    *,
+    fixed: bool = False,
+    tracing: bool = False,
+) -> Analysis:
+    """Search a position that is not over. Raises BadSpec, UnknownEvaluator or BadWeights."""
+    spec, reference = parse_engine(engine, fixed=fixed)
+    if not reference:
+        reports, watch = run_engine(game, position, depth, spec, tracing=tracing)
+        return Analysis(spec, reports, watch)
+    result, watch = run_reference(game, position, depth, spec, tracing=tracing)
+    report = Report(depth, result.value, result.move, result.line, watch.nodes, finished=True)
+    return Analysis(spec, [report], watch)
+
+
+def line_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
+    """A line of moves as the path of its last node."""
+    path = []
+    for move in line:
+        path.append(list(game.moves(position)).index(move))
+        position = game.successor(position, move)
+    return tuple(path)

@@ -1,0 +1,99 @@
+"""A finished match judged by an engine: for each move the value it gave away, and the better move.
+
+Both the position and the position after the move are searched to the same horizon, so that a move
+is never blamed for what only a deeper search sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from bots.review.analysis import analyse
+from bots.review.replay import Replay
+from bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
+from games.core import Game, Player
+
+MISTAKE = 100
+"""Hundredths of an army: from here on a move is marked."""
+
+
+class Judged(Struct, frozen=True):
+    """One move. Values are for Maxie, as the engine gives them."""
+
+    ply: int
+    player: str
+    move: str
+    better: str
+    """The engine's move; the same as `move` where it found none better."""
+    value: int
+    """Of the position, if the better move is played."""
+    after: int
+    """Of the move that was played."""
+    lost: int
+    """What the mover gave away: 0 or more."""
+    told: float | None
+    """The value that the bot itself told, in its own unit."""
+
+    @property
+    def mark(self) -> str:
+        """`??` where a win or a draw was given away, `?` where an army or more was."""
+        if self.lost == 0:
+            return ""
+        if _standing(self.value) != _standing(self.after):
+            return "??"
+        return "?" if self.lost >= MISTAKE and _standing(self.value) == 0 else ""
+
+
+def review(played: Replay, engine: str, depth: int) -> Iterator[Judged]:
+    """Judge the moves one after another, `depth` of at least 2 plies. Raises BadSpec, UnknownEvaluator or BadWeights."""
+    game, record = played.game, played.record
+    for ply, each in enumerate(record.moves):
+        position, after = played.positions[ply], played.positions[ply + 1]
+        player = game.player(position)
+        move = game.move_from_data(each.move)
+        best = analyse(game, position, depth, engine).last
+        value = best.value
+        got = value if move == best.move else _value(game, after, depth - 1, engine)
+        lost = player.sign * (value - got)
+        if lost <= 0:
+            # as good, or better than an engine that guesses has seen
+            lost, value, better = 0, got, move
+        else:
+            better = best.move
+        yield Judged(
+            ply=ply,
+            player=player.value,
+            move=game.move_to_text(move),
+            better=game.move_to_text(better),
+            value=value,
+            after=got,
+            lost=lost,
+            told=None if each.thinking is None else each.thinking.value,
+        )
+
+
+def _value(game: Game[Any, Any], position: Any, depth: int, engine: str) -> int:
+    """The value of a position that is one ply from the root."""
+    outcome = game.outcome(position)
+    if outcome is not None:
+        return outcome_value(outcome, 1)
+    return from_root(analyse(game, position, depth, engine).last.value, 1)
+
+
+def _standing(value: int) -> int:
+    """1 where Maxie has won for certain, -1 where Minnie has, else 0."""
+    return (value > ESTIMATE_LIMIT) - (value < -ESTIMATE_LIMIT)
+
+
+def losses(judged: list[Judged]) -> dict[Player, tuple[int, int]]:
+    """For each player: moves that were marked, and moves in all."""
+    return {
+        player: (
+            sum(bool(each.mark) for each in judged if each.player == player.value),
+            sum(each.player == player.value for each in judged),
+        )
+        for player in Player
+    }

@@ -1,0 +1,1 @@
+"""Events of many matches: their plans, openings, runners and reports."""

@@ -1,0 +1,1 @@
+"""What an event is told as: tables, and a page."""

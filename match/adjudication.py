@@ -1,0 +1,73 @@
+"""Whether a match ends before its game does: a function of the match so far, asked after each move.
+
+A bot's value is believed only where the opponent's says the same; what is solved is solved by the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from games.core import AnyGame, Player
+from match.solve import solve
+from protocol.adjudication import Adjudication
+from protocol.record import RecordedMove
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a match is ended, and why. `winner` is None for a draw."""
+
+    winner: Player | None
+    detail: str
+
+
+def adjudicate(
+    rules: Adjudication | None, game: AnyGame, position: object, moves: Sequence[RecordedMove]
+) -> Verdict | None:
+    """The verdict on a match that its game has not ended, if there is one: `moves` have led to `position`.
+
+    What is proven goes before what is agreed, and the ply limit comes last.
+    """
+    if rules is None:
+        return None
+    return _solved(rules, game, position) or _agreed(rules, moves) or _limited(rules, len(moves))
+
+
+def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | None:
+    solution = solve(game, position, rules.solve) if rules.solve is not None else None
+    if solution is None:
+        return None
+    how = f"a win for {solution.winner}" if solution.winner else "a draw"
+    return Verdict(solution.winner, f"solved: {how} with best play")
+
+
+def _agreed(rules: Adjudication, moves: Sequence[RecordedMove]) -> Verdict | None:
+    if len(moves) < 2 * rules.moves:
+        return None
+    values = [_value(each) for each in moves[-2 * rules.moves :]]
+    told = [value for value in values if value is not None]
+    if len(told) < len(values):
+        return None
+    since = f"in their last {rules.moves} moves each" if rules.moves > 1 else "in their last move each"
+    if rules.win is not None:
+        for player in Player:
+            if all(player.sign * value >= rules.win for value in told):
+                return Verdict(player, f"both bots said {since} that {player} wins, by {rules.win:g} or more")
+    if (
+        rules.draw is not None
+        and len(moves) >= rules.after
+        and all(abs(value) <= rules.draw for value in told)
+    ):
+        return Verdict(None, f"both bots said {since} that it is a draw, within {rules.draw:g}")
+    return None
+
+
+def _value(move: RecordedMove) -> float | None:
+    return move.thinking.value if move.thinking is not None else None
+
+
+def _limited(rules: Adjudication, plies: int) -> Verdict | None:
+    if rules.limit is None or plies < rules.limit:
+        return None
+    return Verdict(None, f"{plies} plies were played, and the ladder's limit is {rules.limit}")

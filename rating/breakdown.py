@@ -1,0 +1,124 @@
+"""A ladder looked at from other sides: by seat, by map, by opponent; and what the first move is worth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from protocol.record import Record
+from rating.pairing import Pairing
+from rating.pentanomial import CLASSES, Counts, difference
+from rating.standings import is_empty, is_void, losers, pair_scores
+
+
+class Part(Struct, frozen=True):
+    """What a bot scored in some of its matches."""
+
+    bot: str
+    of: str
+    """Which matches: a seat, a map, or an opponent."""
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """0 to 1; ½ where there are no matches."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+
+
+class FirstMove(Struct, frozen=True):
+    """What Maxie's seat, who moves first, is worth."""
+
+    games: int
+    score: float
+    """Maxie's, 0 to 1."""
+    elo: float | None
+    error: float | None
+    """Half the width of the 95 % interval; None, like `elo`, where there are no matches."""
+
+
+class Duel(Struct, frozen=True):
+    """One bot against another, by pairs."""
+
+    bot: str
+    opponent: str
+    pairs: Counts
+    """How many pairs gave the bot 0, ½, 1, 1½ and 2 points."""
+    superiority: float | None
+    """The likelihood, 0 to 1, that the bot is the stronger one; None without a whole pair."""
+
+
+class Breakdown(Struct, frozen=True):
+    """All of it."""
+
+    by_seat: list[Part]
+    by_map: list[Part]
+    by_opponent: list[Part]
+    duels: list[Duel]
+    first_move: FirstMove
+
+
+def breakdown(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> Breakdown:
+    """What `played` tells; matches that are void or that nobody came to count nowhere."""
+    records = [record for _, record in played if not is_void(record) and not is_empty(record)]
+    return Breakdown(
+        by_seat=_parts(
+            bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
+        ),
+        by_map=_parts(bots, records, lambda record, _: map_of(record)),
+        by_opponent=_parts(bots, records, _opponent),
+        duels=_duels(bots, played),
+        first_move=_first_move(records),
+    )
+
+
+def map_of(record: Record) -> str:
+    """The map's name, or the game's where it has none."""
+    return str(record.setup.get("map") or record.game)
+
+
+def _opponent(record: Record, bot: str) -> str:
+    return record.players.minnie if record.players.maxie == bot else record.players.maxie
+
+
+def _parts(bots: Sequence[str], records: Iterable[Record], part: Callable[[Record, str], str]) -> list[Part]:
+    counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for record in records:
+        lost = losers(record)
+        for bot in (record.players.maxie, record.players.minnie):
+            counts[bot, part(record, bot)][2 if bot in lost else 0 if lost else 1] += 1
+    place = {bot: index for index, bot in enumerate(bots)}
+    order = sorted(counts, key=lambda key: (place[key[0]], place.get(key[1], 0), key[1]))
+    return [Part(bot, of, *counts[bot, of]) for bot, of in order]
+
+
+def _duels(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
+    meetings: defaultdict[frozenset[str], list[tuple[Pairing, Record]]] = defaultdict(list)
+    for pairing, record in played:
+        meetings[frozenset((pairing.maxie, pairing.minnie))].append((pairing, record))
+    duels = []
+    for i, bot in enumerate(bots):
+        for opponent in bots[i + 1 :]:
+            scores = pair_scores(bot, meetings[frozenset((bot, opponent))])
+            pairs = tuple(sum(1 for score in scores if round(2 * score) == each) for each in range(CLASSES))
+            found = difference(pairs)
+            duels.append(Duel(bot, opponent, pairs, found.superiority if found else None))
+    return duels
+
+
+def _first_move(records: Sequence[Record]) -> FirstMove:
+    counts = [0, 0, 0]
+    for record in records:
+        counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1
+    found = difference(counts)
+    if found is None:
+        return FirstMove(0, 0.5, None, None)
+    score = (counts[2] + counts[1] / 2) / sum(counts)
+    return FirstMove(sum(counts), score, found.elo, found.error)

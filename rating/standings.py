@@ -1,0 +1,134 @@
+"""From records to a table: what each bot played, scored and lost without playing.
+
+A void match counts for nobody. A match that neither player came to is lost by both, and says nothing of
+their strength.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from games.core import Player
+from protocol.codes import EndReason
+from protocol.record import Record
+from rating.elo import Tally, ratings
+from rating.pairing import Pairing
+
+
+class Row(Struct, frozen=True):
+    """One bot's line of the table."""
+
+    bot: str
+    games: int
+    points: float
+    """A win is 1, a draw is ½."""
+    wins: int
+    draws: int
+    losses: int
+    elo: float
+    """Relative to the average of the bots (rating.elo)."""
+    elo_error: float
+    """Half the width of the 95 % interval."""
+    time_forfeits: int
+    illegal_moves: int
+    disconnects: int
+    other_forfeits: int
+    """Not ready in time, or broke the protocol."""
+
+
+_WIN, _DRAW, _LOSS = "win", "draw", "loss"
+
+_COLUMNS = {
+    EndReason.TIMEOUT: "time_forfeits",
+    EndReason.ILLEGAL_MOVE: "illegal_moves",
+    EndReason.DISCONNECT: "disconnects",
+    EndReason.PROTOCOL_ERROR: "other_forfeits",
+    EndReason.NO_SHOW: "other_forfeits",
+}
+
+
+def is_void(record: Record) -> bool:
+    """Whether the match counts for nobody."""
+    return record.result.reason is EndReason.SERVER_FAULT
+
+
+def is_empty(record: Record) -> bool:
+    """Whether neither player came: lost by both."""
+    return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
+
+
+def losers(record: Record) -> tuple[str, ...]:
+    """Who lost the match: one bot, none in a draw or a void match, both where neither came."""
+    maxie, minnie = record.players.maxie, record.players.minnie
+    if is_empty(record):
+        return (maxie, minnie)
+    if record.result.winner is None:
+        return ()
+    return (minnie,) if record.result.winner == "maxie" else (maxie,)
+
+
+def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
+    """The rows of `bots`, the highest rating first; equal ratings in the order of `bots`."""
+    counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
+    edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for record in records:
+        if is_void(record):
+            continue
+        lost = losers(record)
+        for bot in (record.players.maxie, record.players.minnie):
+            counts[bot][_LOSS if bot in lost else _WIN if lost else _DRAW] += 1
+        for bot in lost:
+            if record.result.reason in _COLUMNS:
+                counts[bot][_COLUMNS[record.result.reason]] += 1
+        if not is_empty(record):
+            _count_edge(edges, record, lost)
+    rated = ratings(
+        bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
+    )
+    rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
+    return sorted(rows, key=lambda row: -row.elo)
+
+
+def _count_edge(edges: dict[tuple[str, str], Counter[str]], record: Record, lost: tuple[str, ...]) -> None:
+    first, second = sorted((record.players.maxie, record.players.minnie))
+    edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += 1
+
+
+def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
+    wins, draws, losses = count[_WIN], count[_DRAW], count[_LOSS]
+    forfeits = {column: count[column] for column in sorted(set(_COLUMNS.values()))}
+    return Row(
+        bot=bot,
+        games=wins + draws + losses,
+        points=wins + draws / 2,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        elo=elo,
+        elo_error=error,
+        **forfeits,
+    )
+
+
+def pair_scores(bot: str, played: Iterable[tuple[Pairing, Record]]) -> list[float]:
+    """The points (0, ½, 1, 1½, 2) that `bot` made in each of its pairs of which both matches count."""
+    points: defaultdict[int, list[float]] = defaultdict(list)
+    for pairing, record in played:
+        if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_empty(record):
+            continue
+        lost = losers(record)
+        points[pairing.pair.number].append(0.0 if bot in lost else 1.0 if lost else 0.5)
+    return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
+
+
+def answered(record: Record, seat: Player, bot: str) -> bool | None:
+    """Whether the bot in this seat made a move of its own; None where it had no chance to."""
+    first = sum(each.opening for each in record.moves)
+    own = range(0 if seat is Player.MAXIE else 1, len(record.moves), 2)
+    if any(ply >= first for ply in own):
+        return True
+    late = record.result.reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} and bot in losers(record)
+    return False if late else None

@@ -1,0 +1,85 @@
+"""`arena ratings`: who is how strong, by the rated matches of a store."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
+from games.catalogue import GAMES
+from server.commands.in_store import DATABASE, Justify, in_store, print_table, say
+from server.store.ratings import Standing, refresh, standings
+from server.store.recompute import Differs, Recomputed, recompute
+
+COLUMNS: dict[str, Justify] = {
+    "#": "right",
+    "game": "left",
+    "bot": "left",
+    "rating": "right",
+    "deviation": "right",
+    "volatility": "right",
+    "matches": "right",
+    "won": "right",
+    "drawn": "right",
+    "lost": "right",
+    "forfeits": "right",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena ratings`."""
+    app.command("ratings")(ratings)
+
+
+def ratings(
+    game: Annotated[str | None, typer.Option("--game", help="Only this game; else all.")] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),
+    ] = False,
+    db: DatabaseOption = DATABASE,
+    json: JsonOption = None,
+) -> None:
+    """Show the Glicko-2 ratings of every bot, per game, from the rated matches of a store.
+
+    A bot's strength lies within two deviations of its rating with 95 % confidence. docs/ratings.md tells
+    how they are computed, and what each way of ending a match means for them.
+
+    Example: arena ratings --game riskless --db sqlite:///arena.db
+    """
+    if game is not None and game not in GAMES:
+        raise Misuse(f"--game: there is no game {game!r:.40}; there are {', '.join(sorted(GAMES))}")
+
+    async def work(engine: AsyncEngine) -> tuple[list[Standing], Recomputed | None]:
+        await refresh(engine)
+        try:
+            done = await recompute(engine) if again else None
+        except Differs as found:
+            raise Failure(f"the ratings cannot be recomputed: {found}") from None
+        return await standings(engine, game), done
+
+    found, done = in_store(db, work)
+    if json is not None:
+        write_json(found, json)
+    else:
+        print_table(COLUMNS, list(_rows(found)))
+    if done is not None:
+        imported = (
+            f"; {done.imported} were imported and have no journal: their records were replayed"
+            if done.imported
+            else ""
+        )
+        say(f"recomputed from {done.matches} matches of the journal, with the same result{imported}")
+
+
+def _rows(found: list[Standing]) -> list[list[str]]:
+    places: dict[str, int] = {}
+    rows = []
+    for each in found:
+        places[each.game] = places.get(each.game, 0) + 1
+        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits)
+        strength = [f"{each.rating:.0f}", f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
+        rows.append([str(places[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
+    return rows

@@ -1,0 +1,256 @@
+"""`arena serve`: a server that bots dial into, and that keeps them busy with each other."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import ssl
+from enum import StrEnum
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+
+from console import (
+    ConcurrencyOption,
+    DatabaseOption,
+    Failure,
+    GameOption,
+    MapOption,
+    MarginOption,
+    Misuse,
+    RecordOption,
+    TimeOption,
+    err,
+    out,
+)
+from games.core import GameError
+from maps.loader import MapError
+from maps.setup import make_setup
+from protocol.record import Record, to_line
+from protocol.timecontrol import BadTimeControl, TimeControl
+from server.host import CannotListen, Host, open_host
+from server.lobby.house import DEFAULT, BadHouse, house_bots, open_house
+from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
+from server.net import interpreter
+from server.net import log as logs
+from server.net.limits import HostLimits
+from server.store.database import StoreError
+
+SAFE = HostLimits()
+log_house = logging.getLogger("arena.house")
+
+
+class LogForm(StrEnum):
+    """How the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena serve`."""
+    app.command()(serve)
+
+
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
+    game: GameOption = "riskless",
+    map: MapOption = "m2",
+    tc: TimeOption = "10+0.1",
+    margin: MarginOption = 100,
+    ready: Annotated[
+        int, typer.Option("--ready", min=1, max=600, help="Seconds a bot may take to get ready.")
+    ] = 30,
+    grace: Annotated[
+        int, typer.Option("--grace", min=0, max=3600, help="Seconds a lost bot may take to return.")
+    ] = 30,
+    drain: Annotated[
+        float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
+    ] = 10,
+    concurrency: ConcurrencyOption = 0,
+    name: Annotated[
+        str, typer.Option("--name", help="The server's own name, where several share one database.")
+    ] = "",
+    anyone: Annotated[
+        bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
+    ] = False,
+    casual: Annotated[bool, typer.Option("--casual", help="Matches of the pool are not rated.")] = False,
+    challenges_only: Annotated[
+        bool, typer.Option("--challenges-only", help="No matchmaker: bots play only whom they challenge.")
+    ] = False,
+    house: Annotated[
+        str,
+        typer.Option(
+            "--house",
+            metavar="ENGINE,ENGINE",
+            help="Engines that the server runs for whoever asks; none for none.",
+        ),
+    ] = DEFAULT,
+    no_guests: Annotated[
+        bool, typer.Option("--no-guests", help="Nobody without a token may play the house's engines.")
+    ] = False,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", help="Address or network of a proxy whose X-Forwarded-For is believed."),
+    ] = None,
+    max_connections: Annotated[int, typer.Option("--max-connections", min=1)] = SAFE.connections,
+    max_per_address: Annotated[
+        int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
+    ] = SAFE.connections_per_address,
+    max_cut_offs: Annotated[
+        int,
+        typer.Option(
+            "--max-cut-offs",
+            min=1,
+            help="Connections from one address that misbehave in a minute; then it is refused for a minute.",
+        ),
+    ] = SAFE.cut_offs,
+    max_messages: Annotated[
+        float, typer.Option("--max-messages", min=1, help="Messages a second of one connection.")
+    ] = SAFE.messages_per_second,
+    max_message_bytes: Annotated[int, typer.Option("--max-message-bytes", min=1024)] = SAFE.message_bytes,
+    max_matches: Annotated[
+        int, typer.Option("--max-matches", min=1, help="Matches at once of one bot.")
+    ] = SAFE.matches_per_bot,
+    max_challenges: Annotated[
+        int, typer.Option("--max-challenges", min=1, help="Open challenges of one bot.")
+    ] = SAFE.open_challenges,
+    hello: Annotated[
+        float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
+    ] = SAFE.hello_seconds,
+    record: RecordOption = None,
+    db: DatabaseOption = "sqlite:///arena.db",
+    log: Annotated[LogForm, typer.Option("--log", help="Form of the log on stderr.")] = LogForm.TEXT,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log comings and goings too.")] = False,
+    wire: Annotated[bool, typer.Option("--wire", help="Log every message, in and out.")] = False,
+) -> None:
+    """Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.
+
+    A bot needs a token (`arena token create NAME`), unless --anyone is given. People can play the house's
+    engines on the page at once: as guests, who need none. SIGTERM and Ctrl-C drain:
+    no new matches, and what is in progress may end; what does not is in the database, and goes on when
+    the server is started again. So it does after a crash.
+
+    Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1 --tls-cert cert.pem --tls-key key.pem
+    """
+    try:
+        control = TimeControl.parse(tc)
+        offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
+        engines = house_bots(house)
+        networks = [str(ip_network(each)) for each in proxy or ()]
+    except (GameError, MapError, BadTimeControl, BadHouse) as error:
+        raise Misuse(str(error)) from None
+    except ValueError as error:
+        raise Misuse(f"--proxy: {error}") from None
+    limits = HostLimits(
+        connections=max_connections,
+        connections_per_address=max_per_address,
+        cut_offs=max_cut_offs,
+        message_bytes=max_message_bytes,
+        messages_per_second=max_messages,
+        message_burst=max(SAFE.message_burst, int(4 * max_messages)),
+        hello_seconds=hello,
+        open_challenges=max_challenges,
+        matches_per_bot=max_matches,
+    )
+    logs.set_up(log.value, verbose=verbose, wire=wire)
+    tls = _tls(tls_cert, tls_key)
+    at_once = concurrency or max(1, os.cpu_count() or 1)
+
+    async def main() -> str | None:
+        async with (
+            open_host(
+                host=host,
+                port=port,
+                database=db,
+                grace_ms=grace * 1000,
+                anyone=anyone,
+                tls=tls,
+                limits=limits,
+                trusted_proxies=networks,
+                inside=bool(engines),
+                going_on=OPEN_EVENT,
+                name=name,
+            ) as running,
+            open_house(running, engines, guests=not no_guests, notice=log_house.warning) as at_home,
+        ):
+
+            async def tell(each: Record) -> None:
+                at_home.ended(each)
+                await _tell(each, record)
+
+            running.on_record = tell
+            # Whoever names engines is told at once when a name is wrong.
+            refused = await at_home.start_all() if house != DEFAULT else None
+            if refused is not None:
+                return refused
+            running.arranger.at_once = at_once
+            if not challenges_only:
+                running.arranger.offer = offer
+            running.lobby.stir()
+            err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
+            if running.resumed:
+                err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
+            await _until_told_to_stop(running, drain)
+            return None
+
+    try:
+        with interpreter.settled():
+            refused = anyio.run(main, backend_options={"use_uvloop": True})
+    except (CannotListen, StoreError) as error:
+        raise Failure(str(error)) from None
+    if refused is not None:
+        raise Misuse(f"--house: {refused}")
+
+
+async def _until_told_to_stop(running: Host, drain: float) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            break
+        if not running.rooms:
+            return
+        err.print(f"stopping: {len(running.rooms)} matches may end within {drain:g} s; again to stop at once")
+        async with anyio.create_task_group() as tasks:
+
+            async def impatient() -> None:
+                async for _ in signals:
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(impatient)
+            left = await running.drain(drain)
+            if left:
+                err.print(f"{left} matches are saved, and go on when the server is started again")
+            tasks.cancel_scope.cancel()
+
+
+def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        raise Misuse("--tls-cert and --tls-key go together")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise Failure(f"cannot use {cert} with {key}: {error.strerror or error}") from None
+    return context
+
+
+async def _tell(record: Record, path: Path | None) -> None:
+    result, players = record.result, record.players
+    winner = f"{result.winner} wins" if result.winner else "draw"
+    # Not laid out by the console: on a busy server that would cost as much as some moves of the match.
+    out.file.write(
+        f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
+    )
+    out.file.flush()
+    if path is not None:
+        async with await anyio.open_file(path, "a", encoding="utf-8") as lines:
+            await lines.write(to_line(record) + "\n")

@@ -1,0 +1,1 @@
+"""Who is connected, what their messages lead to, and who plays whom."""

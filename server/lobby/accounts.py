@@ -1,0 +1,106 @@
+"""Who may use which name: tokens of the store, and those that a host hands out for as long as it runs."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from time import monotonic
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from protocol.codes import Code
+from protocol.messages import Role
+from server.lobby.matchmaking.guests import is_guest
+from server.net.failed_logins import Guesses
+from server.store import database as store
+from server.store import tokens
+
+log = logging.getLogger("arena.accounts")
+
+
+class Refused(Exception):
+    """A hello that does not get in. `code` and the text go back to the client."""
+
+    def __init__(self, code: Code, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+class Accounts:
+    """Names, and what opens them.
+
+    With `anyone` a name that has no token is free for whoever comes first: for a private network. The
+    store is asked anew each time, so what `arena token` changes holds from the next hello.
+    """
+
+    def __init__(
+        self, *, anyone: bool, engine: AsyncEngine | None = None, guesses: Guesses | None = None
+    ) -> None:
+        self.anyone = anyone
+        self.guests = False
+        """Whether a guest's name needs no token; what guests may do, `server.lobby.matchmaking.guests` says."""
+        self._engine = engine
+        self._guesses = guesses or Guesses()
+        self._issued: dict[str, str] = {}
+
+    def issue(self, name: str) -> str:
+        """A new token for a bot of this host's own, in place of its old one; it ends with the host."""
+        token = tokens.new_token()
+        self._issued[name] = tokens.hashed(token)
+        return token
+
+    def lets_in_as_guest(self, name: str, token: str) -> bool:
+        """Whether somebody with this name and token, if let in at all, is let in as a guest."""
+        return self.guests and not self.anyone and not token and is_guest(name)
+
+    async def check(self, name: str, token: str, address: str = "") -> Role:
+        """The role that the token opens the name in. Raises Refused.
+
+        Wrong tokens count against `address`. While the store does not answer there is no room for anybody.
+        """
+        if not tokens.is_name(name):
+            raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
+        self._check_address(address)
+        try:
+            known, role, why = await self._known(name)
+        except Exception as error:
+            complaint = store.complaint(error)
+            if complaint is None:
+                raise
+            # One line: whoever knocks meanwhile adds one.
+            log.error("the store does not answer: %s", complaint, extra={"bot": name})  # noqa: TRY400
+            raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
+        # While the store was asked, others from there may have guessed: without this look, any number
+        # of connections at once could try a token each.
+        self._check_address(address)
+        if known is None and not why:
+            if (self.anyone and not token) or self.lets_in_as_guest(name, token):
+                return "bot"
+            hint = "leave the token empty here" if self.anyone else "ask the host for a token"
+            why = f"no token is known for {name!r}: {hint}"
+        elif known is not None and hmac.compare_digest(known, tokens.hashed(token)):
+            return role
+        if token:
+            self._guesses.wrong(address, monotonic())
+        raise Refused(Code.BAD_TOKEN, why or f"this is not the token of {name!r}")
+
+    async def _known(self, name: str) -> tuple[str | None, Role, str]:
+        """The hash for a name (None: there is none), its role, and why nothing opens it."""
+        issued = self._issued.get(name)
+        if issued is not None:
+            return issued, "bot", ""
+        kept = await tokens.find(self._engine, name) if self._engine is not None else None
+        if kept is None:
+            return None, "bot", ""
+        if kept.revoked is not None:
+            return None, kept.role, f"the token of {name!r} was revoked: ask the host for a new one"
+        return kept.hash, kept.role, ""
+
+    def _check_address(self, address: str) -> None:
+        wait = self._guesses.wait(address, monotonic())
+        if wait > 0:
+            raise Refused(
+                Code.RATE_LIMITED,
+                f"too many wrong tokens came from {address or 'there'}: try again in {wait:.0f} s",
+            )

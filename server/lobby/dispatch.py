@@ -1,0 +1,286 @@
+"""The desk: what each message of a connected client leads to.
+
+A visitor is a bot (it has a member, plays and challenges) or a spectator (it only watches). Everybody
+may browse and watch.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from asyncio import get_running_loop
+from dataclasses import dataclass, field
+from time import monotonic, monotonic_ns
+from typing import Protocol
+
+from msgspec import UNSET
+
+from match.events import BrokeProtocol, Event, Gone, GotReady, Left, Moved, Resigned, Returned
+from protocol.codes import Code
+from protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    ClientMessage,
+    Decline,
+    Error,
+    Hello,
+    Limits,
+    Listing,
+    Move,
+    Ready,
+    Resign,
+    ServerMessage,
+    Unwatch,
+    Watch,
+    Welcome,
+    Withdraw,
+)
+from server.lobby.accounts import Refused
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking.arranger import Arranger
+from server.net.limits import HostLimits
+from server.net.metrics import Meters
+from server.net.wire import to_wire
+from server.rooms.member import Inlet, Member, secret_hash
+from server.rooms.spectators import Gallery
+from server.store.journal.journal import Journal, JournalFailed
+from server.store.tokens import is_name
+
+log = logging.getLogger("arena.desk")
+
+LISTING_SECONDS = 0.25
+"""The shortest time from one listing to the next for whoever browses."""
+
+
+class Line(Protocol):
+    """A visitor's connection, as the desk, the lobby and the galleries use it."""
+
+    @property
+    def lag(self) -> int: ...
+
+    @property
+    def backlog(self) -> int: ...
+
+    def tell(self, message: ServerMessage) -> None: ...
+
+    def tell_wire(self, wire: bytes) -> None: ...
+
+    def dismiss(self, code: Code) -> None: ...
+
+
+@dataclass(eq=False)
+class Visitor:
+    """Who is on a line. `member` is None for a spectator."""
+
+    name: str
+    line: Line
+    member: Member | None
+    watched: dict[str, Gallery] = field(default_factory=dict)
+    listed: float = -math.inf
+    """When it was last told what goes on because it asked."""
+    asked: bool = False
+    """Whether it has asked again since, too soon, and will be told."""
+
+
+class Galleries(Protocol):
+    """Where the matches in progress can be watched."""
+
+    def gallery(self, match: str) -> Gallery | None:
+        """The gallery of a match in progress."""
+        ...
+
+    def listing(self) -> Listing:
+        """What goes on now."""
+        ...
+
+
+class Desk:
+    """Takes every message of every session."""
+
+    def __init__(
+        self,
+        lobby: Lobby,
+        journal: Journal,
+        arranger: Arranger,
+        galleries: Galleries,
+        meters: Meters,
+        limits: HostLimits,
+        *,
+        program: str,
+        grace_ms: int,
+    ) -> None:
+        self._lobby = lobby
+        self._journal = journal
+        self._arranger = arranger
+        self._galleries = galleries
+        self._meters = meters
+        self._limits = limits
+        self._program = program
+        self._grace_ms = grace_ms
+        self.browsing: set[Visitor] = set()
+        """Who is sent a listing when something changes."""
+        self._listing = -1, -math.inf, b""
+        """The last listing: after how many changes of the lobby it was made, when, and how it goes on the line."""
+
+    async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
+        """Let somebody in. Raises Refused."""
+        if hello.role != "bot":
+            return await self._admit_spectator(hello, line, address)
+        secret = await self._lobby.vet(hello, address)
+        try:
+            if secret is not None:
+                # Durable before it is told, so that a bot that holds a secret can always return with it.
+                await self._journal.durable(self._journal.keep_session(hello.name, secret_hash(secret)))
+        except BaseException as error:
+            self._lobby.turn_away(hello)
+            if isinstance(error, JournalFailed):
+                why = str(error).partition("\n")[0]
+                log.error("no session: %s", why, extra={"bot": hello.name})  # noqa: TRY400  one line, for the host
+                raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
+            raise
+        capacity = min(hello.matches, self._limits.matches_per_bot)
+        self._welcome(line, hello.name, hello.session if secret is None else secret, capacity)
+        member = self._lobby.enter(hello, line, secret)
+        what = "here" if secret is not None else "back"
+        log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
+        # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
+        # new process then, which learns from its turns what was played: nobody wins by our crash.
+        knows = secret is None or member.name in self._lobby.house
+        await member.post_to_all(Returned if knows else Gone, monotonic_ns())
+        self._arranger.came(member, fresh=secret is not None)
+        return Visitor(member.name, line, member)
+
+    async def _admit_spectator(self, hello: Hello, line: Line, address: str) -> Visitor:
+        if not is_name(hello.name):
+            raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
+        if hello.role == "admin" or hello.token:
+            role = await self._lobby.accounts.check(hello.name, hello.token, address)
+            if role != hello.role:
+                detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
+                raise Refused(Code.BAD_TOKEN, detail)
+        self._welcome(line, hello.name, "", 0)
+        return Visitor(hello.name, line, None)
+
+    def _welcome(self, line: Line, name: str, session: str, matches: int) -> None:
+        limits = Limits(self._limits.message_bytes, matches, self._grace_ms)
+        line.tell(Welcome(self._program, name, session, limits))
+
+    async def depart(self, visitor: Visitor, fault: str | None) -> None:
+        """Somebody's connection has ended; `fault` is what was wrong with what it sent, if anything."""
+        self.browsing.discard(visitor)
+        for gallery in visitor.watched.values():
+            gallery.leave(visitor.line)
+        member = visitor.member
+        if member is None or not self._lobby.leave(member, visitor.line):
+            return
+        at = monotonic_ns()
+        if fault is not None:
+            log.warning("protocol error: %s", fault, extra={"bot": member.name})
+            await member.post_to_all(lambda player: BrokeProtocol(player, fault), at)
+        else:
+            log.info("gone", extra={"bot": member.name})
+            await member.post_to_all(Left, at)
+
+    def note_rejection(self, code: Code) -> None:
+        """Count something that was refused."""
+        self._meters.rejections.labels(code.value).inc()
+
+    async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
+        """Do what a message asks for, or say why not; waits for a room that has too much to do."""
+        while (busy := self.take(visitor, message, at)) is not None:
+            await busy.has_space()
+
+    def take(self, visitor: Visitor, message: ClientMessage, at: int) -> Inlet | None:
+        """`handle` without waiting: where it would, nothing is done, and the room to wait for is returned."""
+        try:
+            match message:
+                case Move() | Ready() | Resign():
+                    busy = self._play(self._player(visitor), message, at)
+                    if busy is not None:
+                        return busy
+                case Hello():
+                    self._refuse(visitor, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
+                case Browse():
+                    self.browsing.add(visitor)
+                    self._list(visitor)
+                case Watch(match=match):
+                    self._watch(visitor, match)
+                case Unwatch(match=match):
+                    self._unwatch(visitor, match)
+                case Challenge() | Accept() | Decline() | Withdraw():
+                    self._arranger.handle(self._player(visitor), message)
+        except Refused as refused:
+            self._refuse(visitor, refused.code, refused.detail, message)
+        self._meters.message(message)
+        return None
+
+    def _list(self, visitor: Visitor) -> None:
+        """Tell a visitor what goes on, at once or as soon as its last listing is old enough."""
+        now = monotonic()
+        wait = visitor.listed + LISTING_SECONDS - now
+        if wait <= 0:
+            visitor.listed = now
+            visitor.line.tell_wire(self.listing(now))
+        elif not visitor.asked:
+            visitor.asked = True
+            get_running_loop().call_later(wait, self._list_again, visitor)
+
+    def listing(self, now: float) -> bytes:
+        """What goes on, encoded once for all who ask before something changes; monotonic seconds."""
+        changes, made, wire = self._listing
+        if changes != self._lobby.changes or now - made >= LISTING_SECONDS:
+            wire = to_wire(self._galleries.listing())
+            self._listing = self._lobby.changes, now, wire
+        return wire
+
+    def _list_again(self, visitor: Visitor) -> None:
+        visitor.asked = False
+        if visitor in self.browsing:
+            self._list(visitor)
+
+    def _refuse(self, visitor: Visitor, code: Code, detail: str, message: ClientMessage) -> None:
+        self.note_rejection(code)
+        where = getattr(message, "match", None), getattr(message, "ply", None)
+        visitor.line.tell(Error(code, detail, *where))
+
+    @staticmethod
+    def _player(visitor: Visitor) -> Member:
+        if visitor.member is None:
+            raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
+        return visitor.member
+
+    @staticmethod
+    def _play(member: Member, message: Ready | Move | Resign, at: int) -> Inlet | None:
+        place = member.matches.get(message.match)
+        if place is not None:
+            room, player = place
+            if room.full:
+                return room
+            match message:
+                case Move():
+                    thinking = None if message.thinking is UNSET else message.thinking
+                    event: Event = Moved(player, message.ply, message.move, thinking)
+                case Ready():
+                    event = GotReady(player)
+                case Resign():
+                    event = Resigned(player)
+            if room.take(event, at):
+                return None
+        raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
+
+    def _watch(self, visitor: Visitor, match: str) -> None:
+        gallery = self._galleries.gallery(match)
+        if gallery is None:
+            raise Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over or does not exist")
+        for over in [known for known in visitor.watched if self._galleries.gallery(known) is None]:
+            del visitor.watched[over]
+        if match not in visitor.watched and len(visitor.watched) >= self._limits.watched:
+            raise Refused(Code.RATE_LIMITED, f"{self._limits.watched} matches are watched; leave one first")
+        visitor.watched[match] = gallery
+        gallery.enter(visitor.line)
+
+    def _unwatch(self, visitor: Visitor, match: str) -> None:
+        gallery = visitor.watched.pop(match, None)
+        if gallery is not None:
+            gallery.leave(visitor.line)

@@ -1,0 +1,158 @@
+"""The lobby: who is connected, who may come in, and who is free."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+import anyio
+from msgspec.structs import replace
+
+from protocol.codes import Code
+from protocol.messages import Hello, Present
+from server.lobby.accounts import Accounts, Refused
+from server.rooms.member import Member, Outlet, Takes, new_secret, secret_hash
+
+
+class Lobby:
+    """The members of one server, by name."""
+
+    def __init__(self, accounts: Accounts, *, most_matches: int = 1000) -> None:
+        self.accounts = accounts
+        self.on_leave: Callable[[Member], None] = lambda _member: None
+        self.house: dict[str, Present] = {}
+        """The server's own bots, as they are listed until they are connected."""
+        self._most_matches = most_matches
+        self._members: dict[str, Member] = {}
+        self._entering: set[str] = set()
+        self._stirred: dict[str, Member] = {}
+        self._changed: anyio.Event | None = None
+        """Of those who wait for a change; None while nobody does, which is most of the time."""
+        self.changes = 0
+        """How often something has changed: who looks, then waits, sees whether it missed one."""
+
+    def member(self, name: str) -> Member:
+        """The member of that name, connected or not."""
+        member = self._members.get(name)
+        if member is None:
+            member = self._members[name] = Member(name, on_change=self._note)
+        return member
+
+    def _note(self, member: Member) -> None:
+        self._stirred[member.name] = member
+
+    def stirred(self) -> list[Member]:
+        """Those about whom something has changed since this was asked last; some may have left."""
+        stirred, self._stirred = self._stirred, {}
+        return list(stirred.values())
+
+    def find(self, name: str) -> Member | None:
+        """The member of that name, if it is known."""
+        return self._members.get(name)
+
+    def restore(self, secrets: Mapping[str, bytes]) -> None:
+        """Know the sessions of before the server was away, by the hashes of their secrets."""
+        for name, secret in secrets.items():
+            self.member(name).secret = secret
+
+    def connected(self) -> list[Member]:
+        """Who is here, in the order in which the names first came."""
+        return [member for member in self._members.values() if member.outlet is not None]
+
+    def present(self) -> list[Present]:
+        """Who can be challenged: the house's bots, connected or not, then the others who are here."""
+        here = {member.name: member.present() for member in self.connected()}
+        house = [here.pop(name, shown) for name, shown in self.house.items()]
+        return [*(replace(each, house=True) for each in house), *here.values()]
+
+    def players_of(self, game: str) -> list[Member]:
+        """Who is here and plays the game."""
+        return [each for each in self.connected() if not each.takes.games or game in each.takes.games]
+
+    async def vet(self, hello: Hello, address: str = "") -> str | None:
+        """Whether a hello may come in: its new session's secret, or None where it returns to its old one.
+
+        With the session's secret the connection will take the place of the one before, dead or alive.
+        Without it a name that is connected is taken. Raises Refused. What is vetted must `enter`, or
+        `turn_away` frees the name again.
+        """
+        role = await self.accounts.check(hello.name, hello.token, address)
+        if role != "bot":
+            detail = f"the token of {hello.name!r} is for a {role}, which does not play"
+            raise Refused(Code.NOT_A_PLAYER, detail)
+        member = self.find(hello.name)
+        if hello.name in self._entering:
+            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is just coming in")
+        if member is not None and member.knows(hello.session):
+            secret = None
+        elif member is not None and member.outlet is not None:
+            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
+        else:
+            secret = new_secret()
+        self._entering.add(hello.name)
+        return secret
+
+    def turn_away(self, hello: Hello) -> None:
+        """What was vetted does not come in after all."""
+        self._entering.discard(hello.name)
+
+    def enter(self, hello: Hello, outlet: Outlet, secret: str | None) -> Member:
+        """Let a vetted bot in, with its new session's secret if it gets one."""
+        self._entering.discard(hello.name)
+        member = self.member(hello.name)
+        if secret is not None:
+            member.secret = secret_hash(secret)
+        member.capacity = min(hello.matches, self._most_matches)
+        member.takes = Takes.of(hello)
+        member.guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
+        if member.guest:
+            member.capacity = 1
+            member.takes = dataclasses.replace(member.takes, pool=False)
+        member.program = hello.program
+        member.connect(outlet)
+        self.stir()
+        return member
+
+    def leave(self, member: Member, outlet: Outlet) -> bool:
+        """A connection has ended. False when another has taken its place already."""
+        if member.outlet is not outlet:
+            return False
+        member.disconnect()
+        self.on_leave(member)
+        self.forget(member)
+        self.stir()
+        return True
+
+    def forget(self, member: Member) -> None:
+        """Drop a member who is away and plays nothing: names come from the network, so they must go."""
+        if member.outlet is None and not member.matches:
+            self._members.pop(member.name, None)
+
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        """Whether the bot is connected: True as soon as it is, False after `seconds`."""
+        with anyio.move_on_after(seconds):
+            while (found := self._members.get(name)) is None or found.outlet is None:
+                await self.wait_change()
+            return True
+        return False
+
+    async def wait_change(self) -> None:
+        """Wait until somebody comes or goes, or a match begins or ends."""
+        if self._changed is None:
+            self._changed = anyio.Event()
+        await self._changed.wait()
+
+    def stir(self) -> None:
+        """Wake whoever waits for a change."""
+        self.changes += 1
+        changed, self._changed = self._changed, None
+        if changed is not None:
+            changed.set()
+
+    async def wait_free(self, names: Sequence[str]) -> None:
+        """Wait until each of these, as far as it is connected, can take one match more."""
+        while any(
+            (member := self.find(name)) is not None and member.outlet is not None and not member.free
+            for name in names
+        ):
+            await self.wait_change()

@@ -1,0 +1,1 @@
+"""Which matches are played: challenges, the pool, and who has to wait."""

@@ -1,0 +1,306 @@
+"""The arranger: matches that come about by challenge, and by the matchmaker for whoever waits.
+
+It decides and starts; nothing here waits for a match. Whether both players are free is looked at and
+taken in one step, so two requests never pass one limit together.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from functools import partial
+from time import monotonic, monotonic_ns
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from games.core import AnyGame, GameError, Player
+from maps.loader import MapError, map_names
+from maps.setup import make_setup
+from match.terms import MatchSpec
+from protocol.codes import Code
+from protocol.messages import (
+    Accept,
+    Challenge,
+    Challenged,
+    ChallengeOutcome,
+    ChallengeOver,
+    Decline,
+    Withdraw,
+)
+from protocol.record import Record
+from server.lobby.accounts import Refused
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking import guests
+from server.lobby.matchmaking.answer_window import Courtesy
+from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
+from server.lobby.matchmaking.suspension import Bench
+from server.lobby.matchmaking.waiting import Waiting
+from server.net.limits import HostLimits
+from server.net.token_bucket import Flow
+from server.rooms.member import Member
+
+log = logging.getLogger("arena.arranger")
+
+MARGIN_MS = 100
+"""Of matches that come about by challenge."""
+READY_MS = 30_000
+"""Of the same: a compiled engine may have to compile first."""
+
+Start = Callable[[MatchSpec, bool], None]
+"""Begins a match in the background; the flag says whether it is rated."""
+
+
+GATHER_SECONDS = 0.02
+"""From a change to the look at who waits: bots that come free together are matched together, and looked at once."""
+
+
+class Arranger:
+    """Arranges matches on one server."""
+
+    def __init__(self, lobby: Lobby, limits: HostLimits, start: Start) -> None:
+        self._lobby = lobby
+        self._start = start
+        self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
+        self._bench = Bench()
+        self._courtesy = Courtesy()
+        self._meetings = Meetings()
+        self._waiting = Waiting(lobby, self._bench, self._courtesy, self._challenges)
+        self.offer: Offer | None = None
+        """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
+        self.at_once = 1
+        """How many matches the matchmaker lets go on at once."""
+        self.playing = 0
+        self.draining = False
+        self.wake: Callable[[str], None] = lambda _name: None
+        """Starts a bot of the house."""
+        self._guests = Flow(guests.PER_SECOND, guests.AT_ONCE, monotonic_ns())
+        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
+        """What a bot is rated in a game."""
+
+    # what happens to bots
+
+    def came(self, member: Member, *, fresh: bool) -> None:
+        """A bot is here: one that comes anew is given another chance."""
+        if fresh:
+            self._bench.pardon(member.name)
+            member.benched = ""
+        for challenge in self._challenges.listed(monotonic_ns()):
+            if challenge.opponent == member.name:
+                member.tell(challenge)
+                self._courtesy.ask(member.name, monotonic_ns())
+        member.change()
+
+    def left(self, member: Member) -> None:
+        """A bot is gone: its challenges are closed."""
+        self.close_of(member.name, f"{member.name} has left")
+        self._courtesy.forget(member.name)
+        if not member.matches:
+            self._meetings.forget(member.name)
+
+    def close_of(self, name: str, why: str) -> None:
+        """Close the challenges that a bot opened or was asked."""
+        for gone in self._challenges.drop_bot(name):
+            self._over(gone, "withdrawn", why)
+
+    def ended(self, record: Record) -> None:
+        """A match is over: who forfeits again and again is benched."""
+        result, plies, asked = record.result, len(record.moves), self._challenges.asked
+        for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
+            lost = result.winner != player.value
+            why = self._bench.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
+            member = self._lobby.find(name)
+            if name in asked:
+                self._courtesy.ask(name, monotonic_ns())
+            if member is not None:
+                member.benched = why
+                member.change()
+            if why:
+                log.warning("benched: %s", why, extra={"bot": name})
+
+    # challenges
+
+    def listed(self) -> list[Challenged]:
+        """The open challenges, for a listing."""
+        return self._challenges.listed(monotonic_ns())
+
+    def handle(self, member: Member, message: Challenge | Accept | Decline | Withdraw) -> None:
+        """Follow a message about a challenge. Raises Refused."""
+        try:
+            match message:
+                case Challenge():
+                    self._open(member, message)
+                case Accept(id):
+                    self._accept(member, id)
+                case Decline(id, reason):
+                    self._over(self._challenges.decline(member.name, id), "declined", reason)
+                case Withdraw(id):
+                    self._over(self._challenges.withdraw(member.name, id), "withdrawn")
+        except BadChallenge as bad:
+            raise Refused(bad.code, bad.detail) from None
+        self._lobby.stir()
+
+    def _open(self, member: Member, asked: Challenge) -> None:
+        if self.draining:
+            raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+        if member.guest:
+            self._check_guest(asked)
+        game = _game_of(asked)
+        target = self._lobby.find(asked.opponent) if asked.opponent else None
+        here = target is not None and target.outlet is not None
+        if asked.opponent and not here and asked.opponent not in self._lobby.house:
+            raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+        if target is not None and here:
+            why = target.takes.refusal(game, asked.time_control)
+            if why:
+                raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
+        made = self._challenges.add(member.name, asked, game, monotonic_ns())
+        told = made.message(monotonic_ns())
+        member.tell(told)
+        if target is not None:
+            target.tell(told)
+            if target.free:
+                self._courtesy.ask(target.name, monotonic_ns())
+                target.change()
+        if asked.opponent in self._lobby.house:
+            # One that is not connected is told of the challenge when it comes in.
+            self.wake(asked.opponent)
+
+    def _check_guest(self, asked: Challenge) -> None:
+        why = guests.objection(asked, self._lobby.house, map_names())
+        if why:
+            raise BadChallenge(Code.BAD_CHALLENGE, why)
+        if not self._guests.take(monotonic_ns()):
+            raise BadChallenge(
+                Code.RATE_LIMITED, "many guests ask for a match just now: try again in a moment"
+            )
+
+    def _accept(self, member: Member, id: str) -> None:
+        if member.guest:
+            raise BadChallenge(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
+        taken = self._challenges.accept(member.name, id)
+        challenger = self._lobby.find(taken.challenger)
+        busy = next((who for who in (challenger, member) if who is None or not who.free), member)
+        if challenger is None or not challenger.free or not member.free:
+            name = busy.name if busy is not None else taken.challenger
+            self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
+            return
+        maxie, minnie = self._seats(taken, member.name)
+        spec = _spec(taken, maxie, minnie)
+        self._over(taken, "accepted", match=spec.match, also=member)
+        self._meetings.note(maxie, minnie)
+        self._start(spec, taken.asked.rated)
+
+    def _seats(self, taken: OpenChallenge, other: str) -> tuple[str, str]:
+        if taken.asked.seat == "maxie":
+            return taken.challenger, other
+        if taken.asked.seat == "minnie":
+            return other, taken.challenger
+        return self._meetings.seats(taken.challenger, other)
+
+    def _over(
+        self,
+        which: OpenChallenge,
+        outcome: ChallengeOutcome,
+        detail: str = "",
+        *,
+        match: str | None = None,
+        also: Member | None = None,
+    ) -> None:
+        told = ChallengeOver(which.id, outcome, detail, match)
+        names = {which.challenger, which.asked.opponent} | ({also.name} if also else set())
+        for name in names:
+            member = self._lobby.find(name)
+            if member is not None:
+                member.tell(told)
+        self._lobby.stir()
+
+    # the loop
+
+    async def run(self) -> None:
+        """Match whoever waits, and close challenges whose time is up, until cancelled."""
+        while True:
+            for gone in self._challenges.expire(monotonic_ns()):
+                self._over(gone, "expired")
+            seen = self._lobby.changes
+            await self._match_all()
+            if self._lobby.changes == seen:
+                with anyio.move_on_after(self._next_wake()):
+                    await self._lobby.wait_change()
+            await anyio.sleep(GATHER_SECONDS)
+
+    async def _match_all(self) -> None:
+        """Give a match to everybody who waits, as far as the limits go."""
+        while True:
+            offer = self.offer
+            self._waiting.look(offer, monotonic(), monotonic_ns())
+            if offer is None or not self._may_begin():
+                return
+            rating = partial(self.rating, offer.game.name)
+            chosen = self._meetings.choose(self._waiting.names(), rating, self.at_once - self.playing)
+            if not chosen:
+                return
+            for pair in chosen:
+                self._waiting.follow(monotonic(), monotonic_ns())
+                if self.offer is offer and self._may_begin() and all(name in self._waiting for name in pair):
+                    self._begin(offer, pair)
+                # So many may wait at once that those who play would be held up.
+                await checkpoint()
+
+    def _may_begin(self) -> bool:
+        return not self.draining and self.playing < self.at_once
+
+    def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
+        self._meetings.note(*pair)
+        spec = MatchSpec(
+            match=uuid.uuid4().hex,
+            event=offer.event,
+            game=offer.game,
+            maxie=pair[0],
+            minnie=pair[1],
+            time_control=offer.time_control,
+            margin_ms=offer.margin_ms,
+            ready_ms=offer.ready_ms,
+            threads=offer.threads,
+        )
+        self._start(spec, offer.rated)
+        for name in pair:
+            self._waiting.served(name)
+
+    def _next_wake(self) -> float:
+        """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""
+        wakes = [3600.0]
+        answered = self._courtesy.next_end(monotonic_ns())
+        if answered is not None:
+            wakes.append((answered - monotonic_ns()) / 1e9)
+        if self._challenges.next_expiry is not None:
+            wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)
+        if self._bench.next_return is not None:
+            wakes.append(self._bench.next_return - monotonic())
+        return max(0.01, min(wakes))
+
+
+def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
+    return MatchSpec(
+        match=uuid.uuid4().hex,
+        event=OPEN_EVENT,
+        game=taken.game,
+        maxie=maxie,
+        minnie=minnie,
+        time_control=taken.asked.time_control,
+        margin_ms=MARGIN_MS,
+        ready_ms=READY_MS,
+        threads=1,
+    )
+
+
+def _game_of(asked: Challenge) -> AnyGame:
+    # A path is a name that only the host's own command line may use.
+    if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
+        raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
+    try:
+        return make_setup(asked.game, asked.map)
+    except (GameError, MapError) as error:
+        raise BadChallenge(Code.BAD_CHALLENGE, str(error)) from None

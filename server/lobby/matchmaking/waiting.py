@@ -1,0 +1,82 @@
+"""Who waits for a match from the matchmaker, the longest first.
+
+Of thousands of bots few come free, come or go from one look to the next: only those are looked at, and the few
+whom the bench or courtesy keeps for a time.
+"""
+
+from __future__ import annotations
+
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking.answer_window import Courtesy
+from server.lobby.matchmaking.challenges import Challenges
+from server.lobby.matchmaking.matchmaker import Offer
+from server.lobby.matchmaking.suspension import Bench
+from server.rooms.member import Member
+
+
+class Waiting:
+    """Those of a lobby whom the present offer is for. Times are arguments: seconds, and ns of any clock."""
+
+    def __init__(self, lobby: Lobby, bench: Bench, courtesy: Courtesy, challenges: Challenges) -> None:
+        self._lobby = lobby
+        self._bench = bench
+        self._courtesy = courtesy
+        self._challenges = challenges
+        self._offer: Offer | None = None
+        self._waiting: dict[str, Member] = {}
+        self._kept: dict[str, Member] = {}
+        """Whom the bench or courtesy keeps, as far as is known."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._waiting
+
+    def names(self) -> list[str]:
+        """All of them, whoever has waited longest first."""
+        return list(self._waiting)
+
+    def look(self, offer: Offer | None, now: float, now_ns: int) -> None:
+        """Look at everybody who may have begun to wait, or no longer does."""
+        if offer is not self._offer:
+            self._offer = offer
+            self._waiting.clear()
+            self._kept = {member.name: member for member in self._lobby.connected()}
+        kept, self._kept = self._kept, {}
+        self._look_at([*kept.values(), *self._lobby.stirred()], now, now_ns)
+
+    def follow(self, now: float, now_ns: int) -> None:
+        """`look`, a moment after another: nobody's time on the bench is over."""
+        self._look_at(self._lobby.stirred(), now, now_ns)
+
+    def served(self, name: str) -> None:
+        """One has been given a match: where it takes more of them, it waits anew."""
+        member = self._waiting.pop(name, None)
+        if member is not None and member.free:
+            self._waiting[name] = member
+
+    def _look_at(self, members: list[Member], now: float, now_ns: int) -> None:
+        if not members:
+            return
+        asked = self._challenges.asked
+        for member in members:
+            name = member.name
+            if self._waits(member, asked, now, now_ns):
+                if self._waiting.get(name) is not member:
+                    self._waiting[name] = member
+            else:
+                self._waiting.pop(name, None)
+
+    def _waits(self, member: Member, asked: set[str], now: float, now_ns: int) -> bool:
+        self._kept.pop(member.name, None)
+        if self._offer is None or member.outlet is None:
+            return False
+        if member.benched:
+            if self._bench.sits(member.name, now):
+                self._kept[member.name] = member
+                return False
+            member.benched = ""
+        if not member.free or not member.takes.pool:
+            return False
+        if member.name in asked and self._courtesy.holds(member.name, now_ns):
+            self._kept[member.name] = member
+            return False
+        return member.takes.refusal(self._offer.game, self._offer.time_control) is None

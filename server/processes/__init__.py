@@ -1,0 +1,1 @@
+"""Bots as processes of this machine, that never outlive who started them."""

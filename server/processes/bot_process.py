@@ -1,0 +1,274 @@
+"""One bot as a process: started on a leash, listened to, restarted when it crashes or hangs.
+
+STARTING -> UP -> (its end) -> STARTING ... -> LOST, when it failed too often in a row
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+import anyio.abc
+
+from server.processes import supervisor as leash
+
+TAIL_LINES = 20
+LINE_LENGTH = 500
+"""Of what a bot prints, this much is kept: whole lines, the last ones."""
+TOLD_RESIGNATIONS = 3
+"""A bot that gives up match after match is not quoted each time."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for a bot, and how often to start it again. Seconds."""
+
+    start: float = 60
+    """From the start of the process to its connection; then it hangs."""
+    settle: float = 20
+    """How long the first matches wait for bots that take long to connect."""
+    restarts: int = 3
+    """Restarts in a row in which it answered nothing; then it is lost."""
+    silent_matches: int = 2
+    """Matches in a row that it lost without a move, by its time; then it hangs."""
+    backoff: float = 0.25
+    """Before the first restart in a row; doubled for each further one ..."""
+    backoff_limit: float = 5
+    """... up to this."""
+    stop: float = 2
+    """From asking it to end to killing it."""
+
+
+class Reception(Protocol):
+    """Where a bot connects."""
+
+    url: str
+    """`ws://HOST:PORT`."""
+
+    def issue_token(self, name: str) -> str:
+        """A token with which a bot of this name, and no other, may connect."""
+        ...
+
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
+        ...
+
+
+class State(Enum):
+    """Where a bot's process stands."""
+
+    STARTING = "starting"
+    UP = "up"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to start: the worker's name, its command, and where."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path | None
+
+
+class BotProcess:
+    """The process of one bot (or of one of its twins), through all its restarts."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        host: Reception,
+        patience: Patience,
+        notice: Callable[[str], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self.name = launch.name
+        self.state = State.STARTING
+        self.refusal: str | None = None
+        """What it said when it ended with exit code 2 before it ever connected: it was started wrongly."""
+        self.process: int | None = None
+        """The id of its leash, which is the parent of all that it runs; None where it does not run."""
+        self._launch = launch
+        self._host = host
+        self._patience = patience
+        self._notice = notice
+        self._changed = changed
+        self._ever_up = False
+        self._failures = 0
+        self._silent = 0
+        self._resignations = 0
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._hung: str | None = None
+        self._kill = anyio.Event()
+
+    def begins(self) -> None:
+        """A match begins: what it printed before is not about that."""
+        self._tail.clear()
+
+    def resigned(self) -> None:
+        """It gave its last match up: its author needs to see what it printed, a traceback as a rule."""
+        self._resignations += 1
+        if self._tail and self._resignations <= TOLD_RESIGNATIONS:
+            last = self._resignations == TOLD_RESIGNATIONS
+            more = " (of later resignations only the result is told)" if last else ""
+            self._notice("\n    ".join([f"bot {self.name} resigned{more}; it printed", *self._tail]))
+
+    def answered(self) -> None:
+        """It made a move in its last match."""
+        self._silent = 0
+        self._failures = 0
+
+    def stayed_silent(self) -> None:
+        """It lost its last match by its time, without a move."""
+        self._silent += 1
+        if self._silent >= self._patience.silent_matches and self.state is State.UP:
+            self._give_up_on(f"it did not answer in {self._silent} matches in a row")
+
+    def _give_up_on(self, why: str) -> None:
+        self._hung = why
+        self._enter(State.STARTING)
+        self._kill.set()
+
+    def _enter(self, state: State) -> None:
+        self.state = state
+        self._changed()
+
+    async def run(self) -> None:
+        """Keep the bot running until it is lost, or until cancelled: then nothing of it is left."""
+        while True:
+            self._hung, self._kill, self._silent = None, anyio.Event(), 0
+            self._tail.clear()
+            code = await self._live()
+            if code == leash.CANNOT_START and not self._ever_up:
+                said = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
+                self.refusal = said.removeprefix("arena: ")
+                break
+            self._failures += 1
+            lost = self._failures > self._patience.restarts
+            self._notice(self._obituary(code, lost=lost))
+            if lost:
+                break
+            self._enter(State.STARTING)
+            wait = self._patience.backoff * 2 ** (self._failures - 1)
+            await anyio.sleep(min(wait, self._patience.backoff_limit))
+        self._enter(State.LOST)
+
+    async def _live(self) -> int:
+        """One life of the process: its exit code."""
+        process = await anyio.open_process(
+            # Isolated (-I) and without site (-S), the leash starts in milliseconds and needs no package.
+            [sys.executable, "-I", "-S", leash.__file__, *self._launch.command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=self._launch.folder,
+            env=self._environment(),
+        )
+        self.process = process.pid
+        try:
+            async with anyio.create_task_group() as tasks:
+                heard = anyio.Event()
+                if process.stdout is not None:
+                    tasks.start_soon(self._listen, process.stdout, heard)
+                tasks.start_soon(self._greet, process)
+                tasks.start_soon(self._kill_when_told, process)
+                code = await process.wait()
+                if self.state is State.UP:
+                    self._enter(State.STARTING)
+                with anyio.move_on_after(1):
+                    # Its last words may still be in the pipe.
+                    await heard.wait()
+                tasks.cancel_scope.cancel()
+            return code
+        finally:
+            self.process = None
+            with anyio.CancelScope(shield=True):
+                await self._end(process)
+
+    def _environment(self) -> dict[str, str]:
+        # `arena` and `python` are then those that run the ladder, whether or not their folder is in the path.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        return {
+            **os.environ,
+            "PATH": path,
+            "ARENA_URL": self._host.url,
+            "ARENA_NAME": self.name,
+            "ARENA_TOKEN": self._host.issue_token(self.name),
+        }
+
+    async def _greet(self, process: anyio.abc.Process) -> None:
+        if await self._host.wait_connected(self.name, self._patience.start):
+            self._ever_up = True
+            if process.returncode is None:
+                self._enter(State.UP)
+        else:
+            self._give_up_on(f"it did not connect within {self._patience.start:g} s")
+
+    async def _kill_when_told(self, process: anyio.abc.Process) -> None:
+        await self._kill.wait()
+        await _close_leash(process)
+
+    async def _listen(self, output: anyio.abc.ByteReceiveStream, heard: anyio.Event) -> None:
+        """Keep the last lines of what it prints, however much and however long the lines."""
+        line = b""
+        async for chunk in output:
+            *whole, line = (line + chunk).split(b"\n")
+            for each in whole:
+                self._keep(each)
+            line = line[:LINE_LENGTH]
+        self._keep(line)
+        heard.set()
+
+    def _keep(self, line: bytes) -> None:
+        text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
+        if text:
+            self._tail.append("".join(char if char.isprintable() or char == "\t" else "?" for char in text))
+
+    async def _end(self, process: anyio.abc.Process) -> None:
+        """Ask it to end, then kill it. Returns when it is gone."""
+        if process.returncode is None:
+            process.terminate()
+            with anyio.move_on_after(self._patience.stop):
+                await process.wait()
+        if process.returncode is None:
+            await _close_leash(process)
+            with anyio.move_on_after(self._patience.stop):
+                await process.wait()
+        if process.returncode is None:
+            process.kill()
+        await process.aclose()
+
+    def _obituary(self, code: int, *, lost: bool) -> str:
+        """What happened, in one line, and what the bot printed last, below it."""
+        how = f"hung: {self._hung}" if self._hung else f"ended unasked ({_exit(code)})"
+        then = "it is lost, and so are its matches" if lost else "it is started again"
+        return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
+
+
+async def _close_leash(process: anyio.abc.Process) -> None:
+    if process.stdin is not None:
+        await process.stdin.aclose()
+
+
+def _exit(code: int) -> str:
+    if code > 128:
+        try:
+            return f"killed by {signal.Signals(code - 128).name}"
+        except ValueError:
+            pass
+    return f"exit code {code}"
+
+
+def engine_command(engine: str, url: str, name: str) -> tuple[str, ...]:
+    """What starts `arena bot` with an engine. Its token is in the environment, where other users do not see it."""
+    # -P: a file of the working folder must not stand for a module of this project.
+    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name)

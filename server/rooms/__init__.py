@@ -1,0 +1,1 @@
+"""The matches in progress: their rooms, members and spectators."""

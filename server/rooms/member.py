@@ -1,0 +1,164 @@
+"""A bot as the server knows it: its name, its connection while there is one, and its matches.
+
+A member outlives its connection, so that a bot that drops can come back to its matches.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Protocol
+
+from games.core import AnyGame, Player
+from match.events import Event
+from protocol.codes import Code
+from protocol.messages import Hello, Present, ServerMessage
+from protocol.timecontrol import TimeControl
+
+
+class Outlet(Protocol):
+    """Where messages to a connected bot go: its session's outbox."""
+
+    @property
+    def lag(self) -> int:
+        """The least recent ping time of the connection, in ns; 0 where none is known."""
+        ...
+
+    def tell(self, message: ServerMessage) -> None:
+        """Hand over a message without waiting; a reader too slow for it loses its connection."""
+
+    def dismiss(self, code: Code) -> None:
+        """Say why, and close the connection, without waiting."""
+
+
+class Inlet(Protocol):
+    """Where events of a match go: its room."""
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits already that whoever has more is to wait too."""
+        ...
+
+    async def has_space(self) -> None:
+        """Wait until it is not full."""
+
+    def take(self, event: Event, at: int) -> bool:
+        """Hand over an event that happened at monotonic ns `at`. False when the match is over."""
+        ...
+
+    async def post(self, event: Event, at: int) -> bool:
+        """`take`, as soon as it is not full."""
+        ...
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What a bot said that it plays; an empty set is everything."""
+
+    games: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset()
+    time_controls: frozenset[str] = frozenset()
+    pool: bool = True
+
+    @classmethod
+    def of(cls, hello: Hello) -> Takes:
+        return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), hello.pool)
+
+    def refusal(self, game: AnyGame, control: TimeControl) -> str | None:
+        """Why the bot does not play this, as one clause, or None when it does."""
+        if self.games and game.name not in self.games:
+            return f"it plays {', '.join(sorted(self.games))} only"
+        if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
+            return f"it plays on {', '.join(sorted(self.maps))} only"
+        if self.time_controls and str(control) not in self.time_controls:
+            return f"it plays at {', '.join(sorted(self.time_controls))} only"
+        return None
+
+
+def new_secret() -> str:
+    """A session's secret: 192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
+def secret_hash(secret: str) -> bytes:
+    """What is kept of a session's secret."""
+    return sha256(secret.encode()).digest()
+
+
+@dataclass
+class Member:
+    """A bot by its name."""
+
+    name: str
+    secret: bytes = b""
+    """The hash of the session's secret: whoever has that may take the connection's place."""
+    outlet: Outlet | None = None
+    program: str = ""
+    capacity: int = 1
+    """Matches that it plays at once."""
+    takes: Takes = field(default_factory=Takes)
+    matches: dict[str, tuple[Inlet, Player]] = field(default_factory=dict)
+    """The matches that it is in, by id: the room and the bot's seat."""
+    guest: bool = False
+    """Whether it came without a token, to play the house's bots."""
+    benched: str = ""
+    """Why the matchmaker gives it nothing; empty when it does."""
+    on_change: Callable[[Member], None] = field(default=lambda _member: None, repr=False)
+    """Told when it may have begun to wait for a match, or no longer does."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it is here and can take one match more."""
+        return self.outlet is not None and len(self.matches) < self.capacity
+
+    @property
+    def lag(self) -> int:
+        """The least recent ping time, in ns; 0 where none is known."""
+        return self.outlet.lag if self.outlet is not None else 0
+
+    def change(self) -> None:
+        """Something about it has changed that may matter to the matchmaker."""
+        self.on_change(self)
+
+    def begin(self, match: str, room: Inlet, player: Player) -> None:
+        """It is in this match from now on."""
+        self.matches[match] = (room, player)
+        self.change()
+
+    def finish(self, match: str) -> None:
+        """It is in this match no more."""
+        self.matches.pop(match, None)
+        self.change()
+
+    def tell(self, message: ServerMessage) -> None:
+        """Send a message if the bot is connected. One that is not catches up when it returns."""
+        if self.outlet is not None:
+            self.outlet.tell(message)
+
+    def connect(self, outlet: Outlet) -> None:
+        """The bot is here, behind this outlet; one that was here before is dismissed."""
+        if self.outlet is not None:
+            self.outlet.dismiss(Code.REPLACED)
+        self.outlet = outlet
+        self.change()
+
+    def disconnect(self) -> None:
+        """The bot's connection is lost."""
+        self.outlet = None
+        self.change()
+
+    def knows(self, secret: str) -> bool:
+        """Whether this is the session's secret."""
+        return bool(secret) and hmac.compare_digest(self.secret, secret_hash(secret))
+
+    async def post_to_all(self, event: Callable[[Player], Event], at: int) -> None:
+        """Tell every room of this bot's that the same thing happened to it."""
+        for room, player in list(self.matches.values()):
+            await room.post(event(player), at)
+
+    def present(self) -> Present:
+        """The bot as a listing shows it."""
+        return Present(self.name, self.program, len(self.matches), self.capacity, self.benched)

@@ -1,0 +1,349 @@
+"""The room: it alone touches the referee of a match, one event at a time, and keeps its deadline.
+
+    post -> referee -> journal -> players
+
+Sessions post events from their own tasks. Each goes through the referee as soon as the one before it is
+in the journal, and its effects go out, in one turn of the event loop, once it is there itself. The room's
+own task only waits for deadlines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from time import monotonic_ns
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from games.core import Player
+from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
+from match.referee import SEATS, Referee, Terms
+from protocol.codes import EndReason
+from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, View
+from protocol.record import FORMAT, Record, RecordedMove, Result
+from server.net.loop_watch import LoopWatch
+from server.rooms.member import Member
+from server.rooms.spectators import Gallery
+from server.store.journal.journal import Journal, JournalFailed
+from server.store.journal.recovery import Past
+
+log = logging.getLogger("arena.room")
+
+INBOX = 64
+"""Events that may wait; a bot that floods its room waits in its own connection."""
+
+KEEP_AGAIN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""Seconds from one try to put a record into the store to the next."""
+
+LOOK_AGAIN = 4
+"""Turns of the event loop from a readable socket to an event in the inbox: poll, frame, task, post."""
+
+
+class Room:
+    """One match, from `run` to its record."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        event: str,
+        players: Mapping[Player, Member],
+        journal: Journal,
+        watch: LoopWatch,
+        *,
+        rated: bool = False,
+        past: Past | None = None,
+        moved: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
+        self.terms = terms
+        self.event = event
+        self.rated = rated
+        self._map = str(terms.game.setup().get("map", ""))
+        self.referee = Referee(terms)
+        self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.gallery = Gallery(self.view, asyncio.get_running_loop().call_later)
+        self.players = players
+        self._journal = journal
+        self._watch = watch
+        self._past = past
+        self._moved = moved
+        self._seq = 0
+        self._turn: tuple[int, TurnLeft] | None = None
+        """The turn that has left and is not in the journal yet: after a crash it begins anew."""
+        self._waiting_since = monotonic_ns()
+        self._inbox: deque[tuple[Event, int]] = deque()
+        self._writing = False
+        """Whether an event is on its way into the journal: the next one waits."""
+        self._closed = False
+        self._room_made = anyio.Event()
+        self._pushed_back = False
+        """Whether a session waits for room in the inbox."""
+        self._awaited: int | None = None
+        """The deadline that the room's task sleeps for; None while it sleeps until it is woken."""
+        self._woken = anyio.Event()
+
+    async def post(self, event: Event, at: int) -> bool:
+        """Hand over an event that happened at `at` (monotonic ns). False when the match is over."""
+        await self.has_space()
+        return self.take(event, at)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits already that whoever has more is to wait too."""
+        return len(self._inbox) >= INBOX and not self._closed
+
+    async def has_space(self) -> None:
+        """Wait until it is not full."""
+        while self.full:
+            self._pushed_back = True
+            await self._room_made.wait()
+
+    def take(self, event: Event, at: int) -> bool:
+        """`post` for who has seen that it is not full."""
+        if self._closed:
+            return False
+        if self._writing or self._inbox:
+            self._inbox.append((event, at))
+        else:
+            self._try(event, at)
+        return True
+
+    async def run(self) -> Record:
+        """Play the match to its end. Never raises for a fault of ours: the match is then void."""
+        try:
+            self._begin()
+            await self._keep_deadlines()
+        except Exception as error:  # noqa: BLE001  a fault in one room must not end the others
+            self._void(error)
+        finally:
+            self._closed = True
+            self._room_made.set()
+            self.gallery.close(self.end)
+            # Whoever has been told of the end may take its next match before this record is written.
+            for member in self.players.values():
+                member.finish(self.terms.match)
+        record = self.record()
+        await self._keep(record)
+        return record
+
+    async def _keep(self, record: Record) -> None:
+        """Put the record into the store, and again for a while where the store is away.
+
+        Until then the match counts as one in progress: so the matchmaker begins few that would be void as
+        well, and what the next start of the server finds is what everybody was told.
+        """
+        for pause in (*KEEP_AGAIN, None):
+            try:
+                await self._journal.durable(self._journal.close_match(record))
+            except JournalFailed as failed:
+                then = "the next start goes on with it" if pause is None else f"again in {pause:g} s"
+                log.warning(
+                    "its record is not in the store: %s; %s", failed, then, extra={"match": record.match}
+                )
+            else:
+                return
+            if pause is not None:
+                await anyio.sleep(pause)
+
+    def _begin(self) -> None:
+        """Open a new match, or go on with one that was in progress when the server went away."""
+        if self._past is None:
+            self._journal.open_match(self.terms, self.event, self.started, rated=self.rated)
+            self._handle(Opened(), monotonic_ns())
+            return
+        for at, event in self._past.events:
+            self.referee.handle(event, at)
+        self._seq = len(self._past.events)
+        self._handle(ServerBack(), monotonic_ns())
+
+    # deadlines
+
+    async def _keep_deadlines(self) -> None:
+        """Judge each deadline that falls, until the match is over and everybody has been told."""
+        while not self._closed:
+            # While an event is on its way into the journal, what follows from it is not known yet.
+            self._awaited = None if self._writing else self.referee.next_deadline
+            wait = math.inf if self._awaited is None else max(0, self._awaited - monotonic_ns()) / 1e9
+            with anyio.move_on_after(wait):
+                await self._woken.wait()
+                self._woken = anyio.Event()
+                continue
+            # What reached this machine before is still on its way through the event loop, and goes
+            # first: the server's own delay never flags a bot that was in time.
+            for _ in range(LOOK_AGAIN):
+                await checkpoint()
+            now = monotonic_ns()
+            # Most deadlines have moved on with the play by the time that they are looked at.
+            deadline = self.referee.next_deadline
+            if not self._writing and deadline is not None and deadline <= now:
+                self._handle(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+
+    def _wake(self) -> None:
+        """Wake the room's task where it sleeps longer than it may."""
+        deadline = self.referee.next_deadline
+        if self._closed or (
+            deadline is not None and (self._awaited is None or deadline < self._awaited) and not self._writing
+        ):
+            self._woken.set()
+
+    # events
+
+    def _work(self) -> None:
+        """Take what is in the inbox, as far as the journal has kept up."""
+        while self._inbox and not self._writing and not self._closed:
+            self._try(*self._inbox.popleft())
+        if self._pushed_back and len(self._inbox) < INBOX:
+            self._pushed_back = False
+            self._room_made.set()
+            self._room_made = anyio.Event()
+
+    def _try(self, event: Event, at: int) -> None:
+        # An event that comes before its deadline was judged counts as in time: had the server not been
+        # busy, the deadline would have been judged already.
+        deadline = self.referee.next_deadline
+        try:
+            self._handle(event, at if deadline is None or at < deadline else deadline, came=at)
+        except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
+            self._void(error)
+
+    def _handle(self, event: Event, at: int, came: int | None = None) -> None:
+        """Give an event to the referee. `came`: when it arrived, for one that came from a player."""
+        before = self.referee.revision
+        effects = self.referee.handle(event, at)
+        if self.referee.revision == before:
+            self._let_out(effects)
+            self._closed = self.referee.over  # as of a match whose end is all that was kept of it
+            self._wake()
+            return
+        self._writing = True
+        turn, self._turn = self._turn, None
+        self._seq += 1 if turn is None else 2
+        batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
+        batch.then.append(partial(self._written, effects, came if type(event) is Moved else None))
+
+    def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
+        """An event is in the journal, or could not be put there."""
+        self._writing = False
+        if self._closed:
+            return  # the server stops: what is in the journal is told when it is back
+        try:
+            if error is None:
+                self._let_out(effects)
+            else:
+                self._void(JournalFailed.of(error))
+        except Exception as fault:  # noqa: BLE001  a fault in one room must not end the journal
+            self._void(fault)
+        if moved_at is not None:
+            self._moved((monotonic_ns() - moved_at) / 1e9)
+        self._closed = self.referee.over
+        self._wake()
+        if self._inbox:
+            self._work()
+
+    def _let_out(self, effects: list[Effect]) -> None:
+        shown: Accepted | None = None
+        for effect in effects:
+            if not isinstance(effect, Tell):
+                continue
+            member, message = self.players[effect.player], effect.message
+            member.tell(message)
+            if isinstance(message, Accepted):
+                shown = message
+            elif isinstance(message, Turn):
+                # Nothing waits for it to be durable: it goes with the next event.
+                at = monotonic_ns()
+                left = TurnLeft(message.ply, member.lag)
+                self._waiting_since = at
+                before = self.referee.revision
+                self.referee.handle(left, at)
+                if self.referee.revision != before:
+                    self._turn = at, left
+        if shown is not None:
+            # After both players: what is written to hundreds of watchers delays nobody's turn.
+            self._show(shown)
+
+    def _show(self, accepted: Accepted) -> None:
+        """Show the move to whoever watches; one acknowledged again has been shown."""
+        if self.gallery and accepted.ply == self.referee.ply - 1:
+            played = _played(self.referee.moves[accepted.ply])
+            clocks = self.referee.clocks(monotonic_ns())
+            self.gallery.show(Update(self.terms.match, accepted.ply, played, clocks))
+
+    def _void(self, error: Exception) -> None:
+        log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)
+        what = f"the server failed: {type(error).__name__}"
+        self.referee.result = None  # an end that did not get into the journal has not happened
+        for effect in self.referee.handle(ServerFailed(what), monotonic_ns()):
+            if isinstance(effect, Tell):
+                self.players[effect.player].tell(effect.message)
+        self._closed = True
+        self._woken.set()
+
+    def listed(self) -> LiveMatch:
+        """The match as a listing shows it."""
+        terms = self.terms
+        return LiveMatch(
+            terms.match,
+            self.event,
+            terms.game.name,
+            terms.players,
+            terms.control,
+            self.referee.ply,
+            self.rated,
+            self._map,
+        )
+
+    def view(self) -> View:
+        """All of the match so far, for a watcher."""
+        terms, mover = self.terms, self.referee.mover_now
+        return View(
+            match=terms.match,
+            event=self.event,
+            game=terms.game.name,
+            setup=terms.game.setup(),
+            players=terms.players,
+            time_control=terms.control,
+            moves=[_played(move) for move in self.referee.moves],
+            clocks=self.referee.clocks(monotonic_ns()),
+            mover=SEATS[mover] if mover else None,
+        )
+
+    def end(self) -> End:
+        """The end of the match as it is told; of a match that is not over, that the server stopped."""
+        record = self.record()
+        return End(
+            match=record.match,
+            winner=record.result.winner,
+            reason=record.result.reason,
+            detail=record.result.detail,
+            moves=[each.move for each in record.moves],
+            clocks=self.referee.clocks(monotonic_ns()),
+        )
+
+    def record(self) -> Record:
+        """The match as it stands; its result is a server fault when it is not over."""
+        result = self.referee.result
+        return Record(
+            format=FORMAT,
+            match=self.terms.match,
+            event=self.event,
+            game=self.terms.game.name,
+            setup=self.terms.game.setup(),
+            players=self.terms.players,
+            time_control=str(self.terms.control),
+            started=self.started,
+            moves=self.referee.moves,
+            result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
+            if result
+            else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
+            adjudication=self.terms.adjudication,
+        )
+
+
+def _played(move: RecordedMove) -> Played:
+    return Played(move.move, move.ms, move.thinking)

@@ -1,0 +1,1 @@
+"""What a server keeps: the schema, the journal, and the queries."""

@@ -1,0 +1,156 @@
+"""Copies of a whole store, taken while servers use it, and put back.
+
+A backup is an SQLite store in one file, whichever database it was taken from: `arena serve --db` opens it
+as it is, and `restore` puts it into another store, of either kind.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from server.store import database as store
+from server.store import migrations
+from server.store.database import StoreError, make_engine, matches, metadata, tokens
+
+CHUNK = 500
+"""Rows that are held in memory at once."""
+
+
+class Contents(Struct, frozen=True):
+    """How much is in a store."""
+
+    matches: int
+    finished: int
+    tokens: int
+
+
+async def backup(url: str, path: Path) -> Contents:
+    """Copy the store as it is now into a new file. Raises StoreError, and OSError for the file."""
+    engine = make_engine(url)
+    try:
+        with _new_file(path) as part:
+            async with store.usable(engine):
+                if engine.dialect.name == "sqlite":
+                    await _vacuum(engine, part)
+                else:
+                    await _copy_out(engine, part)
+            return await _contents_of(part)
+    finally:
+        await store.close(engine)
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[Path]:
+    """A file to be written in its own time, which then appears under its name whole."""
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, "it exists: name another file, or remove it first", str(path))
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+        part = Path(folder) / path.name
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.rename(path)
+
+
+async def _vacuum(engine: AsyncEngine, part: Path) -> None:
+    """Let SQLite copy itself: one snapshot, beside which the journal goes on."""
+    await _check_store(engine, Path(engine.url.database or ""))
+    async with engine.connect() as connection:
+        await connection.exec_driver_sql("VACUUM INTO ?", (str(part),))
+
+
+async def _copy_out(engine: AsyncEngine, part: Path) -> None:
+    async with store.snapshot(engine) as connection:
+        version = await connection.run_sync(migrations.version_of)
+        if version != migrations.SCHEMA_VERSION:
+            raise migrations.UnknownSchema(
+                f"it has schema {version}, and this program copies schema {migrations.SCHEMA_VERSION}:"
+                " let `arena serve` bring it up to date first"
+            )
+        target = make_engine(f"sqlite:///{part}")
+        try:
+            await store.prepare(target)
+            async with target.begin() as into:
+                await _copy(connection, into)
+            async with target.connect() as alone:
+                # all into the one file, with no log beside it
+                await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
+        finally:
+            await store.close(target)
+
+
+async def restore(engine: AsyncEngine, path: Path) -> Contents:
+    """Copy a backup into an empty store, all of it or nothing. Raises StoreError, and OSError for the file."""
+    # Opening a store may change it, so it is a copy that is opened.
+    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
+        copied = Path(folder) / path.name
+        shutil.copyfile(path, copied)
+        opened = make_engine(f"sqlite:///{copied}")
+        try:
+            await _check_store(opened, path)
+            await store.prepare(opened)
+            async with store.snapshot(opened) as source, store.exclusive(engine) as target:
+                await _check_empty(target)
+                await _copy(source, target)
+                return await _contents(target)
+        finally:
+            await store.close(opened)
+
+
+async def _check_store(engine: AsyncEngine, path: Path) -> None:
+    async with store.usable(engine), engine.connect() as connection:
+        if await connection.run_sync(migrations.version_of) is None:
+            raise StoreError(f"{path} holds no store: it is empty")
+
+
+async def _check_empty(target: AsyncConnection) -> None:
+    found = await _contents(target)
+    if found.matches or found.tokens:
+        there = f"{found.matches} matches and {found.tokens} tokens"
+        raise StoreError(f"the store has {there} already: restore into an empty one")
+
+
+async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
+    """Copy every row of every table but the version, which the target has from its making."""
+    for table in metadata.sorted_tables:
+        if table is store.about:
+            continue
+        rows = (await source.stream(sa.select(table))).mappings()
+        async for chunk in rows.partitions(CHUNK):
+            await target.execute(sa.insert(table), [dict(row) for row in chunk])
+
+
+async def _contents_of(part: Path) -> Contents:
+    engine = make_engine(f"sqlite:///{part}")
+    try:
+        async with store.usable(engine), engine.connect() as connection:
+            tables = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
+            # a store older than tokens has none
+            found = await _contents(connection, with_tokens="tokens" in tables)
+            await connection.rollback()
+            await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+            return found
+    finally:
+        await store.close(engine)
+
+
+async def _contents(connection: AsyncConnection, *, with_tokens: bool = True) -> Contents:
+    async def count(query: sa.Select[int]) -> int:
+        return (await connection.execute(query)).scalar_one()
+
+    every = sa.select(sa.func.count()).select_from(matches)
+    return Contents(
+        matches=await count(every),
+        finished=await count(every.where(matches.c.record.is_not(None))),
+        tokens=await count(sa.select(sa.func.count()).select_from(tokens)) if with_tokens else 0,
+    )

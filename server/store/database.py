@@ -1,0 +1,369 @@
+"""The tables of the store, and how a database is opened: SQLite by default, PostgreSQL by URL.
+
+A match is one row of `matches`, and its record is kept beside it when it is over. Everything that happened
+in it is in `events`, in order; of a match in progress, what came lately is still in `batches`, a row for each
+commit of a server. Nothing of a match is ever changed but what it gets at its end, so a reader needs no lock:
+who reads `batches` before `events` misses nothing. Many servers may share one PostgreSQL: ids are unique
+everywhere, and whatever reads before it writes does so under `exclusive`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from server.store import migrations
+
+metadata = sa.MetaData()
+
+MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
+"""Ids are in the order of their bytes on both databases."""
+
+about = sa.Table("about", metadata, sa.Column("schema_version", sa.Integer, nullable=False))
+
+matches = sa.Table(
+    "matches",
+    metadata,
+    sa.Column("match", MATCH_ID, primary_key=True),
+    sa.Column("event", sa.String(128), nullable=False, index=True),
+    sa.Column("game", sa.String(64), nullable=False),
+    sa.Column("maxie", sa.String(64), nullable=False),
+    sa.Column("minnie", sa.String(64), nullable=False),
+    sa.Column("terms", sa.Text, nullable=False),  # JSON: setup, time control, margin, limits
+    sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
+    sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
+    sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("finished", sa.String(32), nullable=True),  # as `now` writes it, once it is over
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # is in rating_steps
+    sa.Column(
+        "server", sa.String(64), nullable=False, server_default=""
+    ),  # who plays it, and goes on with it
+)
+_rated = sa.text("rated AND finished IS NOT NULL")
+sa.Index(
+    "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
+)
+_finished = sa.text("finished IS NOT NULL")
+sa.Index(
+    "ix_matches_finished",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_finished,
+    postgresql_where=_finished,
+)
+_uncounted = sa.text("rated AND finished IS NOT NULL AND NOT counted")
+sa.Index(
+    "ix_matches_uncounted",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_uncounted,
+    postgresql_where=_uncounted,
+)
+_open = sa.text("record IS NULL")
+sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
+
+events = sa.Table(  # match.events.from_journal: some of a match's events, most often all of them
+    "events",
+    metadata,
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last of them
+    sa.Column("at", sa.BigInteger, nullable=False),  # when that was: monotonic ns of the server's run
+    sa.Column("event", sa.Text, nullable=False),  # JSON
+)
+
+batches = sa.Table(  # server.store.journal.batches: what happened in all matches of a server from one commit to the next
+    "batches",
+    metadata,
+    sa.Column("run", sa.String(32), primary_key=True),  # of the server's process, at random
+    sa.Column("number", sa.BigInteger, primary_key=True),  # of the commit, in the order of time
+    sa.Column("server", sa.String(64), nullable=False),  # as of its matches
+    sa.Column("events", sa.Text, nullable=False),  # JSON
+    sqlite_with_rowid=False,  # one tree to write to, and not a table and an index
+)
+
+ladders = sa.Table(  # server.store.ladders: what an event was begun with, so that it can go on
+    "ladders",
+    metadata,
+    sa.Column("event", sa.String(128), primary_key=True),
+    sa.Column("uid", sa.String(32), nullable=False),  # of which its matches have their ids
+    sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
+    sa.Column("named", sa.Boolean, nullable=False),  # by a person, and not after its beginning
+    sa.Column("plan", sa.Text, nullable=False),  # JSON
+    sa.Column("started", sa.String(32), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=True),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of the token: SHA-256 in hexadecimal
+    sa.Column("role", sa.String(16), nullable=False),  # protocol.messages.Role
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("rotated", sa.String(32), nullable=True),
+    sa.Column("revoked", sa.String(32), nullable=True),
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
+)
+
+rating_steps = sa.Table(  # what server.store.ratings has counted: two rows a match
+    "rating_steps",
+    metadata,
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seat", sa.String(8), primary_key=True),
+    sa.Column("game", sa.String(64), nullable=False),
+    sa.Column("bot", sa.String(64), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=False),
+    sa.Column("outcome", sa.String(8), nullable=False),  # rating.steps.Outcome
+    sa.Column("forfeit", sa.Boolean, nullable=False),
+    sa.Column("rating", sa.Double, nullable=False),  # these three after the match
+    sa.Column("deviation", sa.Double, nullable=False),
+    sa.Column("volatility", sa.Double, nullable=False),
+    sa.Index("ix_rating_steps_bot", "game", "bot", "finished", "match"),
+    sa.Index("ix_rating_steps_finished", "finished", "match"),
+)
+
+PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
+"""The environment's name for a file that holds the password of a PostgreSQL URL without one."""
+
+
+class StoreError(Exception):
+    """The database cannot be used: one line that says which and why."""
+
+
+POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
+"""What may follow the `?` of a PostgreSQL URL."""
+
+
+COMMAND_SECONDS = 60
+"""How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
+
+
+def now() -> str:
+    """The wall clock's time as the store keeps it: ISO 8601, UTC, to the millisecond."""
+    return written(datetime.now(UTC))
+
+
+def written(time: datetime) -> str:
+    """A time as the store keeps it. Its order is that of the text."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
+    """An engine for `sqlite:///FILE` or `postgresql://…`. Raises StoreError for any other URL.
+
+    lasting False is for a database that is thrown away: it then need not survive a loss of power.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except (ArgumentError, ValueError):
+        # It may hold a password, and what is told may go into a log.
+        shown = re.sub(r"^([^:/]*:?/*).*@", r"\1…@", url)
+        raise StoreError(
+            f"{shown!r} is no database URL: write sqlite:///arena.db or postgresql://…"
+        ) from None
+    kind = parsed.get_backend_name()
+    if kind == "sqlite":
+        return _sqlite(parsed, lasting=lasting)
+    if kind == "postgresql":
+        return _postgresql(parsed)
+    raise StoreError(f"no database of kind {kind!r}: write sqlite:///arena.db or postgresql://…")
+
+
+def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
+    if not url.database or url.database == ":memory:":
+        raise StoreError("the store must be a file, which several connections can share: sqlite:///arena.db")
+    folder = Path(url.database).parent
+    if not folder.is_dir():
+        raise StoreError(f"cannot make {url.database}: there is no folder {folder}")
+    options = {"lasting": lasting}
+    engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
+    _set_pragmas(engine.sync_engine)
+    return engine
+
+
+def blocking_twin(engine: AsyncEngine) -> sa.Engine:
+    """An engine for the same SQLite file whose calls block, and whose connections may change their thread."""
+    twin = sa.create_engine(
+        engine.url.set(drivername="sqlite"),
+        connect_args={"check_same_thread": False},
+        execution_options=engine.get_execution_options(),
+    )
+    _set_pragmas(twin)
+    return twin
+
+
+def _set_pragmas(engine: sa.Engine) -> None:
+    sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
+
+    @sa.event.listens_for(engine, "connect")
+    def _pragmas(connection: DBAPIConnection, _record: object) -> None:
+        cursor = connection.cursor()
+        # The timeout comes first: the change to WAL needs the file for itself.
+        for pragma in (
+            "busy_timeout=5000",
+            "journal_mode=WAL",
+            f"synchronous={sync}",
+            "foreign_keys=ON",
+            # 16 MB before it is copied back: the batches of what is in play are soon deleted again.
+            "wal_autocheckpoint=4000",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+
+def _postgresql(url: sa.URL) -> AsyncEngine:
+    unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
+    if unknown:
+        known = ", ".join(sorted(POSTGRESQL_OPTIONS))
+        raise StoreError(f"a PostgreSQL URL has no option {unknown[0]!r} here; there are {known}")
+    mode = url.query.get("sslmode")
+    if mode is not None:
+        # libpq's name, which hosts write into the URLs that they hand out; asyncpg calls it ssl
+        url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
+    if url.password is None and PASSWORD_FILE in os.environ:
+        # A password in a command line or in the environment is seen by more than who should.
+        file = Path(os.environ[PASSWORD_FILE])
+        try:
+            url = url.set(password=file.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None
+    try:
+        return create_async_engine(
+            url.set(drivername="postgresql+asyncpg"),
+            # A connection that the database has closed in the meantime is found out before it is used.
+            pool_pre_ping=True,
+            connect_args={"command_timeout": COMMAND_SECONDS},
+        )
+    except ModuleNotFoundError:
+        raise StoreError(
+            "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'"
+        ) from None
+    except ArgumentError as error:
+        raise StoreError(f"{url.render_as_string(hide_password=True)} is no database URL: {error}") from None
+
+
+async def prepare(engine: AsyncEngine) -> None:
+    """Make the tables, or bring those of an older version up to date. Raises StoreError."""
+    async with usable(engine), exclusive(engine) as connection:
+        await connection.run_sync(migrations.upgrade)
+
+
+@asynccontextmanager
+async def usable(engine: AsyncEngine) -> AsyncIterator[None]:
+    """Turns what the database complains of into a StoreError of one line."""
+    try:
+        yield
+    except Exception as error:
+        why = complaint(error)
+        if why is None:
+            raise
+        raise StoreError(f"cannot use {engine.url.render_as_string(hide_password=True)}: {why}") from None
+
+
+def complaint(error: Exception) -> str | None:
+    """What a database complains of, in one line; None for whatever else an exception is about."""
+    known = isinstance(error, sa.exc.SQLAlchemyError | OSError | migrations.UnknownSchema)
+    # asyncpg's refusals of a connection come as they are
+    if not known and not type(error).__module__.startswith("asyncpg."):
+        return None
+    return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
+
+
+@asynccontextmanager
+async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
+    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside."""
+    engine = make_engine(url)
+    try:
+        await prepare(engine)
+        async with usable(engine):
+            yield engine
+    finally:
+        await close(engine)
+
+
+async def close(engine: AsyncEngine) -> None:
+    """Close the engine's connections, also when the task is cancelled: else each would leave its thread behind."""
+    with anyio.CancelScope(shield=True):
+        await engine.dispose()
+
+
+WRITER = 0x617265_6E61
+"""The advisory lock that `exclusive` takes on PostgreSQL; any number that others do not take."""
+
+
+@asynccontextmanager
+async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction beside which no other of this kind runs, on any server: for what reads, then writes.
+
+    It is committed at the end, and rolled back by an exception; a cancelled task waits for its end. Keep it
+    short: on SQLite the journal waits.
+    """
+    with anyio.CancelScope(shield=True):
+        async with engine.begin() as connection:
+            await connection.run_sync(keep_others_out)
+            yield connection
+
+
+def keep_others_out(connection: sa.Connection) -> None:
+    """Make the transaction that begins here one of those of `exclusive`."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
+
+
+@asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection for a short query, which ends even when its task is cancelled.
+
+    A query that is cancelled half-way costs its connection, and on SQLite leaves a thread behind for a while.
+    """
+    with anyio.CancelScope(shield=True):
+        async with engine.connect() as connection:
+            yield connection
+
+
+@asynccontextmanager
+async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection that reads the store as it is now, whatever others write meanwhile."""
+    async with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            # The driver itself begins nothing before the first write.
+            await connection.exec_driver_sql("BEGIN")
+        else:
+            await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        yield connection
+        await connection.rollback()
+
+
+def insert_or_update(
+    dialect: str, table: sa.Table, rows: sa.Select[Any, Any, Any, Any] | None = None
+) -> sa.Insert:
+    """An insert, of one row or many, that changes the rows whose primary keys are there already.
+
+    rows: what selects them, in the order of the columns, where they are not given
+    """
+    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    if rows is not None:
+        insert = insert.from_select([column.name for column in table.columns], rows)
+    keys = [column.name for column in table.primary_key]
+    changes = {name: value for name, value in insert.excluded.items() if name not in keys}
+    return insert.on_conflict_do_update(index_elements=keys, set_=changes)

@@ -1,0 +1,1 @@
+"""The journal: every accepted event, durable before anyone is told."""

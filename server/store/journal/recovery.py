@@ -1,0 +1,56 @@
+"""What the store knows of before the server was away: matches in progress, and who was in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from match.events import Timed
+from match.referee import Terms
+from server.store import database as store
+from server.store.journal.batches import sweep
+from server.store.journal.reader import events_of_all, terms_of
+
+
+@dataclass(frozen=True)
+class Past:
+    """A match that was in progress when its server went away, as the journal has it."""
+
+    terms: Terms
+    event: str
+    started: str
+    rated: bool
+    events: Sequence[Timed]
+
+
+async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[Past]:
+    """The matches of an event that the server of that name began and that have no record.
+
+    They were in progress when it went away. Those of other servers of the same store are going on there.
+    """
+    table = store.matches
+    mine = (table.c.event == event) & (table.c.server == server)
+    query = sa.select(table).where(mine, table.c.record.is_(None)).order_by(table.c.started)
+    async with store.reading(engine) as connection:
+        rows = (await connection.execute(query)).all()
+        happened = await events_of_all(connection, [row.match for row in rows])
+    return [
+        Past(terms_of(row), row.event, row.started, row.rated, happened.get(row.match, [])) for row in rows
+    ]
+
+
+async def tidy(engine: AsyncEngine) -> None:
+    """Delete what runs of before have left in `batches` and nobody needs any more. Raises store.StoreError."""
+    async with store.usable(engine), store.exclusive(engine) as connection:
+        await connection.run_sync(sweep)
+
+
+async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
+    """The hashes of these bots' session secrets, where they are known."""
+    table = store.sessions
+    async with store.reading(engine) as connection:
+        rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
+    return {row.name: bytes.fromhex(row.hash) for row in rows}

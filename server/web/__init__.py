@@ -1,0 +1,1 @@
+"""The answers to plain GETs: the page, its questions and its files."""

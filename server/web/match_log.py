@@ -1,0 +1,122 @@
+"""A match's log from the store: for the host every match, over the net a bot's own."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from http import HTTPStatus
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncEngine
+from websockets.http11 import Request
+
+from match.referee import SEATS
+from match.timeline import Step, story
+from protocol.codes import Code
+from protocol.messages import Seat
+from server.lobby.accounts import Accounts, Refused
+from server.net import answers
+from server.net.answers import Answer
+from server.store import database as store
+from server.store.journal.reader import events_of, terms_of
+
+
+class NoLog(Exception):
+    """There is no such match, or not one alone; one line that says why."""
+
+
+class Log(Struct, frozen=True):
+    """What is told of a match."""
+
+    match: str
+    game: str
+    maxie: str
+    minnie: str
+    time_control: str
+    margin_ms: int
+    winner: Seat | None
+    reason: str | None
+    """None while the match is in progress."""
+    detail: str
+    steps: list[Step]
+
+    def seats_of(self, bot: str) -> set[Seat]:
+        """The seats that a bot had."""
+        names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
+        return {seat for seat, name in names.items() if name == bot}
+
+    def only(self, bot: str) -> Log:
+        """Without what the other bot did. Raises NoLog for a bot that did not play."""
+        seats = self.seats_of(bot)
+        if not seats:
+            raise NoLog(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
+        kept = [step for step in self.steps if step.player is None or step.player in seats]
+        return msgspec.structs.replace(self, steps=kept)
+
+
+async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
+    """The log of the one match whose id begins so; of `player` alone where one is named. Raises NoLog."""
+    table = store.matches
+    query = sa.select(table).where(table.c.match.startswith(match, autoescape=True))
+    if player:
+        query = query.where((table.c.maxie == player) | (table.c.minnie == player))
+    async with store.reading(engine) as connection:
+        rows = (await connection.execute(query.limit(2))).all()
+    if not rows:
+        whose = f" of {player!r:.70}" if player else ""
+        raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")
+    if len(rows) > 1:
+        raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
+    terms = terms_of(rows[0])
+    steps, result = story(terms, await events_of(engine, terms.match))
+    return Log(
+        match=terms.match,
+        game=terms.game.name,
+        maxie=terms.players.maxie,
+        minnie=terms.players.minnie,
+        time_control=str(terms.control),
+        margin_ms=terms.margin_ms,
+        winner=None if result is None or result.winner is None else SEATS[result.winner],
+        reason=None if result is None else result.reason.value,
+        detail="" if result is None else result.detail,
+        steps=steps,
+    )
+
+
+class MatchLogs:
+    """Answers `GET /api/log/MATCH` with HTTP Basic: the bot's name and its token."""
+
+    def __init__(self, engine: AsyncEngine, accounts: Accounts) -> None:
+        self._engine = engine
+        self._accounts = accounts
+
+    async def answer(self, match: str, request: Request, address: str) -> Answer:
+        """The log as JSON, for a player of the match or an admin."""
+        try:
+            name, token = _credentials(request)
+            role = await self._accounts.check(name, token, address)
+            log = await match_log(self._engine, match, "" if role == "admin" else name)
+        except Refused as refused:
+            if refused.code is Code.SERVER_FULL:
+                return answers.text(refused.detail, HTTPStatus.SERVICE_UNAVAILABLE)
+            return answers.unauthorized(refused.detail)
+        except NoLog as none:
+            return answers.not_found(str(none))
+        return answers.json(log)
+
+
+def _credentials(request: Request) -> tuple[str, str]:
+    """Name and token of a request; empty where it gives none that can be read."""
+    given = request.headers.get_all("Authorization")
+    scheme, _, coded = (given[0] if given else "").partition(" ")
+    if scheme.lower() != "basic":
+        return "", ""
+    try:
+        text = base64.b64decode(coded.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return "", ""
+    # A token has no colon; a name may.
+    name, _, token = text.rpartition(":")
+    return name, token

@@ -1,0 +1,249 @@
+"""What the server answers to plain GETs on its own port: health, metrics, the page, and what it asks for.
+
+/healthz /readyz /metrics
+/                          the page; its files lie under /web/
+/api/about                 the program, whether names need tokens, the games and the shipped maps
+/api/map/NAME              what a picture of a shipped map needs beside the setup
+/api/records?before=&limit=&bot=&game=     finished matches, the newest first
+/api/record/MATCH          one record; ?download gives it as a file
+/api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
+/api/bot/NAME              what is known of a bot
+/api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
+
+Each answer that needs the store is kept for a second, only a few are made at once, and one question has
+one form: however often people press reload, matches do not notice.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from time import monotonic
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import anyio
+from websockets.http11 import Request
+
+from games.catalogue import GAMES
+from maps.loader import load_file, map_names
+from server.net import answers
+from server.net.answers import Answer
+from server.net.metrics import Meters
+from server.store import database as store
+from server.store.queries import MOST, Library
+from server.web.match_log import MatchLogs
+from server.web.static import StaticFiles
+
+log = logging.getLogger("arena.pages")
+
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+KEPT_SECONDS = 1.0
+"""How long an answer from the store is given again."""
+KEPT = 64
+"""How many such answers are kept."""
+AT_ONCE = 4
+"""How many questions go to the store at once."""
+PATIENCE = 10.0
+"""Seconds after which a question is given up."""
+PARAMETERS = {
+    "records": {"before", "limit", "bot", "game"},
+    "record": {"download"},
+    "table": {"event"},
+    "bot": set[str](),
+}
+"""What may follow the `?` of each question."""
+LONGEST = 2048
+"""Characters of a path and its query."""
+
+_WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+
+
+class _Wrong(Exception):
+    """A parameter that cannot be meant; the text says why."""
+
+
+class Pages:
+    """The plain pages of one server."""
+
+    def __init__(
+        self,
+        meters: Meters,
+        library: Library,
+        files: StaticFiles,
+        logs: MatchLogs,
+        *,
+        program: str,
+        anyone: bool,
+    ) -> None:
+        self._meters = meters
+        self._library = library
+        self._files = files
+        self._logs = logs
+        self._about = {
+            "program": program,
+            "anyone": anyone,
+            "games": sorted(GAMES.keys() & {"riskless", "tictactoe", "hexapawn"}),
+            "maps": map_names(),
+        }
+        self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
+        self._turns = anyio.CapacityLimiter(AT_ONCE)
+        self.draining = False
+        self.guests = False
+        """Whether guests may play the server's own bots without a token."""
+
+    async def __call__(self, request: Request, address: str) -> Answer | None:
+        """The answer to a GET from an address; None where there is no such page."""
+        if len(request.path) > LONGEST:
+            return answers.bad_request(f"the path is longer than {LONGEST} characters")
+        if not unquote(request.path).isprintable():
+            # No name has such a character, and PostgreSQL takes no NUL at all.
+            return answers.bad_request("the path has a character that cannot be printed")
+        try:
+            path = urlsplit(request.path).path
+        except ValueError:
+            return None
+        accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
+        if path == "/":
+            return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
+        if path.startswith("/web/"):
+            return self._files.file(path.removeprefix("/web/"), accepts)
+        if path.startswith("/api/log/"):
+            match = unquote(path.removeprefix("/api/log/"))
+            # Never kept: it is for whoever shows the token.
+            return await self._timed(path, lambda: self._logs.answer(match, request, address))
+        if path.startswith("/api/"):
+            return await self._api(path.removeprefix("/api/"), request.path)
+        return self._plain(path)
+
+    def _plain(self, path: str) -> Answer | None:
+        match path:
+            case "/healthz":
+                return answers.text("ok")
+            case "/readyz" if self.draining:
+                return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
+            case "/readyz":
+                return answers.text("ready")
+            case "/metrics":
+                return Answer(HTTPStatus.OK, PROMETHEUS, self._meters.page())
+        return None
+
+    async def _api(self, path: str, asked: str) -> Answer | None:
+        what, _, rest = path.partition("/")
+        name = unquote(rest)
+        try:
+            given = _parameters(urlsplit(asked).query)
+            match what, bool(rest):
+                case "about", False:
+                    return answers.json({**self._about, "guests": self.guests})
+                case "map", True:
+                    return _map(name)
+                case "records", False:
+                    return await self._ask(path, given, lambda: self._records(given))
+                case "record", True:
+                    return await self._ask(
+                        path, given, lambda: self._record(name, download="download" in given)
+                    )
+                case "table", False:
+                    return await self._ask(path, given, lambda: self._table(given.get("event", "")))
+                case "bot", True:
+                    return await self._ask(path, given, lambda: self._bot(name))
+        except _Wrong as wrong:
+            return answers.bad_request(str(wrong))
+        return None
+
+    async def _ask(self, path: str, given: dict[str, str], make: Callable[[], Awaitable[Answer]]) -> Answer:
+        """An answer of the last second, or a new one."""
+        known = PARAMETERS[path.partition("/")[0]]
+        for name in given:
+            if name not in known:
+                # What means nothing would make one question into as many as somebody likes.
+                raise _Wrong(f"there is no parameter {name!r:.40} here")
+        question = (unquote(path), *sorted(given.items()))
+
+        async def answer() -> Answer:
+            kept = self._kept.get(question)  # perhaps made while this one waited for its turn
+            if kept is not None and monotonic() < kept[0]:
+                return kept[1]
+            made = await make()
+            self._kept.pop(question, None)
+            while len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[question] = (monotonic() + KEPT_SECONDS, made)
+            return made
+
+        return await self._timed(f"/api/{path}", answer)
+
+    async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
+        """An answer from the store, which must not take long."""
+        try:
+            with anyio.fail_after(PATIENCE):
+                async with self._turns:
+                    return await make()
+        except TimeoutError:
+            return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+        except Exception as error:
+            why = store.complaint(error)
+            if why is None:
+                raise
+            log.error("the store does not answer %s: %s", asked, why)  # noqa: TRY400  one line, for the host
+            return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def _records(self, given: dict[str, str]) -> Answer:
+        limit = given.get("limit", "20")
+        if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST:
+            raise _Wrong(f"limit must be 1 to {MOST}")
+        game = given.get("game", "")
+        if game and game not in GAMES:
+            raise _Wrong(f"there is no game {game!r:.40}")
+        before = None
+        if given.get("before"):
+            time, _, match = given["before"].partition("|")
+            if not _TIME.fullmatch(time) or not _WORD.fullmatch(match):
+                raise _Wrong("before must be the `next` of an earlier answer")
+            before = (time, match)
+        return answers.json(await self._library.shelf(before, int(limit), given.get("bot", ""), game))
+
+    async def _record(self, match: str, *, download: bool) -> Answer:
+        line = await self._library.record(match) if _WORD.fullmatch(match) else None
+        if line is None:
+            return answers.not_found(f"no finished match is called {match!r:.80}")
+        headers = {"Content-Disposition": f'attachment; filename="{match.replace(":", "-")}.jsonl"'}
+        return answers.raw_json(f"{line}\n".encode(), headers if download else None)
+
+    async def _table(self, event: str) -> Answer:
+        if not event:
+            return answers.json(await self._library.rated())
+        found = await self._library.event(event)
+        return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
+
+    async def _bot(self, name: str) -> Answer:
+        found = await self._library.bot(name) if len(name) <= 64 else None
+        return answers.json(found) if found else answers.not_found(f"no match of {name!r:.80} is finished")
+
+
+def _parameters(query: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=8, errors="strict")
+    except ValueError:
+        raise _Wrong("the query cannot be read") from None
+    if any(len(value) > 128 for _, value in pairs):
+        raise _Wrong("a parameter is longer than 128 characters")
+    return dict(pairs)
+
+
+def _map(name: str) -> Answer:
+    if name not in map_names():
+        return answers.not_found(f"no shipped map is called {name!r:.80}")
+    file = load_file(name)
+    return answers.json(
+        {
+            "map": name,
+            "description": file.description,
+            "continents": file.continents,
+            "wraps": file.wraps,
+            "setup": file.map.to_data(),
+        }
+    )

@@ -1,0 +1,132 @@
+"""The files of the page, `server/web/page/`: read once, compressed once, kept in memory.
+
+`/` is the page itself, asked for anew each time. All else lies under `/web/DIGEST/`, where DIGEST is
+of all the files: what is there never changes, so a browser keeps it for good, and a new version of the
+server has new addresses. Nothing is served but what was there when the server started, so no path can
+lead out of the folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+
+from server.net.answers import Answer
+
+WEB = Path(__file__).parent / "page"
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".md": "text/plain; charset=utf-8",
+    "": "text/plain; charset=utf-8",
+}
+"""What is served, by how its name ends."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page runs nothing but its own files, and talks to nobody but its own server."""
+
+SECURITY = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+FOREVER = "public, max-age=31536000, immutable"
+SMALL = 500
+"""Bytes below which compressing gains nothing."""
+DIGEST = b"{{digest}}"
+"""Stands in the page for the digest."""
+MODULES = b"<!-- modules -->"
+"""Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
+FIRST_MODULE = "js/main.js"
+_IMPORT = re.compile(r"""^(?:import|export)\b[^;"]*?from "(\.[^"]+)";$""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _File:
+    kind: str
+    body: bytes
+    packed: bytes | None
+
+
+class StaticFiles:
+    """The files of one folder. Raises OSError when the folder cannot be read."""
+
+    def __init__(self, folder: Path = WEB) -> None:
+        found = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.suffix in KINDS
+        }
+        whole = sha256()
+        for name, body in found.items():
+            whole.update(f"{name}\0{len(body)}\0".encode() + body)
+        self.digest = whole.hexdigest()[:16]
+        modules = b"".join(
+            b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
+            for name in _modules(found, FIRST_MODULE)
+        )
+        page = found["index.html"].replace(MODULES, modules)
+        found["index.html"] = page.replace(DIGEST, self.digest.encode())
+        self._files = {name: _file(name, body) for name, body in found.items()}
+
+    def page(self, accepts: str, known: str) -> Answer:
+        """The page itself. `accepts` and `known` are the request's Accept-Encoding and If-None-Match."""
+        tag = f'"{self.digest}"'
+        headers = {**SECURITY, "ETag": tag, "Cache-Control": "no-cache"}
+        if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
+            return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
+        return _answer(self._files["index.html"], accepts, headers)
+
+    def file(self, path: str, accepts: str) -> Answer | None:
+        """The file at `DIGEST/name`; None where there is none, or where the digest is another version's."""
+        digest, _, name = path.partition("/")
+        found = self._files.get(name) if digest == self.digest else None
+        if found is None:
+            return None
+        return _answer(found, accepts, {**SECURITY, "Cache-Control": FOREVER})
+
+
+def _modules(files: Mapping[str, bytes], first: str) -> list[str]:
+    """A module and all that it imports, directly or not; what is imported later on is not among them."""
+    found = [first]
+    for name in found:
+        for target in _IMPORT.findall(files[name].decode()):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            if path not in found:
+                found.append(path)
+    return found
+
+
+def _file(name: str, body: bytes) -> _File:
+    packed = gzip.compress(body, 9, mtime=0) if len(body) >= SMALL else None
+    return _File(KINDS[Path(name).suffix], body, packed)
+
+
+def _answer(file: _File, accepts: str, headers: dict[str, str]) -> Answer:
+    headers = {**headers, "Vary": "Accept-Encoding"}
+    if file.packed is not None and takes_gzip(accepts):
+        return Answer(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})
+    return Answer(HTTPStatus.OK, file.kind, file.body, headers)
+
+
+def takes_gzip(accepts: str) -> bool:
+    """Whether an Accept-Encoding names gzip, and not to refuse it."""
+    for part in accepts.lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() in ("gzip", "x-gzip"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False

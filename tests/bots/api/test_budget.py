@@ -1,0 +1,142 @@
+"""bots.api.budget: limits that never flag and leave little unused.
+
+The oracle is a simulated match under the server's rules: a move is in time while what the server
+counts is at most the clock and the margin; whoever dips into the margin has 0 left, then the increment.
+"""
+
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.api.budget import OWN_OVERHEAD, Budget, moves_to_go, plan, reserve
+from bots.api.clock import Clock
+
+clocks = st.builds(
+    Clock,
+    mine=st.floats(0, 86_400),
+    theirs=st.floats(0, 86_400),
+    increment=st.floats(0, 60),
+    per_move=st.booleans(),
+    margin=st.floats(0, 10),
+    lag=st.floats(0, 10),
+)
+
+
+stalls = st.floats(0, 10)
+
+
+@given(clock=clocks, ply=st.integers(0, 1000), more=st.none() | st.integers(0, 1000), stall=stalls)
+def test_limits_are_ordered_and_inside_the_clock(
+    clock: Clock, ply: int, more: int | None, stall: float
+) -> None:
+    budget = plan(clock, ply, None if more is None else ply + more, stall)
+    assert 0 <= budget.soft <= budget.hard <= clock.mine
+    assert budget.hard <= clock.mine - reserve(clock, stall)
+
+
+@given(clock=clocks, stall=stalls)
+def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock, stall: float) -> None:
+    kept = reserve(clock, stall)
+    assert 0 <= kept <= clock.mine / 2
+    if kept < clock.mine / 2:
+        assert kept >= OWN_OVERHEAD
+        assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
+
+
+@given(ply=st.integers(0, 2000), more=st.none() | st.integers(1, 2000))
+def test_there_is_always_a_move_to_go_and_never_more_than_the_rules_leave(ply: int, more: int | None) -> None:
+    moves = moves_to_go(ply, None if more is None else ply + more)
+    assert moves >= 1
+    if more is not None:
+        assert moves <= max(1, (more + 1) // 2)
+
+
+def test_a_time_for_each_move_is_used_nearly_whole() -> None:
+    clock = Clock(mine=0.1, per_move=True, margin=0.1)
+    assert plan(clock) == Budget(0.1 - OWN_OVERHEAD, 0.1 - OWN_OVERHEAD)
+    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - OWN_OVERHEAD
+
+
+@dataclass
+class Played:
+    """A simulated match: how far it went, and what was left on the clock."""
+
+    moves: int
+    flagged: bool
+    left: float
+
+
+def simulate(
+    base: float,
+    increment: float,
+    margin: float,
+    use: list[float],
+    lags: list[float],
+    *,
+    per_move: bool = False,
+) -> Played:
+    """Play moves that take a share `use` of the way from the soft to the hard limit, each with a lag."""
+    clock, seen = base, [0.0]
+    for number, (share, lag) in enumerate(zip(use, lags, strict=True)):
+        turn = Clock(clock, increment=increment, per_move=per_move, margin=margin, lag=max(seen[-16:]))
+        budget = plan(turn, 2 * number)
+        spent = budget.soft + share * (budget.hard - budget.soft) + lag
+        seen.append(lag)
+        if spent > clock + margin:
+            return Played(number, flagged=True, left=clock)
+        clock = base if per_move else max(0.0, clock - spent) + increment
+    return Played(len(use), flagged=False, left=clock)
+
+
+shares = st.floats(0, 1)
+
+
+# No deadline on an example: a whole match is simulated in it, on machines that are busy.
+@settings(max_examples=100, deadline=None)
+@given(
+    base=st.floats(0.001, 600),
+    increment=st.floats(0, 10),
+    margin=st.floats(0, 1),
+    per_move=st.booleans(),
+    data=st.data(),
+)
+def test_lag_within_the_margin_never_flags(
+    base: float, increment: float, margin: float, per_move: bool, data: st.DataObject
+) -> None:
+    moves = data.draw(st.integers(1, 150))
+    use = data.draw(st.lists(shares, min_size=moves, max_size=moves))
+    lags = data.draw(st.lists(st.floats(0, margin), min_size=moves, max_size=moves))
+    assert not simulate(base, increment, margin, use, lags, per_move=per_move).flagged
+
+
+@settings(max_examples=50, deadline=None)
+@given(lags=st.lists(st.floats(0, 0.109), min_size=100, max_size=100))
+def test_a_tenth_of_a_second_a_move_stands_lag_beyond_the_margin(lags: list[float]) -> None:
+    """The case of every ladder: 0.1/move with a margin of 100 ms, on machines that stall."""
+    assert not simulate(0.1, 0.0, 0.1, [1.0] * 100, lags, per_move=True).flagged
+
+
+@settings(max_examples=50, deadline=None)
+@given(base=st.floats(1, 600), lag=st.floats(0, 0.005))
+def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_runs_dry(
+    base: float, lag: float
+) -> None:
+    usual = simulate(base, 0.0, 0.1, [0.3] * 40, [lag] * 40)
+    assert usual.left < 0.4 * base
+    long = simulate(base, 0.0, 0.1, [1.0] * 60, [lag] * 60)
+    assert not long.flagged
+
+
+@settings(max_examples=50, deadline=None)
+@given(base=st.floats(1, 100), increment=st.floats(0.05, 5))
+def test_an_increment_is_spent_too(base: float, increment: float) -> None:
+    """However long the match, the clock does not grow for ever."""
+    assert simulate(base, increment, 0.1, [0.5] * 400, [0.0] * 400).left < base + 15 * increment
+
+
+def test_a_best_move_that_changed_gets_more_time() -> None:
+    budget = Budget(1.0, 4.0)
+    assert budget.until(changed=False) == 1.0
+    assert budget.until(changed=True) == 2.5
+    assert Budget(0.3, 0.3).until(changed=True) == 0.3

@@ -1,0 +1,77 @@
+"""Engine specs: what is right becomes typed values, what is wrong is told in one line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.api.options import ENGINES, BadSpec, Options, Share, WholeNumber, Word, describe, parse_spec
+
+LITTLE: dict[str, Options] = {
+    "plain": {},
+    "rich": {
+        "depth": WholeNumber(4, 1, 9, "plies"),
+        "share": Share(0.5, "a share"),
+        "kind": Word("a", ("a", "b"), "a kind"),
+        "file": Word("x", (), "any"),
+    },
+}
+
+
+def test_defaults_and_given_values() -> None:
+    assert dict(parse_spec("rich", LITTLE).values) == {"depth": 4, "share": 0.5, "kind": "a", "file": "x"}
+    spec = parse_spec("rich:depth = 7, share=1,kind=b,file=my.toml", LITTLE)
+    assert (spec.whole("depth"), spec.share("share"), spec.word("kind"), spec.word("file")) == (
+        7,
+        1.0,
+        "b",
+        "my.toml",
+    )
+    for wrong in (spec.whole, spec.share):
+        with pytest.raises(TypeError):
+            wrong("kind")
+    with pytest.raises(TypeError):
+        spec.word("depth")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("poor", "no engine is called 'poor': there are plain, rich"),
+        ("", "no engine is called '': there are plain, rich"),
+        ("rich:", "rich: '' is no option: write option=value, as in depth=4"),
+        ("rich:depth", "rich: 'depth' is no option: write option=value, as in depth=4"),
+        ("plain:depth=3", "plain has no option 'depth': there are none"),
+        ("rich:dept=3", "rich has no option 'dept': there are depth, share, kind, file"),
+        ("rich:depth=3,depth=4", "rich: depth is given twice"),
+        ("rich:depth=ten", "rich: depth must be a whole number from 1 to 9, not 'ten'"),
+        ("rich:depth=10", "rich: depth must be a whole number from 1 to 9, not '10'"),
+        ("rich:share=1.5", "rich: share must be a number from 0 to 1, not '1.5'"),
+        ("rich:share=nan", "rich: share must be a number from 0 to 1, not 'nan'"),
+        ("rich:kind=c", "rich: kind must be one of a, b, not 'c'"),
+        ("rich:file=", "rich: file must be some text, not ''"),
+    ],
+)
+def test_mistakes(text: str, told: str) -> None:
+    with pytest.raises(BadSpec) as raised:
+        parse_spec(text, LITTLE)
+    assert str(raised.value) == told
+
+
+@given(text=st.text(max_size=60))
+def test_anything_else_is_a_bad_spec(text: str) -> None:
+    try:
+        spec = parse_spec(text, ENGINES)
+    except BadSpec as error:
+        assert len(str(error).splitlines()) == 1  # noqa: PT017
+    else:
+        assert spec.name in ENGINES
+
+
+def test_every_default_is_a_value_that_can_be_typed() -> None:
+    for name, options in ENGINES.items():
+        typed = ",".join(f"{key}={option.default}" for key, option in options.items())
+        assert parse_spec(f"{name}:{typed}", ENGINES) == parse_spec(name, ENGINES)
+    told = "\n".join(describe(ENGINES))
+    assert all(option.help in told for options in ENGINES.values() for option in options.values())

@@ -1,0 +1,142 @@
+"""bots.client.state.machine against a server, over a wire that loses messages and connections."""
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.client.state.actions import Action, Choose, Finish, Prepare, Send, Stop
+from bots.client.state.machine import Machine
+from protocol.codes import EndReason
+from protocol.messages import (
+    Accepted,
+    Hello,
+    Move,
+    Ready,
+    ServerMessage,
+)
+from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
+
+HELLO = Hello("me", matches=2)
+
+
+class Server:
+    """A model of a server with one match of tic-tac-toe, on a line that loses what is on its way.
+
+    `deaf`: the connection is broken, but nobody has noticed: what is said to it is lost.
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.position = TICTACTOE.start()
+        self.moves: list[object] = []
+        self.answers: dict[int, set[object]] = {}
+        self.ready = False
+        self.line: list[ServerMessage] = []
+        self.deaf = False
+
+    def connect(self) -> None:
+        self.deaf = False
+        self.line = [welcome()]
+        self.line.append(self.over() or start())
+        if self.ready and not self.over():
+            self.line.append(turn(self.moves))
+
+    def over(self) -> ServerMessage | None:
+        outcome = TICTACTOE.outcome(self.position)
+        return end(self.moves, reason=EndReason.BOARD_FULL) if outcome else None
+
+    def play(self, move: object) -> None:
+        self.position = TICTACTOE.play(self.position, move)
+        self.moves = [*self.moves, move]
+
+    def take(self, message: object) -> None:
+        if self.deaf:
+            return
+        match message:
+            case Ready() if not self.ready:
+                self.ready = True
+                self.line.append(turn(self.moves))
+            case Move(_, ply, move):
+                self.answers.setdefault(ply, set()).add(move)
+                if ply != len(self.moves):
+                    return
+                self.play(move)
+                self.line.append(Accepted("m", ply, 1.0, 1000))
+                if not self.over():
+                    self.play(self.rng.choice(TICTACTOE.moves(self.position)))
+                self.line.append(self.over() or turn(self.moves))
+
+
+class Client:
+    """A machine on the other end of the line, and a bot that plays at random."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.machine = Machine(Hello("me"))
+        self.doing: list[Prepare | Choose] = []
+        self.finished: list[Finish] = []
+        self.connect()
+
+    def connect(self) -> None:
+        self.machine.lost()
+        self.server.connect()
+        self.act(self.machine.opened())
+
+    def act(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case Send(message):
+                    self.server.take(message)
+                case Prepare() | Choose():
+                    self.doing.append(action)
+                case Finish():
+                    self.finished.append(action)
+                case Stop():
+                    self.doing.clear()
+                case _:
+                    raise AssertionError(action)
+
+    def work(self) -> None:
+        """The bot does the first thing that it was asked."""
+        order = self.doing.pop(0)
+        if isinstance(order, Prepare):
+            self.act(self.machine.prepared(order.match.id))
+            return
+        move = self.server.rng.choice(TICTACTOE.moves(order.position))
+        self.act(self.machine.chose("m", order.ply, move, None, 0.0))
+
+    def step(self, event: str) -> None:
+        line = self.server.line
+        match event:
+            case "drop":
+                self.connect()
+            case "deaf":
+                self.server.deaf = True
+            case "repeat" if line:
+                line.insert(0, line[0])
+            case "deliver" if line:
+                self.act(self.machine.received(line.pop(0), 0.0))
+            case "work" if self.doing:
+                self.work()
+
+
+EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
+def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
+    server = Server(random.Random(seed))
+    client = Client(server)
+    for event in events:
+        if not client.finished:
+            client.step(event)
+    if server.deaf:
+        client.step("drop")
+    for _ in range(200):
+        if not client.finished:
+            client.step("work" if client.doing else "deliver")
+    assert len(client.finished) == 1
+    assert client.finished[0].ending.position == server.position
+    assert all(len(answers) == 1 for answers in server.answers.values())

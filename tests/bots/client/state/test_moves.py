@@ -1,0 +1,86 @@
+"""bots.client.state.moves: what an author's bot may return, and what is made of it."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from bots.api.match import Match
+from bots.api.thinking import Thinking
+from bots.client.state.moves import BadChoice, move_message
+from games.core import Player
+from games.tictactoe import TicTacToe
+from maps.setup import make_setup
+from protocol.codec import decode_client, encode
+from protocol.messages import Move
+
+TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
+RISKLESS = Match(make_setup("riskless", "m1"), Player.MAXIE, id="m")
+
+
+def test_a_legal_move_is_sent_without_a_word() -> None:
+    message, warnings = move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, None)
+    assert message == Move("m", 0, 4)
+    assert warnings == []
+
+
+def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
+    position = TICTACTOE.game.play(TICTACTOE.game.start(), 4)
+    message, warnings = move_message(TICTACTOE, 1, position, 4, None)
+    assert message.move == 4
+    assert warnings == [
+        "choose returned at ply 1 an illegal move b2: b2 is taken by X; legal: a1, b1, c1, a2, c2, a3, b3, c3"
+    ]
+
+
+@pytest.mark.parametrize("match", [TICTACTOE, RISKLESS], ids=["tictactoe", "riskless"])
+@pytest.mark.parametrize("nonsense", [None, "b2", 1.5, object(), (1,), (0, None), {"a": 1}, [[0], [1]], True])
+def test_what_is_no_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
+    with pytest.raises(BadChoice, match=r"choose returned .*, which is no move of"):
+        move_message(match, 0, match.game.start(), nonsense, None)
+
+
+def test_what_would_be_a_move_is_told() -> None:
+    for match, told in (
+        (RISKLESS, "one is (3, 4)"),
+        (TICTACTOE, "a move of tictactoe must be a whole number"),
+    ):
+        with pytest.raises(BadChoice) as raised:
+            move_message(match, 0, match.game.start(), None, None)
+        assert told in str(raised.value)
+        assert "NoneType" not in str(raised.value)
+
+
+def test_a_list_stands_for_a_pair() -> None:
+    move = RISKLESS.game.moves(RISKLESS.game.start())[0]
+    message, warnings = move_message(RISKLESS, 0, RISKLESS.game.start(), list(move), None)
+    assert (message.move, warnings) == (list(move), [])
+
+
+numbers = st.none() | st.integers() | st.floats()
+
+
+@given(
+    depth=st.none() | st.integers(),
+    value=numbers,
+    nodes=st.none() | st.integers(),
+    length=st.integers(0, 200),
+)
+def test_whatever_is_told_goes_over_the_wire(
+    depth: int | None, value: float | None, nodes: int | None, length: int
+) -> None:
+    thinking = Thinking(depth, value, nodes, [4] * length)
+    message, _ = move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
+    assert decode_client(encode(message)) == message
+    if message.thinking is not UNSET and message.thinking.value is not None:
+        assert math.isfinite(message.thinking.value)
+
+
+def test_thinking_that_cannot_be_told_does_not_cost_the_move() -> None:
+    bad = Thinking(value="high")  # type: ignore[arg-type]
+    message, warnings = move_message(TICTACTOE, 3, TICTACTOE.game.start(), 4, bad)
+    assert message.thinking is UNSET
+    assert len(warnings) == 1
+    assert "self.thinking is not sent at ply 3" in warnings[0]

@@ -1,0 +1,359 @@
+"""bots.client.client: bots against a scripted server, over real sockets."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from bots.api.bot import Bot, Clock, Ending, Thinking
+from bots.client.client import Client, Options, finished_line
+from bots.client.connection import Lost, Refused
+from protocol.codes import Code, EndReason
+from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign
+from tests.bots.scripted import Peer, Script, scripted
+from tests.bots.wirework import end, start, turn
+
+STOP = Error(Code.SHUTTING_DOWN, "the server stops", fatal=True)
+
+
+class First(Bot):
+    """The leftmost move."""
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        return self.game.moves(position)[0]
+
+
+class Watched:
+    """A client and what it told."""
+
+    def __init__(self, make: type[Bot], url: str, **options: Any) -> None:
+        self.finished: list[str] = []
+        self.complaints: list[str] = []
+        self.connected = 0
+        self.client = Client(
+            make,
+            Options(url, "me", **options),
+            connected=self._connect,
+            finished=lambda match, ending: self.finished.append(finished_line(match, ending)),
+            complain=self._complain,
+        )
+        self.on_complaint: Callable[[], None] = lambda: None
+
+    def _complain(self, text: str) -> None:
+        self.complaints.append(text)
+        self.on_complaint()
+
+    def _connect(self) -> None:
+        self.connected += 1
+
+
+async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
+    """Run a client against the scripts until the last one stops it."""
+    async with scripted(*scripts) as stage:
+        watched = Watched(make, stage.url, **options)
+        with anyio.fail_after(15):
+            await watched.client.run()
+    return watched
+
+
+async def test_a_match_is_played_and_told() -> None:
+    async def script(peer: Peer) -> None:
+        hello = await peer.let_in()
+        assert hello == Hello("me", token="t", games=["tictactoe"], matches=3, program="first 1")
+        await peer.say(start())
+        assert await peer.hear(Ready) == Ready("m")
+        await peer.say(turn([]))
+        assert await peer.hear(Move) == Move("m", 0, 0)
+        await peer.say(Accepted("m", 0, 1.0, 1000), turn([0, 4]))
+        assert await peer.hear(Move) == Move("m", 2, 1)
+        await peer.say(end([0, 4, 1], winner="maxie"), STOP)
+
+    watched = await played(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
+    assert watched.finished == [
+        "match m: tictactoe as maxie against two: won (resignation, 3 plies: so it ended)"
+    ]
+    assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
+    assert watched.complaints == []
+    assert watched.connected == 1
+
+
+async def test_hooks_come_in_order_with_the_match_already_known() -> None:
+    told: list[object] = []
+
+    class Hooked(First):
+        def prepare(self) -> None:
+            told.append(("prepare", self.seat, self.threads, self.match.opponent, self.game.name))
+
+        def choose(self, position: Any, clock: Clock) -> Any:
+            told.append("choose")
+            self.thinking = Thinking(depth=3, value=1, nodes=9, line=[0, 1])
+            return super().choose(position, clock)
+
+        def opponent_moved(self, move: Any, position: Any) -> None:
+            told.append(("opponent", move, self.game.position_to_text(position)))
+
+        def ended(self, ending: Ending) -> None:
+            told.append(("ended", ending.winner, ending.reason))
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start(seat="minnie"))
+        await peer.hear(Ready)
+        assert told == [("prepare", "minnie", 2, "one", "tictactoe")]
+        await peer.say(turn([4]))
+        move = await peer.hear(Move)
+        assert move.thinking.depth == 3  # type: ignore[union-attr]
+        assert move.thinking.line == [0, 1]  # type: ignore[union-attr]
+        await peer.say(end([4], winner="minnie"), STOP)
+
+    await played(Hooked, script)
+    assert told[1:] == [
+        ("opponent", 4, "....X...."),
+        "choose",
+        ("ended", "minnie", EndReason.RESIGNATION),
+    ]
+
+
+async def test_the_connection_answers_while_a_bot_thinks() -> None:
+    """A bot that never comes to an end: pings are answered, and another match is played meanwhile."""
+    let_go = threading.Event()
+
+    class Slow(First):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            if self.match.id == "slow":
+                while not (self.stopped or let_go.wait(0.001)):
+                    sum(range(1000))
+            return super().choose(position, clock)
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start("slow"), start("quick"))
+        await peer.hear(Ready)
+        await peer.hear(Ready)
+        await peer.say(turn([], match="slow"), turn([], match="quick"))
+        pong = await peer.connection.ping()
+        with anyio.fail_after(5):
+            await pong
+        assert await peer.hear(Move) == Move("quick", 0, 0)
+        await peer.say(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
+        await peer.say(end([0], match="quick", winner="maxie"), STOP)
+
+    watched = await played(Slow, script, matches=2)
+    assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost"
+    assert not let_go.is_set()
+
+
+@pytest.mark.parametrize("where", ["__init__", "prepare", "choose", "opponent_moved"])
+async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> None:
+    class Broken(First):
+        def __init__(self) -> None:
+            self.fail_in("__init__")
+
+        def fail_in(self, place: str) -> None:
+            if place == where:
+                raise ValueError("no idea")
+
+        def prepare(self) -> None:
+            self.fail_in("prepare")
+
+        def choose(self, position: Any, clock: Clock) -> Any:
+            self.fail_in("choose")
+
+        def opponent_moved(self, move: Any, position: Any) -> None:
+            self.fail_in("opponent_moved")
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start(seat="minnie"))
+        if where in ("choose", "opponent_moved"):
+            await peer.hear(Ready)
+            await peer.say(turn([4]))
+        assert await peer.hear(Resign) == Resign("m")
+        await peer.say(end([4], winner="maxie"), STOP)
+
+    watched = await played(Broken, script)
+    trace, line = watched.complaints
+    assert trace.startswith("Traceback")
+    assert "test_client.py" in trace
+    assert "worker.py" not in trace
+    assert line == f"match m: {where} raised ValueError: no idea; the match is resigned"
+    assert watched.client.tally.lost == 1
+
+
+async def test_an_exception_at_the_end_is_told_too() -> None:
+    class Broken(First):
+        def ended(self, ending: Ending) -> None:
+            raise SystemExit("bye")
+
+    told = anyio.Event()
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(end([], winner="maxie"))
+        with anyio.fail_after(5):
+            await told.wait()
+        await peer.say(STOP)
+
+    async with scripted(script) as stage:
+        watched = Watched(Broken, stage.url)
+        watched.on_complaint = told.set
+        await watched.client.run()
+    assert "SystemExit: bye" in watched.complaints[0]
+
+
+async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
+    async def first(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == ""
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(turn([]))
+        await peer.hear(Move)
+        peer.cut()
+
+    async def second(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == "one"
+        peer.cut()
+
+    async def third(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == "one"
+        assert await peer.hear(Ready) == Ready("m")
+        await peer.say(start(), turn([]))
+        assert await peer.hear(Ready) == Ready("m")
+        assert await peer.hear(Move) == Move("m", 0, 0)
+        await peer.say(end([0], winner="maxie"), STOP)
+
+    watched = await played(First, first, second, third)
+    assert watched.connected == 3
+    assert len(watched.complaints) == 2
+    assert all("was lost" in line and "connecting again" in line for line in watched.complaints)
+    assert watched.client.tally.won == 1
+
+
+async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
+    chosen: list[int] = []
+    back = threading.Event()
+
+    class Slow(First):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            chosen.append(self.game.ply(position))
+            back.wait(10)
+            return super().choose(position, clock)
+
+    async def first(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(turn([]))
+        await anyio.to_thread.run_sync(lambda: wait_for(lambda: chosen == [0]))
+        peer.cut()
+
+    async def second(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start(), turn([]))
+        await peer.hear(Ready)
+        back.set()
+        assert await peer.hear(Move) == Move("m", 0, 0)
+        await peer.say(end([0], winner="maxie"), STOP)
+
+    await played(Slow, first, second)
+    assert chosen == [0]
+
+
+def wait_for(done: Any) -> None:
+    limit = time.monotonic() + 5
+    while not done():
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+
+
+async def test_it_gives_up_after_so_many_tries() -> None:
+    async def cut(peer: Peer) -> None:
+        await peer.hear(Hello)
+        peer.cut()
+
+    async with scripted(cut) as stage:
+        watched = Watched(First, stage.url, reconnects=2)
+        with pytest.raises(Lost, match="was lost"):
+            await watched.client.run()
+        assert stage.connections == 3
+
+
+async def test_a_server_that_goes_away_for_good_is_told() -> None:
+    gone = anyio.Event()
+
+    async def cut(peer: Peer) -> None:
+        await peer.let_in()
+        peer.cut()
+        gone.set()
+
+    problem: list[Exception] = []
+
+    async def run(url: str) -> None:
+        try:
+            await Watched(First, url, reconnects=1).client.run()
+        except Lost as error:
+            problem.append(error)
+
+    async with anyio.create_task_group() as tasks, scripted(cut) as stage:
+        tasks.start_soon(run, stage.url)
+        await gone.wait()
+    assert "the connection was lost and did not come back: no server at ws://127.0.0.1" in str(problem[0])
+
+
+@pytest.mark.parametrize("code", [Code.BAD_TOKEN, Code.NAME_TAKEN, Code.BAD_NAME, Code.REPLACED])
+async def test_a_refusal_is_final(code: Code) -> None:
+    async def refuse(peer: Peer) -> None:
+        await peer.hear(Hello)
+        await peer.say(Error(code, "not you", fatal=True))
+
+    with pytest.raises(Refused, match=rf"the server refuses: not you \({code.value}\)"):
+        await played(First, refuse)
+
+
+async def test_what_it_does_not_know_is_ignored_and_what_is_no_message_is_told() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(b"\x81\xa4type\xa5dance", b"\xc1", "text", b"\x80")
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(STOP)
+
+    watched = await played(First, script)
+    assert len(watched.complaints) == 3
+    assert all(line.startswith("the server sent what is no message: ") for line in watched.complaints)
+
+
+async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
+    stubborn = threading.Event()
+
+    class Stubborn(First):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            stubborn.wait(20)
+            return super().choose(position, clock)
+
+    thinking = anyio.Event()
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(turn([]))
+        thinking.set()
+        # No resignation: whoever stops the bots of an event does not decide its matches.
+        with pytest.raises(Exception, match="1000"):
+            await peer.connection.recv()
+
+    async with scripted(script) as stage, anyio.create_task_group() as tasks:
+        watched = Watched(Stubborn, stage.url)
+        tasks.start_soon(watched.client.run)
+        await thinking.wait()
+        with anyio.fail_after(5):
+            watched.client.stop()
+            while watched.client._outbox is not None:
+                await anyio.sleep(0.005)
+    stubborn.set()

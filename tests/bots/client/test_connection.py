@@ -1,0 +1,78 @@
+"""bots.client.connection: what a person is told when there is no server of ours at the URL."""
+
+import re
+import socket
+
+import pytest
+from websockets.asyncio.server import serve
+
+from bots.client.connection import BadURL, NoServer, open_connection
+from tests.bots.scripted import Peer, scripted
+
+
+async def test_a_connection_speaks_the_protocol() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+
+    async with scripted(script) as stage:
+        connection = await open_connection(stage.url)
+        assert connection.subprotocol == "arena.v1.msgpack"
+        await connection.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["", "here", "http://127.0.0.1:1", "ws://", "ws://127.0.0.1:port", "ws://[::1"]
+)
+async def test_what_is_no_url_of_a_websocket_is_told(url: str) -> None:
+    with pytest.raises(BadURL, match=re.escape(f"{url!r} is no URL of a server: write ws://HOST:PORT")):
+        await open_connection(url)
+
+
+async def test_where_nobody_listens_it_says_what_to_start() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"ws://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(NoServer) as told:
+            await open_connection(url)
+    assert str(told.value).startswith(f"no server at {url} (")
+    assert "start one with `arena serve`" in str(told.value)
+
+
+async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+
+    async with scripted(script) as stage:
+        for url in (stage.url, stage.url.replace("127.0.0.1", "localhost")):
+            await (await open_connection(url)).close()
+
+
+async def test_a_websocket_of_another_kind_is_told() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.let_in()
+
+    async with scripted(script, subprotocol="chat") as stage:
+        with pytest.raises(NoServer, match=f"{stage.url} is"):
+            await open_connection(stage.url)
+
+
+async def test_a_server_that_picks_no_subprotocol_is_told() -> None:
+    async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        with pytest.raises(NoServer, match=r"but does not speak arena\.v1\.msgpack"):
+            await open_connection(url)
+
+
+async def test_a_web_server_is_told_with_what_it_says() -> None:
+    async with serve(
+        lambda connection: connection.wait_closed(),
+        "127.0.0.1",
+        0,
+        process_request=lambda connection, _: connection.respond(404, "no bots here\n"),
+    ) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        with pytest.raises(NoServer, match="it answers 404 no bots here"):
+            await open_connection(url)

@@ -1,0 +1,205 @@
+"""`arena bot`, as a process against a real server."""
+
+import os
+import signal
+import subprocess
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.abc import Process
+
+from maps.setup import make_setup
+from match.terms import MatchSpec
+from protocol.codes import EndReason
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from server.host import Host, open_host
+from tests.bots.command_line import ARENA, arena, environment, fails
+
+BROKEN = """\
+from bots.api.bot import Bot
+
+class Mine(Bot):
+    def choose(self, position, clock):
+        {choose}
+"""
+
+
+def spec(maxie: str, minnie: str, tc: str = "5/move", ready_ms: int = 10_000) -> MatchSpec:
+    control = TimeControl.parse(tc)
+    return MatchSpec(
+        uuid.uuid4().hex, "test", make_setup("tictactoe"), maxie, minnie, control, 100, ready_ms, 1
+    )
+
+
+@asynccontextmanager
+async def connected(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Process]:
+    """`arena bot` as a process that has connected; it is ended in any case."""
+    process = await anyio.open_process(
+        [*ARENA, "bot", *arguments, "--url", host.url, "--name", name],
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        assert await host.wait_connected(name, 20)
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.aclose()
+
+
+async def output(stream: anyio.abc.ByteReceiveStream | None) -> str:
+    assert stream is not None
+    return b"".join([chunk async for chunk in stream]).decode()
+
+
+async def test_two_bots_play_and_each_match_is_a_line() -> None:
+    async with (
+        open_host(anyone=True) as host,
+        connected(host, "greedy", name="g") as greedy,
+        connected(host, "random:seed=1", name="r") as other,
+    ):
+        record = await host.play(spec("g", "r"))
+        assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+        for process in (greedy, other):
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
+        told = await output(greedy.stdout)
+    word = {"maxie": "won", "minnie": "lost", None: "drawn"}[record.result.winner]
+    lines = told.splitlines()
+    assert lines[0].startswith(f"match {record.match[:8]}: tictactoe as maxie against r: {word} (")
+    assert (
+        lines[1] == f"g: {int(word == 'won')} won, {int(word == 'drawn')} drawn, {int(word == 'lost')} lost"
+    )
+
+
+async def test_the_token_comes_from_the_environment() -> None:
+    async with open_host() as host:
+        token = host.issue_token("secretive")
+        async with connected(host, "random", name="secretive", ARENA_TOKEN=token) as process:
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 0
+
+
+async def test_a_server_that_stops_ends_the_bot_in_good_order() -> None:
+    async with open_host(anyone=True) as host:
+        process = await anyio.open_process([*ARENA, "bot", "random", "--url", host.url], env=environment())
+        assert await host.wait_connected("random", 20)
+    with anyio.fail_after(10):
+        assert await process.wait() == 0
+    assert await output(process.stdout) == "random: 0 won, 0 drawn, 0 lost\n"
+    await process.aclose()
+
+
+async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
+    """The record of a match that the bot of a file with this `choose` plays, and what it complained."""
+    file = tmp_path / "mine.py"
+    file.write_text(BROKEN.format(choose=choose))
+    async with (
+        open_host(anyone=True) as host,
+        connected(host, str(file), name="mine") as mine,
+        connected(host, "random", name="r"),
+    ):
+        record = await host.play(spec("mine", "r"))
+        mine.send_signal(signal.SIGTERM)
+        await mine.wait()
+        return record, await output(mine.stderr)
+
+
+async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
+    record, told = await broken(tmp_path, "return 1 // 0")
+    assert (record.result.winner, record.result.reason) == ("minnie", EndReason.RESIGNATION)
+    assert f'File "{tmp_path}/mine.py", line 5, in choose' in told
+    assert f"match {record.match}: choose raised ZeroDivisionError" in told
+
+
+async def test_an_illegal_move_is_explained_to_its_author(tmp_path: Path) -> None:
+    record, told = await broken(tmp_path, "return 9")
+    assert record.result.reason is EndReason.RESIGNATION
+    assert "choose returned 9, which is no move of tictactoe" in told
+
+
+async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
+    taken = "return next(n for n in range(9) if self.game.ply(position) == 0 or n not in self.game.moves(position))"
+    record, told = await broken(tmp_path, taken)
+    assert (record.result.winner, record.result.reason) == ("minnie", EndReason.ILLEGAL_MOVE)
+    assert "choose returned at ply 2 an illegal move a1: a1 is taken by X; legal: " in told
+
+
+async def test_who_stops_reading_its_lines_stops_it() -> None:
+    """As `arena bot … | head` does."""
+    unread, lines = os.pipe()
+    async with open_host(anyone=True) as host, connected(host, "random", name="b"):
+        words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
+        process = await anyio.open_process(words, env=environment(), stdout=lines)
+        os.close(lines)
+        os.close(unread)
+        assert await host.wait_connected("a", 20)
+        await host.play(spec("a", "b"))
+        with anyio.fail_after(10):
+            assert await process.wait() == 0
+        assert await output(process.stderr) == f"a is connected to {host.url}\n"
+        await process.aclose()
+
+
+def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
+    fails("no engine is called 'gredy': there are random, greedy", 2, "bot", "gredy")
+    fails("no.py does not exist", 2, "bot", "no.py")
+    fails("--name ' ' is no name", 2, "bot", "random", "--name", " ")
+    fails(
+        "'http://here' is no URL of a server: write ws://HOST:PORT",
+        2,
+        "bot",
+        "random",
+        "--url",
+        "http://here",
+    )
+    fails("--matches", 2, "bot", "random", "--matches", "0")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("x = (\n")
+    fails("line 1: SyntaxError", 2, "bot", wrong)
+
+
+def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
+    fails("one of the two", 2, "bot")
+    fails("one of the two", 2, "bot", "random", "--exec", "cat")
+    fails("there is no program", 2, "bot", "--exec", "no-such-program-x")
+    fails("--logs is for a program", 2, "bot", "random", "--logs", tmp_path)
+
+
+def test_where_no_server_is_it_says_what_to_start(unused_tcp_port: int) -> None:
+    url = f"ws://127.0.0.1:{unused_tcp_port}"
+    fails(f"no server at {url} (", 1, "bot", "random", "--url", url)
+
+
+async def test_it_waits_for_a_server_when_told_to(unused_tcp_port: int) -> None:
+    url = f"ws://127.0.0.1:{unused_tcp_port}"
+    process = await anyio.open_process(
+        [*ARENA, "bot", "random", "--url", url, "--wait", "20"], env=environment(), stdin=subprocess.DEVNULL
+    )
+    await anyio.sleep(0.7)
+    async with open_host(port=unused_tcp_port, anyone=True) as host:
+        assert await host.wait_connected("random", 20)
+    assert await process.wait() == 0
+    await process.aclose()
+
+
+async def test_a_refusal_is_a_line() -> None:
+    async with open_host() as host:
+        process = await anyio.run_process(
+            [*ARENA, "bot", "random", "--url", host.url], env=environment(), check=False
+        )
+    assert process.returncode == 1
+    assert process.stderr.decode().startswith("arena: the server refuses: no token is known for 'random'")
+
+
+@pytest.mark.parametrize("command", ["bot", "new", "play", "replay"])
+def test_every_command_has_an_example(command: str) -> None:
+    told = arena(command, "--help")
+    assert told.code == 0
+    assert f"Example: arena {command}" in told.stdout

@@ -1,0 +1,67 @@
+"""`arena new`."""
+
+from pathlib import Path
+
+from bots.api.match import Match
+from bots.client.local import Local
+from bots.engines.from_file import bot_class
+from games.core import Player
+from maps.setup import make_setup
+from tests.bots.command_line import arena, fails
+
+
+def test_it_is_short_and_plays(tmp_path: Path) -> None:
+    file = tmp_path / "my_bot.py"
+    assert arena("new", file).code == 0
+    assert len(file.read_text().splitlines()) < 20
+    made = bot_class(str(file))
+    assert made.__name__ == "MyBot"
+    for name, map_ in (("tictactoe", ""), ("hexapawn", ""), ("riskless", "path4")):
+        game = make_setup(name, map_) if map_ else make_setup(name)
+        local = Local(made, Match(game, Player.MAXIE))
+        local.answer()
+        local.close()
+        assert len(local.moves) == 1
+
+
+def test_it_takes_the_win_from_either_seat(tmp_path: Path) -> None:
+    file = tmp_path / "winner.py"
+    arena("new", file)
+    game = make_setup("tictactoe")
+    for seat, moves in ((Player.MAXIE, [0, 3, 1, 4]), (Player.MINNIE, [0, 3, 1, 4, 8])):
+        bot = bot_class(str(file))()
+        bot.match = Match(game, seat)
+        position = game.start()
+        for move in moves:
+            position = game.play(position, move)
+        outcome = game.outcome(game.play(position, bot.choose(position, None)))  # type: ignore[arg-type]
+        assert outcome is not None
+        assert outcome.winner is seat
+
+
+def test_the_class_is_named_after_the_file(tmp_path: Path) -> None:
+    for file, name in (
+        ("bot.py", "MyBot"),
+        ("deepRed.py", "DeepRed"),
+        ("1.py", "MyBot"),
+        ("a-b_c.py", "ABC"),
+        ("none.py", "MyBot"),
+        ("my first.py", "MyFirst"),
+    ):
+        arena("new", tmp_path / file)
+        assert bot_class(str(tmp_path / file)).__name__ == name
+
+
+def test_what_it_says_to_try_can_be_typed(tmp_path: Path) -> None:
+    file = tmp_path / "my first.py"
+    assert f"arena match '{file}' random --rounds 1" in arena("new", file).stderr
+    assert "arena match 'my first.py' random" in file.read_text()
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    file = tmp_path / "my_bot.py"
+    file.write_text("mine")
+    fails("is there already", 1, "new", file)
+    assert file.read_text() == "mine"
+    fails("ends in .py", 2, "new", tmp_path / "my_bot")
+    fails("cannot write", 1, "new", tmp_path / "no" / "my_bot.py")

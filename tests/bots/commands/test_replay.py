@@ -1,0 +1,119 @@
+"""`arena replay`: a list, all plies, one ply, and keys at a real pseudo-terminal."""
+
+import json
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+from msgspec import structs
+
+from maps.setup import make_setup
+from protocol.codes import EndReason
+from protocol.record import RecordedMove, Result, to_line
+from tests.bots.command_line import ARENA, arena, environment, fails
+from tests.bots.review.test_replay import recorded
+
+GAME = make_setup("tictactoe")
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A file with one match of five plies: maxie takes the first row."""
+    record, _ = recorded(GAME)
+    moves = [RecordedMove(cell, 1.0) for cell in (0, 3, 1, 4, 2)]
+    file = tmp_path / "one.jsonl"
+    file.write_text(
+        to_line(structs.replace(record, moves=moves, result=Result("maxie", EndReason.LINE))) + "\n"
+    )
+    return file
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """A file with three matches: aa1, aa2 and b."""
+    file = tmp_path / "three.jsonl"
+    record, _ = recorded(GAME)
+    file.write_text(
+        "".join(to_line(structs.replace(record, match=match)) + "\n" for match in ("aa1", "aa2", "b"))
+    )
+    return file
+
+
+def test_without_a_terminal_all_plies_are_printed(one: Path) -> None:
+    told = arena("replay", one)
+    assert told.code == 0
+    lines = told.stdout.splitlines()
+    assert lines[0] == "match id: one (maxie) - two (minnie), tictactoe, 1/move: maxie wins, line, 5 plies"
+    assert [line for line in lines if line.startswith("ply ")] == [
+        f"ply {ply}: {who} plays {cell}, 1 ms"
+        for ply, (who, cell) in enumerate(
+            zip(
+                ["maxie (one)", "minnie (two)"] * 2 + ["maxie (one)"],
+                ["a1", "a2", "b1", "b2", "c1"],
+                strict=True,
+            )
+        )
+    ]
+    assert lines[-4:-1] == ["1 X X X", "2 O O .", "3 . . ."]
+
+
+def test_one_ply_is_printed(one: Path) -> None:
+    told = arena("replay", one, "--ply", "1")
+    assert told.stdout.splitlines()[-4:-1] == ["1 X . .", "2 . . .", "3 . . ."]
+    fails("--ply must be from 0 to 5, the end of this match, not 6", 2, "replay", one, "--ply", "6")
+
+
+def test_several_matches_are_listed_until_one_is_chosen(three: Path, tmp_path: Path) -> None:
+    told = arena("replay", three)
+    assert told.code == 0
+    assert "3 matches; choose one with --match" in told.stdout
+    assert arena("replay", three, "--match", "b").stdout.startswith("match b: ")
+    fails("--match: no match in", 2, "replay", three, "--match", "c")
+    fails("--match: 2 matches in", 2, "replay", three, "--match", "aa")
+    table = tmp_path / "table.json"
+    assert arena("replay", three, "--json", table).code == 0
+    assert [row["match"] for row in json.loads(table.read_text())] == ["aa1", "aa2", "b"]
+
+
+def test_what_is_no_true_record_is_told_with_file_and_line(one: Path, tmp_path: Path) -> None:
+    good = one.read_text()
+    bad = tmp_path / "bad.jsonl"
+    fails(f"cannot read {bad}: No such file", 1, "replay", bad)
+    bad.write_text("\n")
+    fails(f"{bad} has no record", 1, "replay", bad)
+    bad.write_text(good + "{}\n")
+    fails(f"{bad}, line 2: no arena-record/1 record", 1, "replay", bad)
+    bad.write_text("\n" + good.replace('"move":3', '"move":0'))
+    fails(f"{bad}, line 2: match id is wrong: ply 1: illegal move a1: a1 is taken by X", 1, "replay", bad)
+    bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
+    fails("it says that minnie wins by line, but its moves say: maxie wins (line)", 1, "replay", bad)
+
+
+def test_keys_step_through_the_match(one: Path) -> None:
+    terminal = pexpect.spawn(
+        sys.executable,
+        [*ARENA[1:], "replay", str(one)],
+        env=environment(TERM="xterm"),
+        encoding="utf-8",
+        timeout=40,
+        dimensions=(40, 120),
+    )
+    for key, shown in [
+        ("", "0 of 5 plies"),
+        ("\r", "1 of 5 plies"),
+        (" ", "2 of 5 plies"),
+        ("\x1b[C", "3 of 5 plies"),
+        ("\x1b[D", "2 of 5 plies"),
+        ("G", "5 of 5 plies"),
+        ("n", "5 of 5 plies"),
+        ("g", "0 of 5 plies"),
+        ("p", "0 of 5 plies"),
+        ("?", "0 of 5 plies"),
+    ]:
+        terminal.send(key)
+        terminal.expect_exact(shown)
+    terminal.send("q")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0

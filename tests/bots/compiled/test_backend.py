@@ -1,0 +1,59 @@
+"""The bots `alphabeta` and `jamboree` with the compiled search behind them, and without it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from bots.api.match import Match
+from bots.api.options import ENGINES, parse_spec
+from bots.compiled.backend import CompiledBackend
+from bots.engines.searching import PythonBackend, backend_for
+from games.core import AnyGame, Player
+from maps.setup import make_setup
+
+PROGRAM = """
+import sys
+sys.modules["numba"] = None
+from bots.engines.searching import backend_for
+from bots.api.match import Match
+from bots.api.options import ENGINES, parse_spec
+from games.core import Player
+from maps.setup import make_setup
+game = make_setup()
+backend = backend_for(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
+print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])
+"""
+
+
+def made(spec: str, game: AnyGame) -> object:
+    backend = backend_for(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
+    backend.close()
+    return backend
+
+
+@pytest.mark.parametrize(
+    "spec", ["alphabeta", "jamboree", "jamboree:form=course,prune=0.2", "alphabeta:exact=yes"]
+)
+@pytest.mark.parametrize("game", [make_setup(), make_setup("tictactoe")], ids=["riskless", "tictactoe"])
+def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
+    assert isinstance(made(spec, game), CompiledBackend)
+
+
+def test_minimax_is_the_reference() -> None:
+    assert isinstance(made("minimax", make_setup()), PythonBackend)
+
+
+def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert isinstance(made("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
+    told = capsys.readouterr().err
+    assert told == "alphabeta searches in Python: its compiled search has no riskless of this size\n"
+
+
+def test_without_the_extra_the_reference_searches_and_one_line_says_so() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout == "PythonBackend [0, 1, 2]\n"
+    assert done.stderr.count("\n") == 1
+    assert "alphabeta searches in Python: its compiled search needs the extra `engine`" in done.stderr

@@ -1,0 +1,59 @@
+"""A second process finds the kernels compiled; changed sources, and folders that cannot be written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bots.compiled import cache
+
+PROGRAM = """
+import numpy as np
+from bots.compiled.cache import inlined, kernel
+from bots.compiled.intrinsics import get
+def make(n):
+    @inlined
+    def part(a): return get(a, n)
+    def whole(a): return part(a) + n
+    return kernel(whole, f"whole{n}")
+for n in (1, 2):
+    each = make(n)
+    assert each(np.arange(5)) == 2 * n
+    hits = sum(each.stats.cache_hits.values())
+    print("hit" if hits else "compiled")
+"""
+
+
+def run(folder: Path) -> list[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_a_second_process_finds_closures_over_intrinsics(tmp_path: Path) -> None:
+    assert run(tmp_path) == ["compiled", "compiled"]
+    assert run(tmp_path) == ["hit", "hit"]
+
+
+def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.folder() == tmp_path / "riskless-arena" / f"kernels-{cache.digest()}"
+
+
+def test_where_the_cache_cannot_be_written_a_new_folder_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    first, second = cache.folder(), cache.folder()
+    assert first != second
+    assert first.stat().st_mode & 0o077 == 0
+    first.rmdir()
+    second.rmdir()

@@ -1,0 +1,102 @@
+"""The functions of the Riskless kernel against the rules and the features that they stand for."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.compiled.cache import kernel
+from bots.compiled.intrinsics import put
+from bots.compiled.kernel import DRAW, LOST, PLAYING, WON
+from bots.compiled.riskless_kernel import compile_game, fits, layout, riskless_kernel
+from bots.evaluators import riskless
+from bots.evaluators.linear import weighted
+from games.core import Outcome, Player
+from games.riskless import Armies, Riskless
+from tests.bots.compiled.positions import random_map, random_position, some_weights
+
+MOVES_AT = 64
+
+
+@cache
+def probe(planes: int) -> Any:
+    """Calls every function of the kernel once: status, estimate, moves, and the play of one move."""
+    game = riskless_kernel(planes)
+    moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
+
+    def call(rules: Any, mem: Any, move: Any, out: Any) -> None:
+        put(out, 0, status(rules, mem, 0))
+        put(out, 1, estimate(rules, mem, 0))
+        put(out, 2, moves(rules, mem, 0, MOVES_AT))
+        play(rules, mem, 0, 32, move)
+        put(out, 3, promise(rules, mem, 0, move))
+
+    return kernel(call, f"probe-riskless{planes}")
+
+
+def status_of(outcome: Outcome | None, mover: Player) -> int:
+    if outcome is None:
+        return PLAYING
+    if outcome.winner is None:
+        return DRAW
+    return WON if outcome.winner is mover else LOST
+
+
+def check(game: Riskless, position: Armies, rng: random.Random) -> None:
+    weights = some_weights(rng, riskless.NAMES)
+    compiled = compile_game(game, weights)
+    assert compiled is not None
+    planes = 4 if game.map.territory_cap < 16 else 8
+    legal = game.moves(position)
+    move = rng.choice(legal)
+    mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(4, np.int64)
+    words = compiled.pack(position)
+    mem[: len(words)] = words
+    probe(planes)(compiled.rules, mem, compiled.number(move), out)
+    evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+    assert out[0] == PLAYING
+    assert out[1] == position.player.sign * evaluate(position)
+    listed = [compiled.move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
+    assert listed == list(legal)
+    after = game.successor(position, move)
+    kept = layout(planes).totals + 1
+    assert np.array_equal(mem[32 : 32 + kept], compiled.pack(after)[:kept])
+    assert out[3] == 100 * position.player.sign * game.estimate(after)
+    probe(planes)(compiled.rules, np.concatenate([compiled.pack(after), mem]), 0, out)
+    outcome = game.outcome(after) if after.ply < game.map.ply_limit else None
+    if after.ply < game.map.ply_limit:
+        assert out[0] == status_of(outcome, after.player)
+
+
+@pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 100, 255)])
+def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
+    rng = random.Random(1)
+    for _ in range(400):
+        game = Riskless(random_map(rng, 12, caps))
+        check(game, random_position(game, rng), rng)
+
+
+def test_the_largest_maps() -> None:
+    rng = random.Random(2)
+    game = Riskless(random_map(rng, 12))
+    found = 0
+    while found < 20:
+        map = random_map(rng, 64)
+        if map.size < 60:
+            continue
+        found += 1
+        game = Riskless(map)
+        check(game, random_position(game, rng), rng)
+
+
+def test_what_does_not_fit() -> None:
+    rng = random.Random(3)
+    while (map := random_map(rng, 70)).size < 65:
+        pass
+    assert not fits(Riskless(map))
+    assert compile_game(Riskless(map), dict.fromkeys(riskless.NAMES, 1)) is None
+    assert not fits(Riskless(random_map(rng, 5, caps=(256,))))

@@ -1,0 +1,112 @@
+"""The compiled search against the plainest one: value and leftmost move at every depth."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from bots.evaluators import riskless, tictactoe
+from bots.evaluators.linear import weighted
+from bots.search.deepening import deepen
+from bots.search.play import alphabeta_search
+from games.core import Game
+from games.riskless import Riskless
+from games.tictactoe import TicTacToe
+from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
+
+EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
+WAYS: dict[str, dict[str, Any]] = {
+    "one thread": {},
+    "two threads": {"threads": 2},
+    "three threads": {"threads": 3},
+    "course, one thread": {"course": True, "prune": 0.3},
+    "course, three threads": {"course": True, "prune": 0.3, "threads": 3},
+    "course, minimax": {"course": True, "prune": 0.0, "threads": 2},
+    "plain": {
+        "table": False,
+        "hints": False,
+        "promise": False,
+        "killers": False,
+        "history": False,
+        "estimate_order": 0,
+        "null_windows": False,
+        "aspiration": 0,
+    },
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_riskless_is_minimax_at_every_depth(way: str) -> None:
+    rng = random.Random(way)
+    for _ in range(120):
+        game = Riskless(random_map(rng, 7))
+        weights = some_weights(rng, riskless.NAMES)
+        evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+        searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
+        # several positions with one table: what it knows of others must not change a value
+        for _ in range(3):
+            position = random_position(game, rng)
+            for report in searcher.deepen(position, max_depth=4):
+                if report.depth:
+                    expected = minimax(game, position, report.depth, evaluate)
+                    assert (report.value, report.move) == expected, (game.map, position, report)
+                    assert report.finished
+                    assert report.line[0] == report.move
+                    assert_line(game, position, report.line)
+        searcher.close()
+
+
+def assert_line(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> None:
+    for move in line:
+        position = game.play(position, move)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
+    rng = random.Random(threads)
+    for _ in range(6):
+        game = Riskless(random_map(rng, 8))
+        weights = some_weights(rng, riskless.NAMES)
+        evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+        position = random_position(game, rng)
+        searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
+        mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}
+        for report in deepen(game, position, alphabeta_search(evaluate), max_depth=7):
+            if report.depth and report.depth in mine:
+                found = mine[report.depth]
+                assert (found.value, found.move) == (report.value, report.move)
+        searcher.close()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_tictactoe(threads: int) -> None:
+    game = TicTacToe()
+    rng = random.Random(4)
+    for _ in range(25):
+        weights = some_weights(rng, tictactoe.NAMES)
+        evaluate = weighted(tictactoe.features(game), tictactoe.NAMES, weights)
+        position = game.start()
+        for _ in range(rng.randint(2, 6)):
+            moves = game.moves(position)
+            position = game.successor(position, rng.choice(moves)) if moves else position
+        if game.outcome(position):
+            continue
+        searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
+        for report in searcher.deepen(position, max_depth=5):
+            if report.depth:
+                assert (report.value, report.move) == minimax(game, position, report.depth, evaluate)
+        searcher.close()
+
+
+def test_tictactoe_is_a_draw_and_the_search_ends_by_itself() -> None:
+    game = TicTacToe()
+    searcher = Searcher(game, weights_for(game, "features"), Settings(**EXACT))
+    last = list(searcher.deepen(game.start()))[-1]
+    searcher.close()
+    assert last.value == 0
+    assert last.finished
+    assert last.depth == 9

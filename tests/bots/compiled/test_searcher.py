@@ -1,0 +1,160 @@
+"""A searcher's life: stops, limits, one table for a whole match, and what it refuses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from games.riskless import Riskless
+from maps.loader import load_map
+from tests.bots.compiled.positions import random_map, random_position
+
+PLAYS = {"as it plays": {}, "exact": {"exact": True}}
+
+
+@pytest.fixture
+def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
+    made: list[Searcher[Any, Any]] = []
+
+    def build(game: Any, evaluator: str = "features", **settings: Any) -> Searcher[Any, Any]:
+        made.append(Searcher(game, weights_for(game, evaluator), Settings(**{"table_mb": 4, **settings})))
+        return made[-1]
+
+    yield build
+    for searcher in made:
+        searcher.close()
+
+
+def polls(number: int) -> Callable[[], bool]:
+    """A stop that is asked so many times before it says yes."""
+    left = iter(range(number))
+    return lambda: next(left, None) is None
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("way", PLAYS)
+def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
+    make: Callable[..., Any], threads: int, way: str
+) -> None:
+    game = Riskless(load_map("m2"))
+    rng = random.Random(threads)
+    searcher = make(game, threads=threads, **PLAYS[way])
+    fresh = make(game, exact=True)
+    position = game.start()
+    for moment in range(40):
+        limits: dict[str, Any] = {"max_nodes": rng.randrange(1, 40_000)}
+        if moment % 2:
+            limits = {"stop": polls(rng.randrange(12))}
+        reports = list(searcher.deepen(position, **limits))
+        last = reports[-1]
+        assert all(report.finished for report in reports[1:-1])
+        after = position
+        for move in last.line:
+            after = game.play(after, move)
+        assert last.line[0] == last.move
+        if way == "exact" and moment % 8 == 0:
+            # what the stopped searches left in the table must not change the next one
+            left = list(searcher.deepen(position, max_depth=5))[-1]
+            clean = list(fresh.deepen(position, max_depth=5))[-1]
+            assert (left.value, left.move) == (clean.value, clean.move)
+        position = game.play(position, last.move)
+        if game.outcome(position):
+            position = game.start()
+
+
+def test_a_stop_from_the_first_moment(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m2"))
+    reports = list(make(game).deepen(game.start(), stop=lambda: True))
+    assert reports[0].depth == 0
+    assert reports[0].move == game.moves(game.start())[0]
+    assert reports[-1].move in game.moves(game.start())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_node_limit_ends_the_search_near_it(make: Callable[..., Any], threads: int) -> None:
+    game = Riskless(load_map("world"))
+    searcher = make(game, threads=threads)
+    last = list(searcher.deepen(game.start(), max_nodes=50_000))[-1]
+    # a thread tells of its nodes at every 32nd inner node, each with some hundred leaves at most
+    assert last.nodes + 20_000 >= 50_000
+    assert last.nodes < 50_000 + threads * 32 * 200
+
+
+@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
+def test_threads_find_what_one_finds_where_split_points_are_used(
+    make: Callable[..., Any], form: dict[str, Any]
+) -> None:
+    game = Riskless(load_map("m2"))
+    rng = random.Random(5)
+    one = make(game, exact=True)
+    many = make(game, exact=True, threads=3, split_depth=2, **form)
+    for _ in range(4):
+        position = game.start()
+        for _ in range(10):
+            position = game.successor(position, rng.choice(list(game.moves(position))))
+        expected = list(one.deepen(position, max_depth=7))[-1]
+        found = list(many.deepen(position, max_depth=7))[-1]
+        assert (found.depth, found.value, found.move) == (7, expected.value, expected.move)
+
+
+def test_one_search_with_a_window_is_a_bound_or_the_value(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m1"))
+    searcher = make(game, exact=True)
+    value, nodes = searcher.search(game.start(), 6, -(10**6), 10**6)
+    assert nodes > 0
+    low, _ = searcher.search(game.start(), 6, value - 1, value)
+    high, _ = searcher.search(game.start(), 6, value, value + 1)
+    assert high <= value <= low
+
+
+def test_a_match_of_its_own_is_played_to_the_end(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("path4"))
+    searcher = make(game)
+    position = game.start()
+    while game.outcome(position) is None:
+        position = game.play(position, list(searcher.deepen(position, max_depth=3))[-1].move)
+
+
+def test_a_position_that_is_over_is_refused(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m1"))
+    over = game.position_from_data({"armies": [1, 0, 0, 0, 0, 0], "player": "maxie", "ply": 3})
+    with pytest.raises(ValueError, match="nothing to search: maxie wins"):
+        list(make(game).deepen(over))
+
+
+def test_what_it_cannot_be_made_for() -> None:
+    rng = random.Random(6)
+    while (map := random_map(rng, 70)).size < 65:
+        pass
+    game = Riskless(map)
+    weights = weights_for(game, "plain")
+    with pytest.raises(ValueError, match="too large"):
+        Searcher(game, weights)
+    with pytest.raises(ValueError, match="at least 1 thread, not 0"):
+        Searcher(Riskless(load_map("m1")), weights, Settings(threads=0))
+
+
+def test_clear_forgets(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m2"))
+    searcher = make(game, exact=True)
+    position = random_position(game, random.Random(7))
+    first = list(searcher.deepen(position, max_depth=6))[-1]
+    again = list(searcher.deepen(position, max_depth=6))[-1]
+    searcher.clear()
+    third = list(searcher.deepen(position, max_depth=6))[-1]
+    assert again.nodes < first.nodes
+    assert (third.nodes, third.value, third.move) == (first.nodes, first.value, first.move)
+
+
+def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m1"))
+    for report in make(game).deepen(game.start(), max_depth=3):
+        values = (report.depth, report.value, report.nodes, *report.move)
+        assert all(type(value) is int for value in values)
+        assert not isinstance(report.finished, np.bool_)

@@ -1,0 +1,77 @@
+"""Matches in one process: openings, scattered armies, seats and budgets."""
+
+import random
+from typing import Any
+
+import pytest
+
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from bots.compiled.selfplay import Budget, opening, pair, play, scattered
+from games.core import Player
+from games.riskless import Riskless
+from maps.loader import load_map
+
+M1 = Riskless(load_map("m1"))
+
+
+def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
+    return Searcher(M1, weights_for(M1, evaluator), Settings(table_mb=1))
+
+
+@pytest.mark.parametrize("plies", [0, 3, 9])
+def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
+    rng = random.Random(plies)
+    for _ in range(20):
+        position = opening(M1, rng, plies)
+        assert M1.outcome(position) is None
+        assert M1.ply(position) == plies
+        assert M1.outcome(scattered(M1, rng)) is None
+
+
+def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
+    one = searcher()
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(depth=2))
+    one.close()
+    position = M1.start()
+    for seen, report in zip(played.positions, played.reports, strict=True):
+        assert seen == position
+        assert report.depth <= 2
+        position = M1.play(position, report.move)
+    outcome = M1.outcome(position)
+    assert outcome is not None
+    assert outcome.winner == played.winner
+
+
+def test_a_match_can_be_cut_short() -> None:
+    one = searcher()
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(nodes=50), longest=4)
+    one.close()
+    assert (len(played.positions), played.winner) == (4, None)
+
+
+def test_a_match_that_goes_in_circles_can_be_a_draw() -> None:
+    one = searcher()
+    seats = dict.fromkeys(Player, one)
+    whole = play(M1, M1.start(), seats, Budget(depth=2))
+    places = [(each.armies, each.player) for each in whole.positions]
+    third = next((n for n, place in enumerate(places) if places[: n + 1].count(place) == 3), None)
+    cut = play(M1, M1.start(), seats, Budget(depth=2), recurrences=3)
+    one.close()
+    assert third is not None, "a start that goes in circles is needed here"
+    assert (len(cut.positions), cut.winner) == (third, None)
+
+
+def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:
+    one, same = searcher(), searcher()
+    assert sum(pair(M1, M1.start(), one, same, Budget(depth=3))) == 1.0
+    assert one.settings == same.settings
+    one.close()
+    same.close()
+
+
+def test_a_budget_of_time_is_kept() -> None:
+    one = searcher()
+    report = Budget(seconds=0.0).spend(one, M1.start())
+    one.close()
+    assert report.move in M1.moves(M1.start())

@@ -1,0 +1,153 @@
+"""The shared table: what comes back, and that half an entry is no entry."""
+
+from __future__ import annotations
+
+import random
+import threading
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.compiled.cache import kernel
+from bots.compiled.intrinsics import put
+from bots.compiled.table import (
+    EXACT,
+    LOWER,
+    UPPER,
+    age_of,
+    bound_of,
+    depth_of,
+    keep,
+    make_table,
+    move_of,
+    probe,
+    value_of,
+)
+from bots.search.values import WIN, from_node, from_root
+
+MASK = 63
+
+
+@cache
+def store() -> Any:
+    def call(table: Any, key: Any, entry: Any) -> None:
+        keep(table, MASK, key, entry[0], entry[1], entry[2], entry[3], entry[4], entry[5])
+
+    return kernel(call, "test-keep")
+
+
+@cache
+def look() -> Any:
+    def call(table: Any, key: Any, distance: Any, out: Any) -> None:
+        data = probe(table, MASK, key)
+        put(out, 0, data)
+        put(out, 1, value_of(data, distance))
+        put(out, 2, depth_of(data))
+        put(out, 3, bound_of(data))
+        put(out, 4, move_of(data))
+        put(out, 5, age_of(data))
+
+    return kernel(call, "test-look")
+
+
+def found(table: Any, key: int, distance: int = 0) -> list[int] | None:
+    out = np.zeros(6, np.int64)
+    look()(table, key, distance, out)
+    return [int(each) for each in out[1:]] if out[0] else None
+
+
+def stored(table: Any, key: int, *entry: int) -> None:
+    store()(table, key, np.array(entry, np.int64))
+
+
+def key_in(bucket: int, rng: random.Random) -> int:
+    return (rng.getrandbits(57) << 6) | bucket
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 900_000, -900_000, WIN - 7, -(WIN - 7)])
+@pytest.mark.parametrize("bound", [EXACT, LOWER, UPPER])
+def test_an_entry_comes_back_as_seen_from_another_distance(value: int, bound: int) -> None:
+    table = make_table(1)
+    stored(table, 77, value, 5, 9, bound, 4031, 255)
+    assert found(table, 77, 11) == [from_root(from_node(value, 5), 11), 9, bound, 4031, 255]
+    assert found(table, 78) is None
+    assert found(table, 77 + 64) is None
+
+
+def test_no_move_comes_back_as_none() -> None:
+    table = make_table(1)
+    stored(table, 77, 3, 0, 1, UPPER, -1, 0)
+    assert found(table, 77) == [3, 1, UPPER, -1, 0]
+
+
+def test_the_oldest_and_then_the_shallowest_make_room() -> None:
+    table, rng = make_table(1), random.Random(1)
+    keys = [key_in(3, rng) for _ in range(6)]
+    for key, depth, age in zip(keys, (9, 2, 8, 7), (1, 2, 2, 2), strict=False):
+        stored(table, key, 1, 0, depth, EXACT, 1, age)
+    stored(table, keys[4], 1, 0, 1, EXACT, 1, 2)
+    assert found(table, keys[0]) is None  # of another search
+    stored(table, keys[5], 1, 0, 5, EXACT, 1, 2)
+    assert found(table, keys[4]) is None  # depth 1
+    assert all(found(table, key) for key in (keys[1], keys[2], keys[3], keys[5]))
+
+
+def test_the_same_position_takes_its_own_place() -> None:
+    table, rng = make_table(1), random.Random(2)
+    keys = [key_in(3, rng) for _ in range(4)]
+    for key in keys:
+        stored(table, key, 1, 0, 9, EXACT, 1, 1)
+    stored(table, keys[2], 5, 0, 1, LOWER, 2, 1)
+    assert found(table, keys[2]) == [5, 1, LOWER, 2, 1]
+    assert all(found(table, key) for key in keys)
+
+
+def test_a_torn_entry_is_rejected() -> None:
+    table, rng = make_table(1), random.Random(3)
+    one, other = key_in(3, rng), key_in(3, rng)
+    stored(table, one, 11, 0, 4, EXACT, 1, 1)
+    before = table.copy()
+    table[:] = 0
+    stored(table, other, 22, 0, 6, EXACT, 2, 1)
+    after = table.copy()
+    changed = np.flatnonzero(before != after)
+    assert len(changed) == 2
+    for half in changed:
+        torn = before.copy()
+        torn[half] = after[half]
+        assert found(torn, one) is None
+        assert found(torn, other) is None
+
+
+def test_threads_never_read_what_nobody_wrote() -> None:
+    table, rng = make_table(1), random.Random(4)
+    keys = [key_in(3, rng) for _ in range(8)]
+    stored(table, keys[0], 0, 0, 1, EXACT, 0, 0)
+    found(table, keys[0])
+
+    def write(seed: int) -> None:
+        own = random.Random(seed)
+        for _ in range(3000):
+            n = own.randrange(len(keys))
+            # value and move tell the key, whatever the depth
+            stored(table, keys[n], 100 + n, 0, own.randint(1, 50), EXACT, n, 1)
+
+    writers = [threading.Thread(target=write, args=(seed,)) for seed in (5, 6)]
+    for writer in writers:
+        writer.start()
+    for _ in range(3000):
+        n = rng.randrange(len(keys))
+        entry = found(table, keys[n])
+        if entry is not None and entry[4] == 1:
+            assert (entry[0], entry[3]) == (100 + n, n)
+    for writer in writers:
+        writer.join()
+
+
+@pytest.mark.parametrize(("megabytes", "words"), [(1, 1 << 17), (3, 1 << 18), (4, 1 << 19)])
+def test_a_table_is_a_power_of_two_on_cache_lines(megabytes: int, words: int) -> None:
+    table = make_table(megabytes)
+    assert len(table) == words
+    assert table.ctypes.data % 64 == 0

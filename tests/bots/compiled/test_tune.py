@@ -1,0 +1,98 @@
+"""Learning weights: the fit finds what made the samples, and the command writes what can be read."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bots.compiled.tune import Samples, fit, self_play
+from bots.evaluators.riskless import NAMES
+from bots.evaluators.weights import load_weights
+from games.riskless import Riskless
+from maps.setup import make_setup
+from tests.bots.command_line import arena
+
+TRUE = {
+    "armies": 100,
+    "territories": 300,
+    "borders": -50,
+    "safe": 80,
+    "threats": 0,
+    "waste": -200,
+    "goal": 20,
+}
+FLAT = dict.fromkeys(NAMES, 0) | {"armies": 100}
+SIZES = np.array([10, 3, 8, 2, 6, 2, 5])
+
+
+def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
+    """Matches whose ends follow the true weights, on games that each have a slope of their own."""
+    rng = np.random.default_rng(seed)
+    games = np.arange(matches) % len(slopes)
+    rows = rng.normal(size=(matches, len(NAMES))) * SIZES
+    values = rows @ np.array([TRUE[name] for name in NAMES])
+    chances = 1 / (1 + np.exp(-values * np.array(slopes)[games]))
+    ends = (rng.random(matches) < chances).astype(float)
+    return Samples(rows, ends, np.arange(matches), games)
+
+
+def test_the_fit_finds_the_weights_whatever_the_games_slopes() -> None:
+    found = fit(samples((0.002, 0.0005), 20_000), NAMES, FLAT)
+    true = np.array([TRUE[name] for name in NAMES], float)
+    learned = np.array([found.weights[name] for name in NAMES], float)
+    likeness = (
+        true * SIZES @ (learned * SIZES) / np.linalg.norm(true * SIZES) / np.linalg.norm(learned * SIZES)
+    )
+    assert likeness > 0.98
+    assert found.held_out_after < found.held_out_before
+    assert found.after < found.before < 1.01
+
+
+def test_what_no_match_tells_of_stays_as_it_was() -> None:
+    seen = samples((0.001,), 3000)
+    seen.features[:, [NAMES.index("goal"), NAMES.index("threats")]] = 0
+    found = fit(seen, NAMES, FLAT | {"goal": 50}).weights
+    assert found["goal"] > 0
+    assert found["threats"] == 0
+
+
+def test_self_play_is_the_same_for_the_same_seed() -> None:
+    board = make_setup("riskless", "path4")
+    assert isinstance(board, Riskless)
+    one, same, other = (
+        self_play([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.features, same.features)
+    assert np.array_equal(one.ends, same.ends)
+    assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
+    assert set(one.matches) == set(range(6))
+    assert ((one.ends >= 0) & (one.ends <= 1)).all()
+
+
+def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
+    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
+    options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
+    done = arena("tune", *options, "--seed", "3", "--out", str(to), "--json", str(table))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    assert "arena tune --map path4 --map m1 --matches 5 --generations 1 --nodes 60 --seed 3" in text
+    assert "10 matches" in text
+    rows = json.loads(table.read_text(encoding="utf-8"))
+    assert rows[0]["weights"] == dict(load_weights(to, NAMES))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--map", "grid:9x8"], "too large to tune on"),
+        (["--map", "nowhere"], "no such map"),
+        (["--from", "missing.toml"], "missing.toml"),
+        (["--generations", "0"], "learns nothing without --climb"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
+    done = arena("tune", *options, "--matches", "5")
+    assert done.code == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

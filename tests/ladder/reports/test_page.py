@@ -1,0 +1,78 @@
+from html.parser import HTMLParser
+from uuid import UUID
+
+from ladder.event import Ladder
+from ladder.file import LadderPlan, engine_bot, unique_bots
+from ladder.reports.page import page, surprises
+from protocol.codes import EndReason
+from rating.pairing import round_robin
+from rating.standings import table
+from tests.server.matches import game_of, record
+
+EVIL = "<script>alert(1)</script>"
+
+
+class Reader(HTMLParser):
+    """Notes which tags there are, what they refer to, and whether they are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in {"src", "href", "srcset"}]
+        if tag not in {"meta", "input"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def ladder() -> Ladder:
+    plan = LadderPlan(unique_bots((engine_bot("anna"), engine_bot(EVIL))), event="<spring>", game="tictactoe")
+    made = Ladder(plan, [game_of()])
+    made.begin(UUID(int=1))
+    for number, pairing in enumerate(
+        each for pair in round_robin(made.bots, 3, 1, 0) for each in pair.matches()
+    ):
+        won = "maxie" if (pairing.maxie == "anna") != (number == 5) else "minnie"
+        finished = record(
+            str(number),
+            maxie=pairing.maxie,
+            minnie=pairing.minnie,
+            moves=[0, 3, 1, 4, 2],
+            winner=won,  # type: ignore[arg-type]
+            reason=EndReason.LINE,
+        )
+        made.played.append((pairing, finished))
+    return made
+
+
+def test_the_page_is_whole_and_needs_nothing_else() -> None:
+    text = page(ladder())
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert reader.links == []
+    assert "http" not in text
+    assert reader.tags.count("script") == 1, "what comes from the network is text"
+    assert "alert(1)" in text
+    assert reader.tags.count("circle") == 2
+    assert reader.tags.count("pre") == 6 * (3 + 1), "three longest and one surprise, each with six positions"
+
+
+def test_a_surprise_is_what_the_weaker_bot_won() -> None:
+    made = ladder()
+    rows = table(made.bots, made.records)
+    assert [each.match for each in surprises(rows, made.records)] == ["5"]
+
+
+def test_a_ladder_without_matches_has_a_page_too() -> None:
+    made = ladder()
+    made.played.clear()
+    reader = Reader()
+    reader.feed(page(made))
+    assert reader.open == []

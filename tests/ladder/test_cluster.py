@@ -1,0 +1,307 @@
+"""A ladder over a real Dask cluster on this machine: a scheduler and workers, each a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO
+from uuid import UUID, uuid4
+
+import anyio
+import msgspec
+import pytest
+
+from ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
+from ladder.event import Ladder, run_ladder
+from ladder.file import BotPlan, LadderPlan
+from ladder.fleet import BotRefused
+from ladder.formats import make_format
+from ladder.openings import RandomOpenings
+from ladder.runner import Terms
+from ladder.schedule import Schedule
+from match.replay import verify
+from protocol import record as records
+from protocol.codes import EndReason
+from protocol.record import BadRecord, Record, to_line
+from protocol.timecontrol import TimeControl
+from rating.standings import table
+from server.host import Host
+from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
+from tests.server.matches import game_of, record, spec
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.timeout(
+    120
+)  # a scheduler and workers take seconds to start, more so beside other tests
+
+START_SECONDS = 30
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers."""
+
+    address: str
+    folder: Path
+    stack: ExitStack
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
+        """One more worker; the scheduler hears of it when it is up."""
+        log = self.stack.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
+        worker = started(
+            self.stack,
+            *("worker", self.address, "--nthreads", str(threads), "--no-nanny", "--no-dashboard"),
+            *("--local-directory", str(self.folder)),
+            log=log,
+        )
+        self.workers.append(worker)
+        return worker
+
+
+def started(stack: ExitStack, *words: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    module = f"distributed.cli.dask_{words[0]}"
+    process: subprocess.Popen[bytes] = subprocess.Popen(
+        [sys.executable, "-P", "-W", "ignore", "-m", module, *words[1:]],
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    return process
+
+
+@contextmanager
+def cluster(folder: Path, workers: int, threads: int = 1) -> Iterator[Cluster]:
+    """A cluster of its own; on leaving nothing of it is left."""
+    file = folder / "scheduler.json"
+    with ExitStack() as stack:
+        log = stack.enter_context((folder / "scheduler.log").open("wb"))
+        where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        scheduler = started(stack, "scheduler", *where, log=log)
+        until = time.monotonic() + START_SECONDS
+        while not file.exists() or not file.stat().st_size:
+            assert time.monotonic() < until, (folder / "scheduler.log").read_text()
+            time.sleep(0.05)
+        made = Cluster(msgspec.json.decode(file.read_bytes())["address"], folder, stack, scheduler)
+        for _ in range(workers):
+            made.add_worker(threads)
+        yield made
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word in the environment of every process that the test starts, and of theirs."""
+    word = f"arena-cluster-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", word)
+    return word
+
+
+@dataclass
+class Watch:
+    """Keeps what it is told."""
+
+    notices: list[str] = field(default_factory=list)
+    first: anyio.Event = field(default_factory=anyio.Event)
+
+    def played(self, ladder: Ladder, record: Record) -> None:
+        self.first.set()
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def ladder(record: Path, *bots: BotPlan, rounds: int = 2) -> Ladder:
+    starts = [game_of()]
+    plan = LadderPlan(
+        bots,
+        event="test",
+        game="tictactoe",
+        time_control=TimeControl(5000),
+        rounds=rounds,
+        openings=2,
+        folder=ROOT,
+    )
+    return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1))
+
+
+def told(played: Ladder) -> dict[tuple[int, int], object]:
+    """What was played, by its place in the event: who, from which start, with which end."""
+    return {
+        (pairing.pair.number, pairing.leg): (
+            record.players,
+            [each.move for each in record.moves],
+            record.result.winner,
+            record.result.reason,
+        )
+        for pairing, record in played.played
+    }
+
+
+async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path: Path, mark: str) -> None:
+    bots = [bot("a"), bot("b"), bot("c")]
+    here = ladder(tmp_path / "here.jsonl", *bots)
+    with anyio.fail_after(40):
+        await run_ladder(here, Watch(), patience=QUICK)
+
+    watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    with cluster(tmp_path, workers=2) as made, anyio.fail_after(100):
+        async with anyio.create_task_group() as tasks:
+
+            async def kill_one_in_mid_pair() -> None:
+                await watch.first.wait()
+                # Whichever plays: its bots are its grandchildren, below their leashes.
+                victim = made.workers[0]
+                while not children(victim.pid):
+                    await anyio.sleep(0.005)
+                victim.send_signal(signal.SIGKILL)
+
+            tasks.start_soon(kill_one_in_mid_pair)
+            await run_ladder(there, watch, database=url, patience=QUICK, cluster=made.address)
+        assert made.workers[0].wait(5) == -signal.SIGKILL
+    assert all_gone(mark), processes_of(mark)
+
+    assert told(there) == told(here)
+    assert table(there.bots, there.records) == table(here.bots, here.records)
+    assert len(there.played) == there.matches == 12
+    written = list(records.read(tmp_path / "there.jsonl"))
+    for each in written:
+        verify(each)
+    with sqlite3.connect(tmp_path / "arena.db") as store:
+        kept = dict(store.execute("select match, record from matches"))
+    store.close()
+    assert kept == {each.match: to_line(each) for each in written}
+    assert len(kept) == 12
+
+    # Once more: there is nothing left to be played, and no cluster is asked.
+    again = ladder(tmp_path / "there.jsonl", *bots)
+    with anyio.fail_after(20):
+        await run_ladder(again, Watch(), database=url, patience=QUICK, cluster="tcp://127.0.0.1:1")
+    assert told(again) == told(here)
+
+
+def children(process: int) -> str:
+    try:
+        return " ".join(each.read_text() for each in Path(f"/proc/{process}/task").glob("*/children")).strip()
+    except FileNotFoundError:
+        return ""
+
+
+async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
+    bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
+    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    with cluster(tmp_path, workers=1) as made, anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+
+            async def kill() -> None:
+                await watch.first.wait()
+                made.scheduler.send_signal(signal.SIGKILL)
+
+            tasks.start_soon(kill)
+            problem = None
+            try:
+                await run_ladder(stopped, watch, database=url, patience=QUICK, cluster=made.address)
+            except ClusterLost as lost:
+                problem = lost
+    assert str(problem).startswith("the Dask scheduler has gone: ")
+    assert 2 <= len(stopped.played) < 60
+    assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
+
+    again = ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    with anyio.fail_after(40):
+        await run_ladder(again, Watch(), database=url, patience=QUICK)
+    assert (again.resumed, len(again.played)) == (len(stopped.played), 60)
+
+
+async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(tmp_path: Path) -> None:
+    watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
+    with cluster(tmp_path, workers=1, threads=3) as made, anyio.fail_after(100):
+        await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    assert watch.notices == []
+    assert len(played.played) == 6
+
+
+async def test_bots_that_fail_are_told_of_as_on_one_machine(tmp_path: Path) -> None:
+    with cluster(tmp_path, workers=1) as made, anyio.fail_after(100):
+        with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
+            await run_ladder(
+                ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
+                Watch(),
+                patience=QUICK,
+                cluster=made.address,
+            )
+        watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
+        await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
+    assert any(line.startswith("bot b ended unasked") for line in watch.notices)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere://x"])
+async def test_where_there_is_no_cluster_one_line_says_so(address: str) -> None:
+    with pytest.raises(ClusterLost, match=f"^no Dask scheduler answers at {address}: ") as lost:
+        async with open_cluster(address, 0.3):
+            pytest.fail("there is none")
+    assert len(str(lost.value).splitlines()) == 1
+
+
+async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Path, host: Host) -> None:
+    games = [game_of()]
+    terms = Terms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+    with cluster(tmp_path, workers=0) as made, anyio.fail_after(30):
+        async with open_cluster(made.address, 10) as client:
+            runner = ClusterRunner(
+                client,
+                host,
+                terms,
+                {name: bot(name) for name in ("a", "b")},
+                lambda *_: None,
+                again=lambda *_: None,
+                notice=pytest.fail,
+                grace_ms=1000,
+                wait=0.1,
+            )
+            schedule = Schedule(UUID(int=1), make_format("round-robin", ["a", "b"], 2, 1, 1))
+            with pytest.raises(ClusterLost, match=r"^the cluster has had no worker for 0.1 s$"):
+                await runner.run(schedule)
+
+
+def test_a_pair_is_taken_as_a_whole_and_what_is_left_of_one_too() -> None:
+    def schedule() -> Schedule:
+        return Schedule(UUID(int=1), make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
+
+    taken, all_of_it = [], schedule()
+    while pair := next_pair(all_of_it):
+        assert [each.leg for _, each in pair] == [0, 1]
+        assert len({each.pair for _, each in pair}) == 1
+        taken += pair
+    assert len({match for match, _ in taken}) == 12
+
+    half = schedule()
+    half.resume({taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)})
+    lonely = next(pair for pair in iter(lambda: next_pair(half), []) if len(pair) == 1)
+    assert lonely == [taken[1]]
+
+
+def test_a_workers_record_is_held_against_its_match() -> None:
+    match = spec("anna", "bert", "1+0.1")
+    good = record(match.match, moves=(4, 0))
+    assert checked(to_line(good), match) == good
+    with pytest.raises(BadRecord, match="no arena-record/1 record"):
+        checked("{}", match)
+    with pytest.raises(BadRecord, match="its match is not that of the match"):
+        checked(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
+    with pytest.raises(BadRecord, match="illegal move"):
+        checked(to_line(record(match.match, moves=(4, 4))), match)
+    with pytest.raises(BadRecord, match="opening"):
+        checked(to_line(good), replace(match, opening=(4,)))

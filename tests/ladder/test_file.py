@@ -1,0 +1,185 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from ladder.file import BadLadder, BotPlan, LadderPlan, engine_bot, read_ladder, unique_bots
+from protocol.adjudication import Adjudication
+from protocol.timecontrol import TimeControl
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ladder.toml"
+
+TWO = '[[bots]]\nengine = "greedy"\n[[bots]]\nengine = "random"\n'
+
+
+def read(tmp_path: Path, text: str) -> LadderPlan:
+    file = tmp_path / "ladder.toml"
+    file.write_text(text, encoding="utf-8")
+    return read_ladder(file)
+
+
+def test_the_example() -> None:
+    plan = read_ladder(EXAMPLE)
+    assert plan == LadderPlan(
+        bots=(
+            BotPlan("greedy", "greedy"),
+            BotPlan("four-plies", "alphabeta:depth=4"),
+            BotPlan("mine", None, ("arena", "bot", "random")),
+        ),
+        event="example",
+        maps=("m2", "path4"),
+        folder=EXAMPLE.parent,
+    )
+
+
+def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
+    written, bare = read_ladder(EXAMPLE), read(tmp_path, TWO)
+    for key in (
+        "game",
+        "time_control",
+        "margin_ms",
+        "format",
+        "rounds",
+        "openings",
+        "concurrency",
+        "pin",
+        "seed",
+    ):
+        assert getattr(written, key) == getattr(bare, key), key
+    assert bare == LadderPlan(bots=bare.bots, folder=tmp_path)
+
+
+def test_rules_of_adjudication(tmp_path: Path) -> None:
+    assert read(tmp_path, TWO).adjudication is None
+    plan = read(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
+    assert plan.adjudication == Adjudication(win=500, limit=200)
+    with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: there is no 'wins'"):
+        read(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
+    with pytest.raises(BadLadder, match="adjudicate: must be a table"):
+        read(tmp_path, f"adjudicate = 200\n{TWO}")
+
+
+def test_every_key(tmp_path: Path) -> None:
+    plan = read(
+        tmp_path,
+        'event = "spring"\ngame = "tictactoe"\nmaps = ["mine.toml", "ring:6"]\ntime_control = "10+0.1"\nmargin = 50\n'
+        f"rounds = 7\nconcurrency = 3\nseed = -4\n{TWO}",
+    )
+    assert plan == LadderPlan(
+        bots=(BotPlan("greedy", "greedy"), BotPlan("random", "random")),
+        event="spring",
+        game="tictactoe",
+        maps=(str(tmp_path / "mine.toml"), "ring:6"),
+        time_control=TimeControl(10_000, 100),
+        margin_ms=50,
+        rounds=7,
+        concurrency=3,
+        seed=-4,
+        folder=tmp_path,
+    )
+
+
+def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
+    plan = read(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
+    assert (plan.format, plan.rounds, plan.seconds, plan.openings) == ("swiss", None, 600, 4)
+    assert [each.threads for each in plan.bots] == [1, 2]
+    listed = read(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
+    assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
+    assert engine_bot("jamboree:threads=2,depth=3").threads == 2
+    assert engine_bot("jamboree:threads=many").threads == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
+        ('for = "soon"', "for: must be as in 30s, 10m, 2h, or ever, not 'soon'"),
+        ('for = "0s"', "for: must be more than nothing"),
+        ("openings = 1000", "openings: at most 100 plies, not 1000"),
+        ("openings = true", "openings: must be a number of plies, or the name of a file"),
+    ],
+)
+def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadLadder, match=why):
+        read(tmp_path, f"{text}\n{TWO}")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("rounds =", "not TOML: Invalid value"),
+        ("", r"bots: a ladder needs two bots or more, and has 0: add a \[\[bots\]\] table"),
+        ('[[bots]]\nengine = "greedy"', r"needs two bots or more, and has 1"),
+        ("bots = 3", r"bots: must be one or more \[\[bots\]\] tables, not 3"),
+        ("bots = [3, 4]", r"bots, number 1: a bot is a table: write \[\[bots\]\]"),
+        (f"round = 2\n{TWO}", "round: there is no such key; did you mean 'rounds'?"),
+        (f"zzz = 2\n{TWO}", "zzz: there is no such key; the keys are .*bots, event, game"),
+        (f"rounds = 0\n{TWO}", r"rounds: must be a whole number from 1 to 1000000 \(pairs .*\), not 0"),
+        (f'rounds = "2"\n{TWO}', "rounds: must be a whole number from 1 to 1000000 .*, not '2'"),
+        (f"rounds = true\n{TWO}", "rounds: must be a whole number"),
+        (f"margin = -1\n{TWO}", "margin: must be a whole number from 0 to 60000 .milliseconds., not -1"),
+        (f'time_control = "5 min"\n{TWO}', "time_control: '5 min' is no time control: write 10"),
+        (f"time_control = 5\n{TWO}", 'time_control: must be "10.0.1" or "0.1/move", in seconds, not 5'),
+        (f"maps = []\n{TWO}", "maps: must be a list of one map or more"),
+        (f'maps = ["m1", "m1"]\n{TWO}', "maps: one is there twice"),
+        (f'maps = "m1"\n{TWO}', "maps: must be a list of maps, .* not 'm1'"),
+        (f'event = "a\\nb"\n{TWO}', "event: must be 1 to 100 printed characters"),
+        (f"{TWO}[[bots]]", "bots, number 3: a bot has an engine or a command, one of the two"),
+        (f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]', "bots, number 3: a bot has an engine or a command"),
+        (
+            f'{TWO}[[bots]]\nengin = "a"',
+            "bots, number 3: engin: there is no such key; did you mean 'engine'?",
+        ),
+        (f"{TWO}[[bots]]\nengine = 5", "bots, number 3: engine: must be as `arena bot` takes it.*, not 5"),
+        (
+            f'{TWO}[[bots]]\ncommand = "python a.py"',
+            "bots, number 3: command: must be a program and its arguments",
+        ),
+        (f'{TWO}[[bots]]\ncommand = ["a", 1]', "bots, number 3: command: must be texts"),
+        (
+            f'{TWO}name = "x"\n[[bots]]\nengine = "a"\nname = "x"',
+            "bots, number 3: name: another is called 'x' too",
+        ),
+        (f'{TWO}name = "x#2"', "bots, number 2: name: must be 1 to 56 printed characters without #"),
+        (f'{TWO}name = "{"x" * 57}"', "bots, number 2: name: must be 1 to 56"),
+        (f'{TWO}name = " "', "bots, number 2: name: must be a name of its own, not ' '"),
+    ],
+)
+def test_what_is_wrong_is_told_by_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadLadder, match=why) as told:
+        read(tmp_path, text)
+    assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}: ")
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadLadder, match=r"none\.toml: No such file or directory"):
+        read_ladder(tmp_path / "none.toml")
+    with pytest.raises(BadLadder, match="Is a directory"):
+        read_ladder(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
+    with pytest.raises(BadLadder, match=r"latin\.toml: not TOML"):
+        read_ladder(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [
+        ("greedy", "greedy"),
+        ("minimax:depth=4", "minimax:depth=4"),
+        ("bots/my_bot.py", "my_bot"),
+        ("my_bot.py:Clever", "my_bot:Clever"),
+        ("x" * 80, "x" * 56),
+        ("a#2\n", "a?2?"),
+    ],
+)
+def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
+    assert engine_bot(engine) == BotPlan(name, engine)
+
+
+def test_names_differ_even_where_engines_do_not() -> None:
+    bots = unique_bots(
+        [BotPlan("greedy", "greedy"), BotPlan("greedy-2", "x"), *[BotPlan("greedy", "greedy")] * 2]
+    )
+    assert [bot.name for bot in bots] == ["greedy", "greedy-2", "greedy-3", "greedy-4"]
+    assert [bot.engine for bot in bots] == ["greedy", "x", "greedy", "greedy"]

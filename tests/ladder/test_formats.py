@@ -1,0 +1,129 @@
+from collections import Counter, defaultdict
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ladder.formats import TIE_BREAKS, Format, Knockout, Rounds, Swiss, make_format
+from rating.pairing import Pair, round_robin
+
+
+def names(n: int) -> list[str]:
+    return [f"b{i}" for i in range(n)]
+
+
+def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
+    """Every pair is won by the stronger bot; of those that can be played, a random one is over first."""
+    played: list[Pair] = []
+    open_ = format.more(dry=True)
+    while open_:
+        pair = open_.pop(dice.randrange(len(open_)))
+        first = strength[pair.first] - strength[pair.second]
+        won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
+        played.append(pair)
+        format.ended(pair, won, 2 - won)
+        open_ += format.more(dry=not open_)
+    return played
+
+
+@settings(deadline=None)
+@given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
+def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int, starts: int) -> None:
+    format = Rounds(names(bots), rounds, starts, 5)
+    played = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
+    assert sorted(played, key=lambda pair: pair.number) == list(round_robin(names(bots), rounds, starts, 5))
+    assert format.matches == 2 * len(played)
+
+
+def test_a_gauntlet_is_one_against_all() -> None:
+    format = make_format("gauntlet", names(4), 2, 2, 0)
+    played = play(format, dict.fromkeys(names(4), 0.0), Random(1))
+    assert Counter((pair.first, pair.second) for pair in played) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
+    assert sorted(pair.number for pair in played) == list(range(12))
+    assert format.matches == 24
+
+
+@settings(deadline=None)
+@given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
+    format = Swiss(names(bots), rounds, 1, 0)
+    strength = {bot: dice.random() for bot in names(bots)}
+    played = play(format, strength, dice)
+    assert format.matches == 2 * len(played)
+    by_round: dict[int, list[str]] = defaultdict(list)
+    for pair in played:
+        by_round[pair.round] += [pair.first, pair.second]
+    assert sorted(by_round) == list(range(rounds))
+    sat_out: Counter[str] = Counter()
+    for met in by_round.values():
+        assert len(met) == len(set(met)) == 2 * (bots // 2)
+        sat_out.update(set(names(bots)) - set(met))
+    if bots % 2:
+        assert max(sat_out.values()) - min(sat_out[bot] for bot in names(bots)) <= 1
+
+
+def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
+    strength = {bot: float(-i) for i, bot in enumerate(names(16))}
+    format = Swiss(names(16), 4, 1, 0)
+    played = play(format, strength, Random(3))
+    met = Counter(frozenset((pair.first, pair.second)) for pair in played)
+    assert set(met.values()) == {1}
+    points: Counter[str] = Counter()
+    for pair in sorted(played, key=lambda pair: pair.number):
+        if pair.round < 3:
+            points[max(pair.first, pair.second, key=strength.__getitem__)] += 1
+        else:
+            assert abs(points[pair.first] - points[pair.second]) <= 1
+    last = [pair for pair in played if pair.round == 3 and "b0" in (pair.first, pair.second)]
+    assert len(last) == 1
+    assert points["b0"] == 3
+
+
+@settings(deadline=None)
+@given(st.integers(2, 17), st.integers(1, 2), st.integers(1, 2), st.integers())
+def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int, seed: int) -> None:
+    format = Knockout(names(bots), rounds, starts)
+    dice = Random(seed)
+    strength = {bot: dice.random() for bot in names(bots)}
+    played = play(format, strength, dice)
+    assert format.winner == max(strength, key=strength.__getitem__)
+    assert len({pair.number for pair in played}) == len(played) == (bots - 1) * rounds * starts
+    assert format.matches == 2 * len(played)
+    lost: Counter[str] = Counter()
+    for two in {frozenset((pair.first, pair.second)) for pair in played}:
+        lost[min(two, key=strength.__getitem__)] += 1
+    assert set(lost.values()) == {1}
+
+
+def test_the_best_two_seeds_meet_in_the_final_only() -> None:
+    strength = {bot: float(-i) for i, bot in enumerate(names(8))}
+    played = play(Knockout(names(8), 1, 1), strength, Random(0))
+    assert {played[-1].first, played[-1].second} == {"b0", "b1"}
+
+
+def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
+    format = Knockout(["a", "b"], 2, 1)
+    played = play(format, {"a": 0, "b": 0}, Random(0))
+    assert len(played) == 2 + TIE_BREAKS
+    assert sorted(pair.round for pair in played) == list(range(2 + TIE_BREAKS))
+    assert format.winner == "a"
+
+
+def test_who_has_a_bye_waits_for_nobody() -> None:
+    format = Knockout(names(3), 1, 1)
+    [pair] = format.more(dry=True)
+    assert {pair.first, pair.second} == {"b1", "b2"}
+    format.ended(pair, 0, 2)
+    [final] = format.more(dry=True)
+    assert {final.first, final.second} == {"b0", pair.second}
+
+
+def test_what_is_no_event() -> None:
+    with pytest.raises(ValueError, match="no format is called 'ladder': there are round-robin"):
+        make_format("ladder", ["a", "b"], 1, 1, 0)
+    for name in ("gauntlet", "swiss", "knockout"):
+        with pytest.raises(ValueError, match="different names"):
+            make_format(name, ["a", "a"], 1, 1, 0)
+    assert all(len(list(combinations(names(n), 2))) for n in (2, 3))

@@ -1,0 +1,33 @@
+from pathlib import Path
+
+from ladder.record_file import RecordFile
+from protocol.record import read, to_line
+from tests.server.matches import record
+
+
+def test_what_is_missing_is_added_once(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    one, two, three = record("1"), record("2"), record("3")
+    with RecordFile(path) as file:
+        file.write(two)
+        file.complete([one, two, three])
+    with RecordFile(path) as file:
+        file.complete([one, two, three])
+    assert [each.match for each in read(path)] == ["2", "1", "3"]
+
+
+def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    line = to_line(record("1"))
+    path.write_text(f"{line}\n{line[:30]}", encoding="utf-8")
+    with RecordFile(path) as file:
+        file.write(record("2"))
+    assert [each.match for each in read(path)] == ["1", "2"]
+
+
+def test_an_empty_file_goes_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    with RecordFile(path) as file:
+        file.complete([])
+        assert path.exists()
+    assert not path.exists()

@@ -1,0 +1,212 @@
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import pytest
+
+from ladder.file import BotPlan
+from ladder.fleet import BotRefused, open_fleet
+from ladder.formats import Rounds
+from ladder.match_host import MatchHost
+from ladder.runner import Runner, Terms, longest_seconds
+from ladder.schedule import Schedule
+from match.terms import MatchSpec
+from protocol.codes import EndReason
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from rating.pairing import Pairing, round_robin
+from rating.standings import losers
+from server.host import Host
+from tests.server.fleets import QUICK, ROOT, bot
+from tests.server.matches import game_of, spec
+
+
+@dataclass
+class Watched:
+    """A host that notes which matches are in play at once."""
+
+    host: MatchHost
+    playing: list[MatchSpec] = field(default_factory=list)
+    most: int = 0
+    specs: list[MatchSpec] = field(default_factory=list)
+
+    url: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.url = self.host.url
+
+    def issue_token(self, name: str) -> str:
+        return self.host.issue_token(name)
+
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        return await self.host.wait_connected(name, seconds)
+
+    async def play(self, spec: MatchSpec) -> Record:
+        busy = {name for each in self.playing for name in (each.maxie, each.minnie)}
+        assert not busy & {spec.maxie, spec.minnie}, "a process plays one match at a time"
+        self.playing.append(spec)
+        self.specs.append(spec)
+        self.most = max(self.most, len(self.playing))
+        try:
+            return await self.host.play(spec)
+        finally:
+            self.playing.remove(spec)
+
+    async def keep(self, spec: MatchSpec, record: Record) -> None:
+        await self.host.keep(spec, record)
+
+
+class Stuck(Watched):
+    """A host whose matches never end."""
+
+    async def play(self, spec: MatchSpec) -> Record:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+TERMS = Terms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+
+
+async def run(
+    host: MatchHost,
+    bots: Sequence[BotPlan],
+    *,
+    rounds: int = 1,
+    twins: int = 1,
+    concurrency: int = 2,
+    terms: Terms = TERMS,
+) -> tuple[list[tuple[Pairing, Record]], list[str]]:
+    """What a round-robin of these bots played, and what was noticed."""
+    played: list[tuple[Pairing, Record]] = []
+    noticed: list[str] = []
+    pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
+    refused = None
+    async with open_fleet(
+        host, bots, twins=twins, folder=ROOT, patience=QUICK, notice=noticed.append
+    ) as fleet:
+        try:
+            with anyio.fail_after(40):
+                await fleet.settle()
+                runner = Runner(host, fleet, terms, concurrency, lambda *each: played.append(each))
+                await runner.run(
+                    Schedule(uuid4(), Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
+                )
+        except BotRefused as error:
+            refused = error
+    if refused:
+        raise refused
+    assert Counter(pairing for pairing, _ in played) == Counter(
+        each for pair in pairs for each in pair.matches()
+    )
+    for pairing, record in played:
+        assert (record.players.maxie, record.players.minnie) == (pairing.maxie, pairing.minnie)
+    assert len({record.match for _, record in played}) == len(played)
+    return played, noticed
+
+
+async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
+    watched = Watched(host)
+    played, noticed = await run(watched, [bot("a"), bot("b"), bot("c"), bot("d")], rounds=2, concurrency=2)
+    assert watched.most == 2
+    assert not noticed
+    assert {record.result.reason for _, record in played} == {EndReason.LINE}
+
+
+async def test_twins_let_two_bots_play_several_matches(host: Host) -> None:
+    watched = Watched(host)
+    played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, twins=2, concurrency=2)
+    assert watched.most == 2
+    assert {name for each in watched.specs for name in (each.maxie, each.minnie)} == {"a", "a#2", "b", "b#2"}
+    assert not noticed
+    assert {record.players.maxie for _, record in played} == {"a", "b"}
+
+
+async def test_concurrency_is_a_bound(host: Host) -> None:
+    watched = Watched(host)
+    await run(watched, [bot(name) for name in "abcd"], concurrency=1)
+    assert watched.most == 1
+
+
+async def test_each_pair_has_its_start(host: Host) -> None:
+    watched = Watched(host)
+    terms = Terms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000, 1)
+    played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
+    by_id = {each.match: each for each in watched.specs}
+    for pairing, record in played:
+        assert by_id[record.match].game is terms.starts[pairing.pair.start]
+    assert Counter(pairing.pair.start for pairing, _ in played) == {0: 2, 1: 2}
+
+
+async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
+    played, noticed = await run(host, [bot("a"), bot("b", "crash-once", tmp_path / "once")], rounds=2)
+    reasons = Counter(record.result.reason for _, record in played)
+    assert reasons == {EndReason.DISCONNECT: 1, EndReason.LINE: 3}
+    [lost] = [record for _, record in played if record.result.reason is EndReason.DISCONNECT]
+    assert losers(lost) == ("b",)
+    [notice] = noticed
+    assert notice.startswith("bot b ended unasked (exit code 1); it is started again\n")
+    assert notice.endswith("\n    RuntimeError: a bug in the bot")
+
+
+async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
+    # A wide margin: on a busy machine a flag would be void where the server itself was later than it.
+    terms = Terms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400, threads=1)
+    bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
+    played, noticed = await run(host, bots, rounds=2, terms=terms)
+    reasons = Counter(record.result.reason for _, record in played)
+    # It froze in one match; whether it had moved before tells whether one more was needed to see it.
+    forfeits = reasons[EndReason.TIMEOUT] + reasons[EndReason.NO_SHOW]
+    assert reasons[EndReason.TIMEOUT] == 1
+    assert forfeits <= 2
+    assert reasons[EndReason.LINE] == 4 - forfeits
+    assert len(noticed) == 1
+    assert noticed[0].startswith("bot b hung: it did not answer in 1 matches in a row; it is started again")
+
+
+async def test_bots_that_never_come_lose_what_they_were_to_play(host: Host) -> None:
+    bots = [bot("x", "crash"), bot("y", "crash"), bot("a"), bot("b")]
+    played, noticed = await run(host, bots)
+    for pairing, record in played:
+        absent = {pairing.maxie, pairing.minnie} & {"x", "y"}
+        assert set(losers(record)) == absent or not absent
+        assert record.result.reason is (EndReason.NO_SHOW if absent else EndReason.LINE)
+        if absent:
+            assert record.result.detail.endswith(" did not come")
+            assert all(name in record.result.detail for name in absent)
+    assert sum("it is lost, and so are its matches" in notice for notice in noticed) == 2
+
+
+async def test_a_bot_that_was_started_wrongly_ends_the_event(host: Host) -> None:
+    with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
+        await run(host, [bot("a"), bot("b", "misuse")])
+
+
+async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
+    terms = Terms("test", (game_of(),), TimeControl(1), 0, 0, 1, slack_seconds=0.05)
+    played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
+    assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
+    assert all(losers(record) == () for _, record in played)
+    assert not noticed
+
+
+async def test_enough_is_enough(host: Host) -> None:
+    played: list[Record] = []
+    async with open_fleet(
+        host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
+    ) as fleet:
+        runner = Runner(host, fleet, TERMS, 1, lambda _, record: played.append(record))
+        with anyio.fail_after(20):
+            await runner.run(Schedule(uuid4(), Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
+    assert len(played) == 3
+
+
+def test_how_long_a_match_can_last() -> None:
+    # 40 plies of 100 + 50 ms, and 5 s to get ready
+    assert longest_seconds(spec("a", "b", "0.1/move", game="riskless", margin=50)) == pytest.approx(11)
+    # twice 10 s, 40 plies of 1 s and 50 ms
+    assert longest_seconds(spec("a", "b", "10+1", game="riskless", margin=50)) == pytest.approx(67)
+    assert game_of("tictactoe").setup().get("ply_limit") is None
+    assert longest_seconds(spec("a", "b", "0.1/move", margin=0)) == pytest.approx(105)

@@ -1,0 +1,53 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import Player
+from match.clock import MS, Clock
+from protocol.timecontrol import TimeControl
+
+times = st.integers(0, 10_000)
+players = st.sampled_from(list(Player))
+
+
+@given(st.integers(1, 10_000), times, times, players, st.integers(0, 20_000))
+def test_a_move_within_clock_and_margin_is_charged_and_credited(
+    base: int, increment: int, margin: int, player: Player, spent: int
+) -> None:
+    clock = Clock.start(TimeControl(base, increment), margin)
+    if spent > base + margin:
+        with pytest.raises(ValueError, match="outside"):
+            clock.spend(player, spent * MS)
+        return
+    after = clock.spend(player, spent * MS)
+    assert after.left(player) == (max(0, base - spent) + increment) * MS
+    assert after.left(player.opponent) == clock.left(player.opponent)
+
+
+@given(st.lists(st.tuples(players, st.integers(0, 300)), max_size=30))
+def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
+    clock = Clock.start(TimeControl(200, 10), 100)
+    for player, spent in moves:
+        if spent * MS <= clock.allowed(player):
+            clock = clock.spend(player, spent * MS)
+        seen = clock.seen(player, spent * MS)
+        assert min(clock.maxie, clock.minnie, seen.maxie_ms, seen.minnie_ms) >= 0
+
+
+@given(st.integers(1, 1000), times, players, st.integers(0, 500))
+def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
+    clock = Clock.start(TimeControl(base, 0, per_move=True), margin)
+    if spent <= base + margin:
+        assert clock.spend(player, spent * MS) == clock
+
+
+def test_the_margin_is_not_time_to_think_with() -> None:
+    clock = Clock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
+    assert clock.left(Player.MAXIE) == 0
+    assert clock.allowed(Player.MAXIE) == 100 * MS
+
+
+def test_what_is_seen_runs_only_for_the_mover_and_rounds_down() -> None:
+    clock = Clock.start(TimeControl(1000, 0), 0)
+    seen = clock.seen(Player.MINNIE, 1)
+    assert (seen.maxie_ms, seen.minnie_ms) == (1000, 999)

@@ -1,0 +1,52 @@
+"""Lag credit: never more than the lag, than was spent, or than the budget holds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from match.clock import MS
+from match.lag import CAP, REFILL, REMEMBERED, LagBudget, Pings
+
+times = st.integers(0, 10_000 * MS)
+moves = st.lists(st.tuples(times, times), max_size=50)
+
+
+@given(moves)
+def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
+    each: list[tuple[int, int]],
+) -> None:
+    budget = LagBudget()
+    for lag, spent in each:
+        credited, after = budget.credit(lag, spent)
+        assert 0 <= credited <= min(lag, spent, budget.left)
+        assert credited in (lag, spent, budget.left)
+        assert after.left == min(CAP, budget.left - credited + REFILL)
+        budget = after
+
+
+@given(moves)
+def test_all_credits_of_a_match_stay_within_the_cap_and_its_refills(each: list[tuple[int, int]]) -> None:
+    budget, total = LagBudget(), 0
+    for lag, spent in each:
+        credited, budget = budget.credit(lag, spent)
+        total += credited
+    assert total <= CAP + REFILL * len(each)
+
+
+@given(st.integers(0, REFILL), st.integers(1, 100))
+def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int, plies: int) -> None:
+    budget = LagBudget()
+    for _ in range(plies):
+        credited, budget = budget.credit(lag, 1000 * MS)
+        assert credited == lag
+
+
+def test_the_least_recent_ping_counts_and_one_slow_ping_credits_nothing() -> None:
+    assert Pings().least == 0
+    pings = Pings([20, 30])
+    pings.add(5000)
+    assert pings.least == 20
+    for _ in range(REMEMBERED):
+        pings.add(40)
+    assert pings.least == 40, "what is long ago is forgotten"

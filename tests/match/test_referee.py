@@ -1,0 +1,309 @@
+"""The referee: every way in which a match ends, and the properties of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import Player
+from match.clock import MS
+from match.events import (
+    BrokeProtocol,
+    DeadlineFell,
+    Event,
+    Finish,
+    Gone,
+    GotReady,
+    Left,
+    Moved,
+    Opened,
+    Resigned,
+    Returned,
+    ServerBack,
+    ServerFailed,
+    Tell,
+    TurnLeft,
+)
+from match.referee import MAX_FAULTS, Referee
+from protocol.codes import Code, EndReason
+from protocol.messages import Accepted, End, Error, Start, Turn
+from tests.server.matches import terms
+from tests.server.refereed import MAXIE, MINNIE, play, started, told
+
+
+def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
+    referee = Referee(terms())
+    starts = referee.handle(Opened(), 0)
+    assert [told(starts, player, Start)[0].seat for player in Player] == ["maxie", "minnie"]
+    assert referee.handle(GotReady(MAXIE), 1) == []
+    assert referee.handle(GotReady(MAXIE), 2) == []
+    effects = referee.handle(GotReady(MINNIE), 3)
+    assert effects == [Tell(MAXIE, Turn("m" * 32, 0, [], referee._clock.seen(), 100))]
+
+
+@pytest.mark.parametrize("cells", [(4,), (4, 0), (4, 0, 8)])
+def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -> None:
+    referee = Referee(replace(terms(), opening=cells))
+    for event in (Opened(), GotReady(MINNIE)):
+        referee.handle(event, 0)
+    [turn] = referee.handle(GotReady(MAXIE), 0)
+    mover = MINNIE if len(cells) % 2 else MAXIE
+    assert turn == Tell(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
+    assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
+    referee.handle(TurnLeft(len(cells)), 0)
+    [rejected] = told(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
+    assert rejected.code is Code.STALE_PLY
+    [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
+    assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
+    assert not referee.moves[-1].opening
+
+
+@pytest.mark.parametrize(
+    ("ready", "winner"),
+    [((), None), ((MAXIE,), MAXIE), ((MINNIE,), MINNIE)],
+    ids=["neither", "maxie", "minnie"],
+)
+def test_who_is_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winner: Player | None) -> None:
+    referee = Referee(terms(ready=1000))
+    referee.handle(Opened(), 5)
+    for player in ready:
+        referee.handle(GotReady(player), 6)
+    assert referee.next_deadline == 5 + 1000 * MS
+    assert referee.handle(DeadlineFell(), referee.next_deadline - 1) == []
+    effects = referee.handle(DeadlineFell(), referee.next_deadline)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (winner, EndReason.NO_SHOW)
+    assert told(effects, MAXIE, End)
+    assert told(effects, MINNIE, End)
+
+
+def test_a_match_is_played_to_its_line() -> None:
+    referee = started()
+    effects = play(referee, 0, 3, 1, 4, 2)
+    assert referee.result == Finish(MAXIE, EndReason.LINE, "three in a line")
+    (end,) = told(effects, MINNIE, End)
+    assert end.moves == [0, 3, 1, 4, 2]
+    assert end.winner == "maxie"
+
+
+def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
+    referee = started(tc="1+0", margin=50)
+    assert referee.next_deadline == 1050 * MS
+    assert referee.handle(DeadlineFell(), 1050 * MS - 1) == []
+    referee.handle(DeadlineFell(), 1050 * MS)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
+    assert "anna" in referee.result.detail
+    assert "1000.0 ms and a margin of 50 ms" in referee.result.detail
+
+
+@given(st.integers(0, 3000), st.sampled_from(["1+0", "1+0.1", "1/move"]))
+def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) -> None:
+    referee = started(tc=tc, margin=50)
+    effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
+    if spent <= 1050:
+        (accepted,) = told(effects, MAXIE, Accepted)
+        assert accepted.spent_ms == spent
+        assert told(effects, MINNIE, Turn)
+    else:
+        assert referee.result is not None
+        assert referee.result.reason is EndReason.TIMEOUT
+        assert f"{spent - 1050:.1f} ms after the flag fell" in referee.result.detail
+
+
+def test_the_clock_runs_from_when_the_turn_left() -> None:
+    referee = Referee(terms(tc="1+0", margin=0))
+    for event, at in (
+        (Opened(), 0),
+        (GotReady(MAXIE), 0),
+        (GotReady(MINNIE), 100 * MS),
+        (TurnLeft(0), 400 * MS),
+    ):
+        referee.handle(event, at)
+    assert referee.next_deadline == 1400 * MS
+    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 0), 500 * MS), MAXIE, Accepted)
+    assert accepted.spent_ms == 100
+
+
+def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None:
+    referee = started()
+    first = told(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    before = referee.revision
+    assert told(referee.handle(Moved(MAXIE, 0, 4), 90 * MS), MAXIE, Accepted) == first
+    assert referee.revision == before
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [
+        (Moved(MAXIE, 0, 5), Code.STALE_PLY),
+        (Moved(MINNIE, 0, 4), Code.STALE_PLY),
+        (Moved(MAXIE, 1, 5), Code.OUT_OF_TURN),
+        (Moved(MAXIE, 2, 5), Code.OUT_OF_TURN),
+        (Moved(MINNIE, 7, 5), Code.OUT_OF_TURN),
+    ],
+)
+def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, code: Code) -> None:
+    referee = started()
+    play(referee, 4)
+    (error,) = told(referee.handle(event, 1), event.player, Error)
+    assert error.code is code
+    assert error.ply == event.ply
+    assert referee.ply == 1
+    assert not referee.over
+
+
+def test_a_move_before_both_are_ready_is_refused() -> None:
+    referee = Referee(terms())
+    referee.handle(Opened(), 0)
+    (error,) = told(referee.handle(Moved(MAXIE, 0, 4), 1), MAXIE, Error)
+    assert error.code is Code.NOT_STARTED
+
+
+def test_too_many_faults_lose() -> None:
+    referee = started()
+    for _ in range(MAX_FAULTS):
+        referee.handle(Moved(MINNIE, 5, 4), 1)
+    assert not referee.over
+    effects = referee.handle(Moved(MINNIE, 5, 4), 1)
+    assert told(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.PROTOCOL_ERROR)
+
+
+@pytest.mark.parametrize("move", [4, 9, -1, "b2", None, [1, 2], True, {"cell": 1}])
+def test_an_illegal_move_loses_and_says_what_was_legal(move: object) -> None:
+    referee = started()
+    play(referee, 4)
+    effects = referee.handle(Moved(MINNIE, 1, move), 1)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.ILLEGAL_MOVE)
+    (error,) = told(effects, MINNIE, Error)
+    assert "....X...." in error.detail
+    if move == 4:
+        assert "b2 is taken by X" in error.detail
+        assert "legal: a1, b1, c1, a2, c2, a3, b3, c3" in error.detail
+
+
+def test_resignation_and_protocol_error_and_server_fault() -> None:
+    for event, winner, reason in (
+        (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION),
+        (BrokeProtocol(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
+        (ServerFailed("disk"), None, EndReason.SERVER_FAULT),
+    ):
+        referee = started()
+        referee.handle(event, 1)
+        assert referee.result is not None
+        assert (referee.result.winner, referee.result.reason) == (winner, reason)
+
+
+def test_who_is_away_longer_than_the_grace_loses_by_disconnect() -> None:
+    referee = started(grace=500)
+    referee.handle(Left(MINNIE), 10 * MS)
+    assert referee.next_deadline == 510 * MS
+    referee.handle(DeadlineFell(), 510 * MS)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
+
+
+def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None:
+    referee = started(tc="1+0", margin=0, grace=5000)
+    referee.handle(Left(MAXIE), 10 * MS)
+    assert referee.next_deadline == 1000 * MS
+    referee.handle(DeadlineFell(), 1000 * MS)
+    assert referee.result is not None
+    assert referee.result.reason is EndReason.DISCONNECT
+
+
+def test_who_returns_is_told_everything_and_plays_on() -> None:
+    referee = started()
+    play(referee, 4, 0)
+    referee.handle(Left(MAXIE), 10 * MS)
+    effects = referee.handle(Returned(MAXIE), 200 * MS)
+    assert told(effects, MAXIE, Start)
+    (turn,) = told(effects, MAXIE, Turn)
+    assert turn.moves == [4, 0]
+    assert turn.clocks.maxie_ms == 1100 - 200
+    (accepted,) = told(referee.handle(Moved(MAXIE, 2, 8), 300 * MS), MAXIE, Accepted)
+    assert accepted.spent_ms == 300
+
+
+def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() -> None:
+    referee = Referee(terms())
+    for event in (Opened(), GotReady(MAXIE), Gone(MAXIE), GotReady(MINNIE)):
+        referee.handle(event, 0)
+    (turn,) = told(referee.handle(GotReady(MAXIE), 1), MAXIE, Turn)
+    assert turn.ply == 0
+    referee.handle(Gone(MAXIE), 2)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.DISCONNECT)
+
+
+some_player = st.sampled_from(list(Player))
+any_event: st.SearchStrategy[Event] = st.one_of(
+    st.builds(Opened),
+    st.builds(GotReady, some_player),
+    st.builds(TurnLeft, st.integers(0, 9), st.integers(0, 600 * MS)),
+    st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
+    st.builds(Left, some_player),
+    st.builds(Returned, some_player),
+    st.builds(DeadlineFell, st.integers(0, 200 * MS)),
+)
+rare_event: st.SearchStrategy[Event] = st.one_of(
+    st.builds(Gone, some_player),
+    st.builds(ServerBack),
+    st.builds(Resigned, some_player),
+    st.builds(BrokeProtocol, some_player, st.just("x")),
+)
+happenings = st.lists(
+    st.tuples(any_event | any_event | any_event | rare_event, st.integers(0, 400)), max_size=60
+)
+
+
+@given(happenings)
+def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are_told(
+    script: list[tuple[Event, int]],
+) -> None:
+    referee = Referee(terms())
+    referee.handle(Opened(), 0)
+    now, ends = 0, []
+    for event, pause in script:
+        now += pause * MS
+        effects = referee.handle(event, now)
+        if isinstance(event, GotReady | Moved | Returned):
+            referee.handle(TurnLeft(referee.ply), now)
+        ends += [each for each in effects if isinstance(each, Tell) and isinstance(each.message, End)]
+        assert referee.over == (referee.next_deadline is None)
+    while (deadline := referee.next_deadline) is not None:
+        now = max(now, deadline)
+        effects = referee.handle(DeadlineFell(), now)
+        ends += [each for each in effects if isinstance(each, Tell) and isinstance(each.message, End)]
+        assert effects, "a deadline that fell must have its effect"
+    assert sorted(each.player for each in ends) == sorted(Player)
+    assert referee.handle(Resigned(MAXIE), now) == []
+
+
+@given(happenings)
+def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[Event, int]]) -> None:
+    referee, now = Referee(terms()), 0
+    effects = [referee.handle(Opened(), 0)]
+    journal: list[tuple[Event, int]] = [(Opened(), 0)]
+    for event, pause in script:
+        now += pause * MS
+        before = referee.revision
+        effect = referee.handle(event, now)
+        if referee.revision != before:
+            journal.append((event, now))
+            effects.append(effect)
+    wire = msgspec.json.encode(journal)
+    again = Referee(terms())
+    assert [
+        again.handle(event, at) for event, at in msgspec.json.decode(wire, type=list[tuple[Event, int]])
+    ] == effects
+    assert again.result == referee.result
+    assert again.moves == referee.moves

@@ -1,0 +1,141 @@
+"""The referee and delays that are nobody's fault: the network's, the server's, and a restart."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from match.clock import MS
+from match.events import (
+    DeadlineFell,
+    GotReady,
+    Left,
+    Moved,
+    Opened,
+    Returned,
+    ServerBack,
+    TurnLeft,
+)
+from match.lag import CAP, REFILL
+from match.referee import LATE_LIMIT, Referee
+from protocol.codes import EndReason
+from protocol.messages import Accepted, Start, Turn
+from tests.server.matches import terms
+from tests.server.refereed import MAXIE, MINNIE, play, started, told
+
+
+def test_the_lag_of_the_turn_is_credited_and_told() -> None:
+    referee = Referee(terms(tc="1+0", margin=0))
+    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=80 * MS)):
+        referee.handle(event, 0)
+    assert referee.next_deadline == 1080 * MS, "the flag falls that much later"
+    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 300 * MS), MAXIE, Accepted)
+    assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
+    assert referee.moves[0].credited_ms == 80
+
+
+def test_a_move_that_took_less_than_the_lag_is_credited_what_it_took() -> None:
+    referee = Referee(terms(tc="1+0", margin=0))
+    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=80 * MS)):
+        referee.handle(event, 0)
+    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 30 * MS), MAXIE, Accepted)
+    assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (0, 30, 1000)
+
+
+@given(st.integers(0, 2000), st.integers(0, 3000))
+def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, spent: int) -> None:
+    referee = Referee(terms(tc="1+0", margin=50))
+    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=lag * MS)):
+        referee.handle(event, 0)
+    deadline = referee.next_deadline
+    assert deadline == 1050 * MS + min(lag * MS, CAP)
+    effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
+    assert bool(told(effects, MAXIE, Accepted)) is (spent * MS <= deadline)
+
+
+def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
+    referee = Referee(terms(tc="100+0", game="riskless"))
+    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE)):
+        referee.handle(event, 0)
+    now = 0
+    credits: list[float] = []
+    while len(credits) < 8:
+        mover = referee.mover
+        referee.handle(TurnLeft(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
+        now += 400 * MS
+        move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
+        (accepted,) = told(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
+        if mover is MAXIE:
+            credits.append(accepted.credited_ms)
+        else:
+            assert accepted.credited_ms == 0
+    assert credits[:2] == [300, 300]
+    assert set(credits[2:]) == {REFILL / MS}
+
+
+@pytest.mark.parametrize(
+    ("margin", "late_ms", "void"), [(0, 51, True), (0, 50, False), (100, 101, True), (100, 100, False)]
+)
+def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
+    margin: int, late_ms: int, *, void: bool
+) -> None:
+    referee = started(tc="1+0", margin=margin)
+    referee.handle(DeadlineFell(late_ms * MS), 2000 * MS)
+    assert max(LATE_LIMIT, margin * MS) == (margin or 50) * MS
+    assert referee.result is not None
+    if void:
+        assert (referee.result.winner, referee.result.reason) == (None, EndReason.SERVER_FAULT)
+        assert f"{late_ms} ms" in referee.result.detail
+    else:
+        assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
+
+
+def test_who_stayed_away_has_lost_however_late_the_server_was() -> None:
+    referee = started(grace=500)
+    referee.handle(Left(MINNIE), 0)
+    referee.handle(DeadlineFell(10_000 * MS), 600 * MS)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
+
+
+def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back() -> None:
+    referee = started(tc="1+0.1", grace=500)
+    play(referee, 4, at=100 * MS)
+    now = 5 * MS  # another run of the machine: its clock may be anywhere
+    assert referee.handle(ServerBack(), now) == []
+    assert referee.next_deadline == now + 500 * MS, "both have the whole grace, and no clock runs"
+    assert told(referee.handle(Returned(MAXIE), 100 * MS), MAXIE, Start)
+    effects = referee.handle(Returned(MINNIE), 400 * MS)
+    (turn,) = told(effects, MINNIE, Turn)
+    assert (turn.ply, turn.moves, turn.clocks.minnie_ms, turn.clocks.maxie_ms) == (1, [4], 1000, 1000)
+    referee.handle(TurnLeft(1), 400 * MS)
+    (accepted,) = told(referee.handle(Moved(MINNIE, 1, 0), 600 * MS), MINNIE, Accepted)
+    assert accepted.spent_ms == 200
+
+
+def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
+    referee = started()
+    first = told(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    referee.handle(ServerBack(), 0)
+    referee.handle(Returned(MAXIE), 1)
+    assert told(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
+
+
+def test_nobody_comes_back_after_the_server_was_away() -> None:
+    referee = started(grace=500)
+    referee.handle(ServerBack(), 10 * MS)
+    referee.handle(DeadlineFell(), 510 * MS)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (None, EndReason.DISCONNECT)
+
+
+def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> None:
+    referee = Referee(terms(ready=1000))
+    referee.handle(Opened(), 0)
+    referee.handle(GotReady(MAXIE), 900 * MS)
+    referee.handle(ServerBack(), 5000 * MS)
+    assert referee.next_deadline == 6000 * MS
+    referee.handle(Returned(MAXIE), 5100 * MS)
+    referee.handle(Returned(MINNIE), 5100 * MS)
+    assert told(referee.handle(GotReady(MINNIE), 5200 * MS), MAXIE, Turn)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from match.replay import verify
+from protocol.codes import EndReason
+from protocol.messages import Seat
+from protocol.record import BadRecord, RecordedMove, Result
+from tests.server.matches import game_of, record
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
+
+
+@pytest.mark.parametrize(
+    ("moves", "winner", "reason"),
+    [
+        (MAXIE_WINS, "maxie", EndReason.LINE),
+        (MINNIE_WINS, "minnie", EndReason.LINE),
+        (NOBODY_WINS, None, EndReason.BOARD_FULL),
+        ((4,), "maxie", EndReason.RESIGNATION),
+        ((4,), "minnie", EndReason.RESIGNATION),
+        ((4,), "maxie", EndReason.TIMEOUT),
+        ((4, 0), "minnie", EndReason.ILLEGAL_MOVE),
+        ((4, 0), "maxie", EndReason.DISCONNECT),
+        ((), "minnie", EndReason.PROTOCOL_ERROR),
+        ((), "minnie", EndReason.NO_SHOW),
+        ((), None, EndReason.NO_SHOW),
+        ((4,), None, EndReason.SERVER_FAULT),
+        (MAXIE_WINS, None, EndReason.SERVER_FAULT),
+    ],
+)
+def test_what_can_have_happened_is_believed(
+    moves: tuple[int, ...], winner: Seat | None, reason: EndReason
+) -> None:
+    verify(record(moves=moves, winner=winner, reason=reason))
+
+
+@pytest.mark.parametrize(
+    ("moves", "winner", "reason", "why"),
+    [
+        ((4, 4), "maxie", EndReason.RESIGNATION, "ply 1: illegal move"),
+        ((4, "x"), "maxie", EndReason.RESIGNATION, "ply 1: no move of tictactoe"),
+        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was over already"),
+        (MAXIE_WINS, "minnie", EndReason.LINE, "its moves say maxie wins by line"),
+        (MAXIE_WINS, None, EndReason.BOARD_FULL, "its moves say maxie wins by line"),
+        (MAXIE_WINS, "maxie", EndReason.TIMEOUT, "its moves say maxie wins by line"),
+        ((4,), "maxie", EndReason.LINE, "after 1 plies nothing is decided"),
+        ((4,), "maxie", EndReason.ARMIES, "after 1 plies nothing is decided"),
+        ((4,), None, EndReason.TIMEOUT, "somebody wins"),
+        ((4,), None, EndReason.RESIGNATION, "somebody wins"),
+        ((4,), "minnie", EndReason.TIMEOUT, "it was minnie's turn"),
+        ((4,), "minnie", EndReason.ILLEGAL_MOVE, "it was minnie's turn"),
+        ((4,), "minnie", EndReason.NO_SHOW, "moves were played"),
+        ((4,), "minnie", EndReason.SERVER_FAULT, "void"),
+        ((4,), None, EndReason.ADJUDICATED, r"by its rules \(none\)"),
+    ],
+)
+def test_what_cannot_have_happened_is_refused(
+    moves: tuple[object, ...], winner: Seat | None, reason: EndReason, why: str
+) -> None:
+    with pytest.raises(BadRecord, match=why):
+        verify(record(moves=moves, winner=winner, reason=reason))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"game": "chess"}, "no game is called"),
+        ({"game": "riskless"}, "setup is wrong"),
+        ({"time_control": "soon"}, "no time control"),
+    ],
+)
+def test_a_record_of_nothing_that_can_be_played_is_refused(change: dict[str, str], why: str) -> None:
+    with pytest.raises(BadRecord, match=why):
+        verify(replace(record(), **change))
+
+
+@given(st.data())
+def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_is_not(
+    data: st.DataObject,
+) -> None:
+    game = game_of("riskless")
+    position, moves = game.start(), list[object]()
+    while (outcome := game.outcome(position)) is None:
+        move = data.draw(st.sampled_from(game.moves(position)))
+        moves.append(game.move_to_data(move))
+        position = game.successor(position, move)
+    winner: Seat | None = outcome.winner.value if outcome.winner else None
+    played = record(moves=moves, winner=winner, reason=EndReason.named(outcome.reason.value), game="riskless")
+    verify(played)
+    twice = [*played.moves, RecordedMove(moves[-1], 1.0)]
+    with pytest.raises(BadRecord, match="over already"):
+        verify(replace(played, moves=twice))
+    with pytest.raises(BadRecord):
+        verify(replace(played, moves=played.moves[:-1]))
+    other: Seat = "minnie" if winner == "maxie" else "maxie"
+    with pytest.raises(BadRecord, match="its moves say"):
+        verify(replace(played, result=Result(other, played.result.reason)))

@@ -1,0 +1,130 @@
+"""match.timeline: what a journal tells of each move."""
+
+from __future__ import annotations
+
+from games.core import Player
+from match.clock import MS
+from match.events import (
+    BrokeProtocol,
+    DeadlineFell,
+    Event,
+    GotReady,
+    Left,
+    Moved,
+    Opened,
+    Resigned,
+    Returned,
+    ServerBack,
+    TurnLeft,
+)
+from match.timeline import Step, story
+from protocol.codes import EndReason
+from tests.server.matches import terms
+
+BEGIN: list[tuple[int, Event]] = [
+    (7_000 * MS, Opened()),
+    (7_010 * MS, GotReady(Player.MAXIE)),
+    (7_020 * MS, GotReady(Player.MINNIE)),
+]
+
+
+def told(*then: tuple[int, Event]) -> tuple[list[Step], str, EndReason | None]:
+    """The steps after both were ready, and the end."""
+    steps, result = story(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
+    assert [(step.at, step.player, step.what) for step in steps[:3]] == [
+        (0, None, "start sent to both"),
+        (10, "maxie", "ready"),
+        (20, "minnie", "ready"),
+    ]
+    return steps[3:], result.detail if result else "", result.reason if result else None
+
+
+def test_a_move_has_its_times_and_its_credit() -> None:
+    steps, _, reason = told(
+        (30, TurnLeft(0, 15 * MS)),
+        (130, Moved(Player.MAXIE, 0, 4)),
+        (140, TurnLeft(1)),
+        (440, Moved(Player.MINNIE, 1, 0)),
+    )
+    maxie, minnie = steps
+    assert maxie == Step(130, "maxie", "b2", 0, had=1000, took=100, credited=15, left=1015)
+    assert minnie == Step(440, "minnie", "a1", 1, had=1000, took=300, credited=0, left=800)
+    assert reason is None
+
+
+def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
+    steps, detail, reason = told(
+        (30, TurnLeft(0)),
+        (40, Moved(Player.MAXIE, 0, 4)),
+        (50, TurnLeft(1)),
+        (60, Moved(Player.MINNIE, 1, 4)),
+    )
+    assert steps[-1].what == "b2"
+    assert steps[-1].wrong.startswith("illegal_move: illegal move b2: ")
+    assert "legal: a1, " in steps[-1].wrong
+    assert reason is EndReason.ILLEGAL_MOVE
+    assert "b2" in detail
+
+
+def test_a_move_that_is_none_is_shown_as_it_came_and_bounded() -> None:
+    steps, _, _ = told((30, TurnLeft(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
+    assert steps[0].what.startswith("'xxx")
+    assert len(steps[0].what) < 70
+    assert steps[0].wrong.startswith("illegal_move: no move of tictactoe")
+
+
+def test_a_flag_says_by_how_much_it_fell() -> None:
+    (late,), _, reason = told((30, TurnLeft(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
+    assert (late.had, late.took, late.left) == (1000, 1060, None)
+    assert "the move came 10.0 ms after the flag fell" in late.wrong
+    assert reason is EndReason.TIMEOUT
+
+
+def test_a_deadline_that_fell_is_the_movers() -> None:
+    (fell,), detail, reason = told((30, TurnLeft(0)), (1_080, DeadlineFell()))
+    assert (fell.player, fell.had, fell.took, fell.ply) == ("maxie", 1000, 1050, 0)
+    assert fell.what == "nothing until the deadline"
+    assert fell.wrong == detail
+    assert reason is EndReason.TIMEOUT
+
+
+def test_what_is_refused_says_why_and_the_match_goes_on() -> None:
+    steps, _, reason = told(
+        (30, TurnLeft(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
+    )
+    assert steps[0].wrong.startswith("out_of_turn: ")
+    assert steps[1].wrong == ""
+    assert reason is None
+
+
+def test_coming_going_and_a_server_that_was_away() -> None:
+    steps, _, _ = told(
+        (30, TurnLeft(0)),
+        (40, Left(Player.MAXIE)),
+        (50, Returned(Player.MAXIE)),
+        (-6_000, ServerBack()),
+        (-5_990, Returned(Player.MINNIE)),
+        (-5_980, Returned(Player.MAXIE)),
+        (-5_970, TurnLeft(0)),
+        (-5_960, Moved(Player.MAXIE, 0, 4)),
+        (-5_950, Resigned(Player.MINNIE)),
+    )
+    assert [step.what for step in steps] == [
+        "the connection was lost",
+        "back with its session",
+        "the server was away, and goes on",
+        "back with its session",
+        "back with its session",
+        "b2",
+        "resign",
+    ]
+    assert [step.at for step in steps] == [40, 50, 50, 60, 70, 90, 100]
+    assert steps[5].took == 10
+    assert "resigned" in steps[6].wrong
+
+
+def test_a_broken_frame_is_told_with_its_bytes() -> None:
+    (broke,), _, reason = told((30, BrokeProtocol(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff")))
+    assert broke.what == "what is no message"
+    assert "c1 00 ff" in broke.wrong
+    assert reason is EndReason.PROTOCOL_ERROR

@@ -1,0 +1,47 @@
+from protocol.codes import EndReason
+from protocol.messages import Seat
+from protocol.record import Record
+from rating.breakdown import breakdown
+from rating.pairing import Pairing, round_robin
+from tests.server.matches import record
+
+
+def played(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
+    """Pairs of anna and bert, in which these seats won."""
+    pairings = [each for pair in round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()]
+    return [
+        (
+            pairing,
+            record(
+                str(number), maxie=pairing.maxie, minnie=pairing.minnie, winner=winner, reason=EndReason.LINE
+            ),
+        )
+        for number, (pairing, winner) in enumerate(zip(pairings, winners, strict=False))
+    ]
+
+
+def test_the_first_move_and_the_seats() -> None:
+    told = breakdown(["anna", "bert"], played("maxie", "maxie", "maxie", None))
+    assert (told.first_move.games, told.first_move.score) == (4, 0.875)
+    assert told.first_move.elo is not None
+    assert told.first_move.elo > 0
+    maxie = [part for part in told.by_seat if part.of == "maxie"]
+    assert sum(part.wins for part in maxie) == 3
+    assert sum(part.games for part in told.by_seat) == 8
+    assert {part.of for part in told.by_map} == {"tictactoe"}
+    assert all(part.wins == other.losses for part, other in zip(*[iter(told.by_opponent)] * 2, strict=True))
+
+
+def test_pairs_are_counted_by_who_met_whom() -> None:
+    [duel] = breakdown(["anna", "bert"], played("maxie", "maxie", "minnie", "minnie")).duels
+    assert (duel.bot, duel.opponent) == ("anna", "bert")
+    assert duel.pairs == (0, 0, 2, 0, 0), "one won and one lost in each pair"
+    assert duel.superiority == 0.5
+
+
+def test_what_counts_for_nobody_counts_nowhere() -> None:
+    void = [(pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in played("maxie")]
+    told = breakdown(["anna", "bert"], void)
+    assert not told.by_seat
+    assert told.first_move.elo is None
+    assert told.duels[0].superiority is None

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rating.glicko import MOST_DEVIATION, SCALE, TAU, Game, Rating, expected_score, update
+
+ratings = st.builds(
+    Rating,
+    rating=st.floats(0, 3500),
+    deviation=st.floats(10, MOST_DEVIATION),
+    volatility=st.floats(0.02, 0.2),
+)
+games = st.tuples(ratings, st.sampled_from([0.0, 0.5, 1.0]))
+periods = st.floats(0, 1000)
+
+PAPER: list[Game] = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
+
+
+def test_the_example_of_the_paper() -> None:
+    after = update(Rating(1500, 200, 0.06), PAPER)
+    # The paper goes on from what it has printed: it turns μ' and φ', cut to four digits, into its last line.
+    mu, phi = round((after.rating - 1500) / SCALE, 4), round(after.deviation / SCALE, 4)
+    assert (mu, phi) == (-0.2069, 0.8722)
+    assert f"{1500 + SCALE * mu:.2f}" == "1464.06"
+    assert f"{SCALE * phi:.2f}" == "151.52"
+    assert after.rating == pytest.approx(1464.06, abs=0.01)
+    assert f"{after.deviation:.2f}" == "151.52"
+    assert math.floor(after.volatility * 1e5) / 1e5 == 0.05999  # which it prints without rounding up
+
+
+def _f(player: Rating, played: list[Game], x: float) -> float:
+    """The paper's f of step 5, written anew, term by term."""
+    mu, phi = (player.rating - 1500) / SCALE, player.deviation / SCALE
+    v_inverse = surplus = 0.0
+    for other, score in played:
+        g = 1 / math.sqrt(1 + 3 * (other.deviation / SCALE) ** 2 / math.pi**2)
+        e = 1 / (1 + math.exp(-g * (mu - (other.rating - 1500) / SCALE)))
+        v_inverse += g**2 * e * (1 - e)
+        surplus += g * (score - e)
+    v = 1 / v_inverse
+    delta = v * surplus
+    rest = phi**2 + v + math.exp(x)
+    return math.exp(x) * (delta**2 - rest) / (2 * rest**2) - (x - math.log(player.volatility**2)) / TAU**2
+
+
+@given(ratings, st.lists(games, min_size=1, max_size=8))
+def test_the_volatility_is_a_root_of_the_function_in_the_paper(player: Rating, played: list[Game]) -> None:
+    # Ratings far apart are what tells: a formula that confuses rating and deviation passes the paper's example.
+    x = 2 * math.log(update(player, played).volatility)
+    around = _f(player, played, x - 1e-5) * _f(player, played, x + 1e-5)
+    assert around <= 1e-20, "f does not change its sign there"
+
+
+@given(ratings, st.lists(games, min_size=1, max_size=8), periods, st.randoms())
+def test_the_games_of_a_period_may_come_in_any_order(
+    player: Rating, played: list[Game], passed: float, random: object
+) -> None:
+    shuffled = list(played)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert update(player, shuffled, periods=passed) == update(player, played, periods=passed)
+
+
+@given(ratings, ratings, periods)
+def test_a_win_lifts_a_loss_lowers_and_a_draw_is_between(
+    player: Rating, other: Rating, passed: float
+) -> None:
+    lost, drew, won = (update(player, [(other, score)], periods=passed).rating for score in (0.0, 0.5, 1.0))
+    assert lost < player.rating < won
+    assert lost < drew < won
+
+
+@given(ratings, ratings, periods)
+def test_a_draw_moves_towards_the_opponent(player: Rating, other: Rating, passed: float) -> None:
+    moved = update(player, [(other, 0.5)], periods=passed).rating - player.rating
+    apart = other.rating - player.rating
+    # Of two that are as good as equal, the sign of the difference is one of rounding.
+    assert moved * apart >= 0 or abs(moved) < 1e-9
+
+
+@given(ratings, st.lists(games, max_size=8), periods)
+def test_deviation_and_volatility_stay_within_their_bounds(
+    player: Rating, played: list[Game], passed: float
+) -> None:
+    after = update(player, played, periods=passed)
+    assert 0 < after.deviation <= MOST_DEVIATION
+    assert after.volatility > 0
+    assert math.isfinite(after.rating)
+
+
+@given(ratings, st.lists(games, min_size=1, max_size=8))
+def test_games_make_more_certain_than_none(player: Rating, played: list[Game]) -> None:
+    assert update(player, played, periods=0).deviation < player.deviation
+
+
+@given(ratings, periods, periods)
+def test_ageing_twice_is_ageing_once_for_as_long(player: Rating, first: float, second: float) -> None:
+    twice = player.aged(first).aged(second)
+    assert twice.deviation == pytest.approx(player.aged(first + second).deviation)
+    assert (twice.rating, twice.volatility) == (player.rating, player.volatility)
+    assert update(player, [], periods=first) == player.aged(first)
+
+
+def test_time_does_not_go_back() -> None:
+    with pytest.raises(ValueError, match="cannot have passed"):
+        update(Rating(), [(Rating(), 1.0)], periods=-1)
+
+
+@given(ratings, ratings)
+def test_the_expected_scores_of_two_make_one(player: Rating, other: Rating) -> None:
+    assert expected_score(player, other) + expected_score(other, player) == pytest.approx(1)
+    assert (expected_score(player, other) > 0.5) == (player.rating > other.rating) or math.isclose(
+        player.rating, other.rating, rel_tol=1e-9, abs_tol=1e-9
+    )
+
+
+def test_who_wins_as_often_as_expected_stays_where_it_is() -> None:
+    strong, weak = Rating(1700, 50), Rating(1500, 50)
+    scored = expected_score(strong, weak)
+    before = strong
+    for _ in range(200):
+        strong = update(strong, [(weak, scored)], periods=0)
+    assert strong.rating == pytest.approx(before.rating, abs=5)

@@ -1,0 +1,83 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rating.pentanomial import difference, moments, pair_counts
+
+# Results that the match runner fastchess publishes with its statistics (its tests of Elo): counts from the lowest score
+# to the highest, the Elo difference, its error, and the likelihood of superiority in per cent, where given.
+PUBLISHED = [
+    ((34, 54, 63, 64, 75), 55.58, 27.65, 100.00),
+    ((332, 433, 498, 333, 334), -8.64, 10.33, 5.05),
+    ((7895, 8757, 5685, 568, 9999), -21.04, 2.95, None),
+    ((96, 111, 136), 40.70, 30.43, 99.60),
+    ((89, 123, 76), None, None, 15.53),
+]
+
+
+@pytest.mark.parametrize(("counts", "elo", "error", "superiority"), PUBLISHED)
+def test_published_results(
+    counts: tuple[int, ...], elo: float | None, error: float | None, superiority: float | None
+) -> None:
+    found = difference(counts)
+    assert found is not None
+    if elo is not None:
+        assert round(found.elo, 2) == elo
+    if error is not None:
+        assert found.error == pytest.approx(error, abs=0.006)
+    if superiority is not None:
+        assert round(100 * found.superiority, 2) == superiority
+
+
+def test_pairs_are_counted_by_their_points() -> None:
+    assert pair_counts([0, 0.5, 1, 1, 1.5, 2, 2, 2]) == (1, 1, 2, 1, 3)
+    assert pair_counts([]) == (0, 0, 0, 0, 0)
+
+
+def test_nothing_tells_nothing() -> None:
+    assert difference((0, 0, 0, 0, 0)) is None
+
+
+COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter(any)
+
+
+@given(COUNTS)
+def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
+    ours, theirs = difference(counts), difference(counts[::-1])
+    assert ours is not None
+    assert theirs is not None
+    assert ours.elo == pytest.approx(-theirs.elo, abs=1e-6)
+    assert ours.error == pytest.approx(theirs.error)
+    assert ours.superiority == pytest.approx(1 - theirs.superiority, abs=1e-9)
+
+
+@given(COUNTS)
+def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -> None:
+    found = difference(counts)
+    assert found is not None
+    assert math.isfinite(found.elo)
+    assert 0 < found.error < math.inf
+    assert 0 <= found.superiority <= 1
+
+
+@given(COUNTS, st.integers(2, 9))
+def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: int) -> None:
+    _, _, variance = moments(counts)
+    if variance == 0:
+        return
+    little, much = difference(counts), difference([n * times for n in counts])
+    assert little is not None
+    assert much is not None
+    assert much.elo == pytest.approx(little.elo)
+    assert much.error < little.error
+
+
+def test_all_won_says_so_with_a_wide_interval() -> None:
+    few, many = difference((0, 0, 0, 0, 5)), difference((0, 0, 0, 0, 500))
+    assert few is not None
+    assert many is not None
+    assert 0 < few.elo < many.elo
+    assert few.error > 100
+    assert few.superiority > 0.99

@@ -1,0 +1,103 @@
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rating.elo import expected_score
+from rating.sprt import BadSprt, Sprt, Verdict
+
+# Log-likelihood ratios that the match runner fastchess publishes for logistic Elo (its tests of the SPRT).
+PUBLISHED = [
+    ((223, 9863, 21279, 10037, 246), 0.5, 2.5, -3.07),
+    ((871, 26175, 55983, 26678, 821), 0, 2, -4.98),
+    ((21184, 40708, 21404), 0.5, 2.5, -1.57),
+    ((57030, 106593, 57433), 0, 2, -2.59),
+]
+
+
+@pytest.mark.parametrize(("counts", "elo0", "elo1", "llr"), PUBLISHED)
+def test_published_ratios(counts: tuple[int, ...], elo0: float, elo1: float, llr: float) -> None:
+    assert round(Sprt(elo0, elo1).llr(counts), 2) == llr
+
+
+def test_bounds_are_walds() -> None:
+    test = Sprt(0, 10, alpha=0.05, beta=0.10)
+    assert test.upper == pytest.approx(math.log(0.90 / 0.05))
+    assert test.lower == pytest.approx(math.log(0.10 / 0.95))
+    assert Sprt(0, 1).upper == pytest.approx(2.944, abs=1e-3)
+
+
+COUNTS = st.lists(st.integers(0, 300), min_size=5, max_size=5).map(tuple)
+
+
+@given(COUNTS)
+def test_turned_round_it_says_the_opposite(counts: tuple[int, ...]) -> None:
+    assert Sprt(-5, 20).llr(counts) == pytest.approx(-Sprt(-20, 5).llr(counts[::-1]), abs=1e-6)
+
+
+@given(COUNTS)
+def test_the_verdict_is_where_the_ratio_lies(counts: tuple[int, ...]) -> None:
+    test = Sprt(0, 30)
+    llr = test.llr(counts)
+    assert math.isfinite(llr)
+    expected = Verdict.H1 if llr >= test.upper else Verdict.H0 if llr <= test.lower else Verdict.OPEN
+    assert test.verdict(counts) is expected
+
+
+def test_nothing_settles_nothing() -> None:
+    assert Sprt(0, 10).llr((0, 0, 0, 0, 0)) == 0
+    assert Sprt(0, 10).verdict((0, 0, 0, 0, 0)) is Verdict.OPEN
+
+
+@pytest.mark.parametrize(("truth", "wrong"), [(0.0, Verdict.H1), (80.0, Verdict.H0)])
+def test_errors_stay_within_alpha_and_beta(truth: float, wrong: Verdict) -> None:
+    test = Sprt(0, 80, alpha=0.05, beta=0.05)
+    dice = random.Random(5)
+    expected, drawn, runs = expected_score(truth), 0.3, 200
+
+    def points() -> float:
+        x = dice.random()
+        return 1 if x < expected - drawn / 2 else 0.5 if x < expected + drawn / 2 else 0
+
+    wrongly = 0
+    for _ in range(runs):
+        counts = [0] * 5
+        while (verdict := test.verdict(counts)) is Verdict.OPEN:
+            counts[round(2 * (points() + points()))] += 1
+        wrongly += verdict is wrong
+    # Wald's bounds hold up to the sampling error of 200 runs.
+    assert wrongly / runs <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_test_is_written_as_match_runners_write_it() -> None:
+    assert Sprt.parse("elo0=0,elo1=10,alpha=0.1,beta=0.2") == Sprt(0, 10, 0.1, 0.2)
+    assert Sprt.parse(" elo1=5, elo0=-5 ") == Sprt(-5, 5, 0.05, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "is no part of a test: write elo0=0"),
+        ("elo0=0", "lacks elo0 or elo1"),
+        ("elo0=0,elo1=x", "elo1 must be a number, not 'x'"),
+        ("elo0=0,elo1=5,elo1=6", "'elo1=6' is no part"),
+        ("elo0=0,elo1=5,gamma=1", "'gamma=1' is no part"),
+        ("elo0=5,elo1=5", "elo0 must be less than elo1"),
+        ("elo0=0,elo1=inf", "elo0 must be less than elo1, but they are 0 and inf"),
+        ("elo0=nan,elo1=5", "elo0 must be less than elo1"),
+        ("elo0=0,elo1=5,alpha=0", "alpha and beta must be"),
+        ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "alpha and beta must be"),
+    ],
+)
+def test_what_is_no_test(text: str, why: str) -> None:
+    with pytest.raises(BadSprt, match=why):
+        Sprt.parse(text)
+
+
+def test_normalised_elo_is_asked_for_by_its_name() -> None:
+    assert Sprt.parse("elo0=0,elo1=5,model=normalized") == Sprt(0, 5, model="normalized")
+    assert Sprt.parse("elo0=0,elo1=5").model == "logistic"
+    with pytest.raises(BadSprt, match="model=bayesian"):
+        Sprt.parse("elo0=0,elo1=5,model=bayesian")

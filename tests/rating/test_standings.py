@@ -1,0 +1,124 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.codes import EndReason
+from protocol.messages import Players, Seat
+from protocol.record import FORMAT, Record, Result
+from rating.pairing import Pair, Pairing
+from rating.standings import losers, pair_scores, table
+
+
+def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
+    return Record(
+        format=FORMAT,
+        match="m",
+        event="e",
+        game="tictactoe",
+        setup={},
+        players=Players(maxie, minnie),
+        time_control="1+0",
+        started="2026-11-20T12:00:00Z",
+        moves=[],
+        result=Result(winner, reason),
+    )
+
+
+BOTS = ("a", "b", "c")
+WINNERS: Sequence[Seat | None] = ("maxie", "minnie", None)
+RECORDS = st.lists(
+    st.builds(
+        lambda two, winner, reason: record(two[0], two[1], winner, reason),
+        st.permutations(BOTS).map(lambda bots: bots[:2]),
+        st.sampled_from(WINNERS),
+        st.sampled_from(EndReason),
+    )
+)
+
+
+@given(RECORDS)
+def test_the_table_adds_up(records: list[Record]) -> None:
+    rows = {row.bot: row for row in table(BOTS, records)}
+    assert set(rows) == set(BOTS)
+    valid = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
+    empty = [each for each in valid if each.result.reason is EndReason.NO_SHOW and each.result.winner is None]
+    assert sum(row.games for row in rows.values()) == 2 * len(valid)
+    assert sum(row.points for row in rows.values()) == len(valid) - len(empty)
+    for row in rows.values():
+        assert row.games == row.wins + row.draws + row.losses
+        assert row.points == row.wins + row.draws / 2
+        faults = row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
+        assert 0 <= faults <= row.losses
+    elos = [row.elo for row in table(BOTS, records)]
+    assert elos == sorted(elos, reverse=True)
+
+
+@given(RECORDS)
+def test_void_matches_change_nothing(records: list[Record]) -> None:
+    kept = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
+    assert table(BOTS, records) == table(BOTS, kept)
+
+
+@given(RECORDS)
+def test_the_order_of_records_does_not_matter(records: list[Record]) -> None:
+    assert table(BOTS, records) == table(BOTS, records[::-1])
+
+
+def test_who_lost() -> None:
+    assert losers(record("a", "b", "maxie")) == ("b",)
+    assert losers(record("a", "b", "minnie")) == ("a",)
+    assert losers(record("a", "b", None)) == ()
+    assert losers(record("a", "b", None, EndReason.NO_SHOW)) == ("a", "b")
+    assert losers(record("a", "b", None, EndReason.SERVER_FAULT)) == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "column"),
+    [
+        (EndReason.TIMEOUT, "time_forfeits"),
+        (EndReason.ILLEGAL_MOVE, "illegal_moves"),
+        (EndReason.DISCONNECT, "disconnects"),
+        (EndReason.NO_SHOW, "other_forfeits"),
+        (EndReason.PROTOCOL_ERROR, "other_forfeits"),
+        (EndReason.RESIGNATION, None),
+        (EndReason.LINE, None),
+    ],
+)
+def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str | None) -> None:
+    rows = {row.bot: row for row in table(BOTS, [record("a", "b", "minnie", reason)])}
+    columns = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+    assert [getattr(rows["a"], name) for name in columns] == [int(name == column) for name in columns]
+    assert all(getattr(rows["b"], name) == 0 for name in columns)
+    assert (rows["a"].losses, rows["b"].wins) == (1, 1)
+
+
+def test_a_match_nobody_came_to_is_lost_by_both_and_says_nothing_of_strength() -> None:
+    rows = table(BOTS, [record("a", "b", None, EndReason.NO_SHOW)] * 4)
+    by_name = {row.bot: row for row in rows}
+    assert by_name["a"].losses == by_name["b"].losses == 4
+    assert [row.elo for row in rows] == [0, 0, 0]
+
+
+def played(
+    number: int, leg: int, maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE
+) -> tuple[Pairing, Record]:
+    pair = Pair(number, 0, 0, *sorted((maxie, minnie)))
+    return Pairing(pair, leg, maxie, minnie), record(maxie, minnie, winner, reason)
+
+
+def test_pairs_score_when_both_matches_count() -> None:
+    games = [
+        played(0, 0, "a", "b", "maxie"),
+        played(1, 0, "a", "b", None),
+        played(0, 1, "b", "a", "minnie"),
+        played(1, 1, "b", "a", "maxie"),
+        played(2, 0, "a", "b", "maxie"),  # its partner is void
+        played(2, 1, "b", "a", None, EndReason.SERVER_FAULT),
+        played(3, 0, "a", "b", "maxie"),  # its partner was never played
+        played(4, 0, "b", "c", "maxie"),  # others'
+        played(4, 1, "c", "b", "maxie"),
+    ]
+    assert pair_scores("a", games) == [2, 0.5]
+    assert pair_scores("b", games) == [0, 1.5, 1]

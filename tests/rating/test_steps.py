@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from protocol.codes import FORFEITS, EndReason
+from protocol.messages import Seat
+from protocol.record import Record, Result
+from rating.glicko import Rating, update
+from rating.steps import Meaning, Outcome, Rater, meaning, outcome, periods
+from tests.server.matches import record
+from tests.server.played import day
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "ratings.md"
+
+
+def ended(
+    reason: EndReason,
+    winner: Seat | None,
+    *,
+    maxie: str = "anna",
+    minnie: str = "bert",
+    game: str = "tictactoe",
+) -> Record:
+    return record(maxie=maxie, minnie=minnie, winner=winner, reason=reason, game=game)
+
+
+@pytest.mark.parametrize("reason", EndReason)
+def test_every_way_of_ending_has_its_meaning_in_the_document(reason: EndReason) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows)[reason.value] == meaning(reason).value
+
+
+def test_the_document_tells_of_no_other_way() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {reason for reason, _ in rows} == {reason.value for reason in EndReason}
+
+
+@pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
+def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
+    assert outcome(Result("maxie", reason), "maxie") == (Outcome.WIN, False)
+    assert outcome(Result("maxie", reason), "minnie") == (Outcome.LOSS, reason in FORFEITS)
+
+
+@pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
+def test_a_match_that_nobody_wins_by_the_rules_is_a_draw(reason: EndReason) -> None:
+    assert outcome(Result(None, reason), "maxie") == (Outcome.DRAW, False)
+
+
+def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited_by_both() -> None:
+    assert meaning(EndReason.SERVER_FAULT) is Meaning.VOID
+    assert outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (Outcome.NONE, False)
+    assert outcome(Result(None, EndReason.NO_SHOW), "minnie") == (Outcome.NONE, True)
+
+
+def test_both_are_rated_on_what_they_were_before_the_match() -> None:
+    maxie, minnie = Rater().count(ended(EndReason.LINE, "maxie"), day(1))
+    assert maxie.after() == update(Rating(), [(Rating(), 1.0)], periods=0)
+    assert minnie.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
+    assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
+
+
+def test_games_are_rated_apart() -> None:
+    rater = Rater()
+    rater.count(ended(EndReason.LINE, "maxie"), day(1))
+    riskless, _ = rater.count(ended(EndReason.ARMIES, "minnie", game="riskless"), day(2))
+    assert riskless.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
+
+
+def test_days_without_a_match_make_less_certain() -> None:
+    soon, late = Rater(), Rater()
+    for _ in range(20):
+        for rater in (soon, late):
+            rater.count(ended(EndReason.BOARD_FULL, None), day(1))
+    after_a_day, _ = soon.count(ended(EndReason.LINE, "maxie"), day(2))
+    after_a_month, _ = late.count(ended(EndReason.LINE, "maxie"), day(31))
+    assert after_a_day.deviation < after_a_month.deviation
+    assert after_a_day.rating < after_a_month.rating
+
+
+def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
+    straight, voided = Rater(), Rater()
+    for rater in (straight, voided):
+        rater.count(ended(EndReason.LINE, "maxie"), day(1))
+    void, _ = voided.count(ended(EndReason.SERVER_FAULT, None), day(11))
+    assert void.outcome is Outcome.NONE
+    one, _ = straight.count(ended(EndReason.LINE, "maxie"), day(21))
+    other, _ = voided.count(ended(EndReason.LINE, "maxie"), day(21))
+    assert void.rating == straight.last["tictactoe", "anna"].rating or one.rating != void.rating
+    # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
+    assert other.rating == pytest.approx(one.rating, abs=0.01)
+    assert other.deviation == pytest.approx(one.deviation, abs=0.01)
+
+
+@pytest.mark.parametrize(("earlier", "later", "passed"), [(1, 1, 0), (1, 2, 1), (1, 31, 30), (2, 1, 0)])
+def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: float) -> None:
+    assert periods(day(earlier), day(later)) == passed
+    assert periods(day(1), day(1, second=27)) == 27 / 86400
+
+
+@given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))
+def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> None:
+    matches = [ended(EndReason.RESIGNATION, winner) for winner in winners]
+    matches = [
+        replace(each, result=Result(None, EndReason.BOARD_FULL)) if each.result.winner is None else each
+        for each in matches
+    ]
+    times = [day(1 + number) for number in range(len(matches))]
+    whole = Rater()
+    steps = [whole.count(each, at) for each, at in zip(matches, times, strict=True)]
+    half = len(matches) // 2
+    first = Rater()
+    for each, at in zip(matches[:half], times[:half], strict=True):
+        first.count(each, at)
+    second = Rater(first.last)
+    assert [second.count(each, at) for each, at in zip(matches[half:], times[half:], strict=True)] == steps[
+        half:
+    ]
+    assert second.last == whole.last
+
+
+def test_the_stronger_comes_out_higher() -> None:
+    rater = Rater()
+    bots = ["anna", "bert", "carl", "dora"]
+    for number in range(12):
+        for stronger, weaker in pairwise(bots):
+            seats: tuple[Seat, str, str] = ("maxie", stronger, weaker)
+            if number % 2:
+                seats = ("minnie", weaker, stronger)
+            rater.count(ended(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1))
+    found = sorted(rater.last.values(), key=lambda step: -step.rating)
+    assert [step.bot for step in found] == bots

@@ -1,0 +1,91 @@
+"""`arena check`, as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bots.command_line import arena, fails
+
+FAULTY = f"{sys.executable} -m tests.faulty."
+EXAMPLES = Path(__file__).parents[3] / "examples"
+GENEROUS = ("--margin", "15000", "--patience", "15")
+
+
+def test_a_fault_is_told_with_its_frames() -> None:
+    told = arena("check", "--command", FAULTY + "illegal", "--only", "tictactoe as maxie", *GENEROUS)
+    assert told.code == 1
+    assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in told.stdout
+    assert '  < {"type":"move","match":' in told.stdout
+    assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
+
+
+def test_json_has_every_finding() -> None:
+    told = arena(
+        "check", "--command", FAULTY + "wrong_ply", "--only", "tictactoe as minnie", "--json", "-", *GENEROUS
+    )
+    assert told.code == 1
+    handshake, match = json.loads(told.stdout)
+    assert (handshake["check"], handshake["verdict"], handshake["why"]) == ("handshake", "passed", "")
+    assert "names ply 2" in match["why"]
+    assert match["frames"]
+
+
+def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text("import bots.api.bot\n1 / 0\n")
+    told = arena("check", file, *GENEROUS)
+    assert told.code == 1
+    assert "ZeroDivisionError" in told.stdout
+    assert told.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
+    assert "20 more checks are skipped: the bot could not be reached" in told.stderr
+
+
+def test_only_what_is_asked_runs_and_passes() -> None:
+    command = f"{sys.executable} {EXAMPLES / 'bot.py'}"
+    told = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
+    assert told.code == 0, told
+    assert [line.split("|")[1].strip() for line in told.stdout.splitlines()[2:]] == [
+        "handshake",
+        "two at once",
+        "dropped",
+    ]
+
+
+def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Path) -> None:
+    file = tmp_path / "shared.py"
+    file.write_text(
+        "from bots.api.bot import Bot\n\nclass Shared(Bot):\n"
+        "    def prepare(self):\n        Shared.latest = self\n"
+        "    def choose(self, position, clock):\n"
+        "        return self.game.moves(position)[0 if Shared.latest is self else 99]\n"
+    )
+    told = arena("check", file, "--only", "two at once", "--only", "tictactoe as minnie", *GENEROUS)
+    assert told.code == 1
+    assert told.stderr.endswith("arena: 1 of 3 checks failed: two at once\n")
+    assert "IndexError" in told.stdout
+
+
+def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    told = arena("check", "random", "--only", "weather", *GENEROUS)
+    assert told.code == 2
+    assert (
+        "arena: --only: no check of this bot is called weather: there are handshake, tictactoe" in told.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "arguments"),
+    [
+        ("say which bot", ()),
+        ("say which bot", ("random", "--dial-in")),
+        ("--tc", ("random", "--tc", "soon")),
+        ("is no command line", ("--command", "'")),
+        ("write the program", ("--command", " ")),
+    ],
+)
+def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
+    fails(told, 2, "check", *arguments)

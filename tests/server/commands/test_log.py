@@ -1,0 +1,79 @@
+"""`arena log`, on a store that a host left behind."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+
+from games.core import Player
+from match.events import Resigned
+from server.host import open_host
+from server.store.database import open_store
+from tests.bots.command_line import Result, arena, fails
+from tests.server.played import MINNIE_WINS, events, keep
+
+
+@pytest.fixture
+def kept(database: str) -> str:
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            await keep(engine, "2026-12-01", events(MINNIE_WINS), match="aa" * 16)
+            await keep(engine, "2026-12-02", events([0], Resigned(Player.MINNIE)), match="ab" * 16)
+
+    anyio.run(fill)
+    return database
+
+
+def test_each_move_is_a_line_and_the_end_is_told(kept: str) -> None:
+    told = arena("log", "aaa", "--db", kept)
+    assert told.code == 0, told
+    lines = told.stdout.splitlines()
+    assert (
+        lines[0] == f"match {'aa' * 16}: tictactoe, anna (maxie) against bert (minnie), 1+0.1, margin 50 ms"
+    )
+    moves = [line for line in lines if "| 1000 |" in line]
+    assert len(moves) == len(MINNIE_WINS)
+    assert lines[-1] == "minnie won: line: three in a line"
+
+
+def test_one_bot_only_as_json(kept: str) -> None:
+    told = json.loads(arena("log", "ab", "--bot", "anna", "--db", kept, "--json", "-").stdout)
+    assert (told["winner"], told["reason"]) == ("maxie", "resignation")
+    assert {step["player"] for step in told["steps"]} == {None, "maxie"}
+    (move,) = (step for step in told["steps"] if step["ply"] is not None)
+    assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
+
+
+def test_what_cannot_be_told(kept: str) -> None:
+    fails("no match begins with 'c'", 1, "log", "c", "--db", kept)
+    fails("no match begins with '%'", 1, "log", "%", "--db", kept)
+    fails("several matches begin with 'a'", 1, "log", "a", "--db", kept)
+    fails("'zoe' did not play that match; anna and bert did", 1, "log", "aa", "--bot", "zoe", "--db", kept)
+    fails("there is no database", 1, "log", "aa", "--db", "sqlite:///nothere.db")
+    fails("one of the two", 2, "log", "aa", "--db", kept, "--url", "ws://here")
+    fails("is no URL of a server", 2, "log", "aa", "--url", "http://here", "--name", "anna")
+    fails("say whose match it is", 2, "log", "aa", "--url", "ws://here")
+
+
+async def test_over_the_net_a_bot_sees_its_own_matches_only(kept: str) -> None:
+    async with open_host(database=kept, anyone=False) as host:
+        tokens = {name: host.issue_token(name) for name in ("anna", "zoe")}
+
+        async def ask(name: str, token: str, match: str = "aa", url: str = host.url) -> Result:
+            words = ("log", match, "--url", url, "--name", name, "--token", token)
+            return await anyio.to_thread.run_sync(arena, *words)
+
+        told = await ask("anna", tokens["anna"])
+        assert told.code == 0, told
+        assert told.stdout.endswith("minnie won: line: three in a line\n")
+        other = await ask("zoe", tokens["zoe"])
+        assert "the server answers 404: no match of 'zoe' begins with 'aa'" in other.stderr
+        for name, token in (("anna", tokens["zoe"]), ("anna", ""), ("bert", "x")):
+            refused = await ask(name, token)
+            assert refused.code == 1
+            assert "the server answers 401" in refused.stderr
+        assert "404" in (await ask("anna", tokens["anna"], "%")).stderr
+    gone = await ask("anna", "")
+    assert gone.stderr.startswith("arena: no answer from ws://")

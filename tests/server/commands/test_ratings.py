@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from server.store import database as store
+from server.store.database import open_store
+from tests.server.command_line import run
+from tests.server.played import MAXIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
+
+
+@pytest.fixture
+def played(database: str) -> str:
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            for number, how in enumerate([events(MAXIE_WINS), events(NOBODY_WINS), events((), NO_SHOW)]):
+                await keep(engine, day(1 + number), how, match=f"{number:032}")
+
+    anyio.run(fill)
+    return database
+
+
+def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], played: str) -> None:
+    code, out, _ = run(capsys, "ratings", "--db", played)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
+    assert code == 0
+    assert rows[0][:4] == ["#", "game", "bot", "rating"]
+    assert [row[:3] for row in rows[2:]] == [["1", "tictactoe", "anna"], ["2", "tictactoe", "bert"]]
+    assert rows[2][6:] == ["2", "1", "1", "0", "1"]
+    code, out, _ = run(capsys, "ratings", "--db", played, "--game", "riskless", "--json", "-")
+    assert (code, json.loads(out)) == (0, [])
+    code, out, _ = run(capsys, "ratings", "--db", played, "--game", "tictactoe", "--json", "-")
+    anna, bert = json.loads(out)
+    assert (anna["bot"], anna["wins"], anna["draws"], anna["forfeits"]) == ("anna", 1, 1, 1)
+    assert anna["rating"] > 1500 > bert["rating"]
+
+
+def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_differs(
+    capsys: pytest.CaptureFixture[str], played: str
+) -> None:
+    code, out, err = run(capsys, "ratings", "--recompute", "--db", played)
+    assert (code, err) == (0, "recomputed from 3 matches of the journal, with the same result\n")
+    assert "anna" in out
+
+    async def tamper() -> None:
+        async with open_store(played) as engine, engine.begin() as connection:
+            which = store.rating_steps.c.match == f"{1:032}"
+            await connection.execute(sa.update(store.rating_steps).where(which).values(rating=2000.0))
+
+    anyio.run(tamper)
+    code, out, err = run(capsys, "ratings", "--recompute", "--db", played)
+    assert (code, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert f"match {1:032}: anna has" in err
+    assert "the store says 2000.0000" in err
+
+
+def test_a_game_that_is_none_is_bad_usage(capsys: pytest.CaptureFixture[str], played: str) -> None:
+    code, _, err = run(capsys, "ratings", "--db", played, "--game", "chess")
+    assert code == 2
+    assert "there is no game 'chess'; there are hexapawn, riskless, tictactoe" in err
+
+
+def test_it_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Example: arena ratings --game" in run(capsys, "ratings", "--help")[1]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from protocol.record import read, to_line
+from server.store import tokens
+from server.store.database import open_store
+from tests.server.command_line import run
+from tests.server.matches import record
+from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+
+
+@pytest.fixture
+def played(database: str) -> str:
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            await keep(engine, day(1), events(MAXIE_WINS), event="serve")
+            await keep(engine, day(2), events((4,), RESIGNS), event="other")
+            await tokens.create(engine, "anna", "bot")
+
+    anyio.run(fill)
+    return database
+
+
+def test_a_backup_is_restored_elsewhere_and_rates_the_same(
+    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+) -> None:
+    before = run(capsys, "ratings", "--db", played)[1]
+    file = tmp_path / "backup.db"
+    code, out, err = run(capsys, "backup", str(file), "--db", played)
+    assert (code, out, err) == (0, "", f"{file}: matches: 2, finished: 2, tokens: 1\n")
+    code, _, err = run(capsys, "restore", str(file), "--db", other_database)
+    assert (code, err) == (0, "restored matches: 2, finished: 2, tokens: 1\n")
+    assert run(capsys, "ratings", "--recompute", "--db", other_database)[:2] == (0, before)
+    assert run(capsys, "ratings", "--db", f"sqlite:///{file}")[1] == before
+    code, _, err = run(capsys, "restore", str(file), "--db", other_database)
+    assert code == 1
+    assert "has 2 matches and 1 tokens already" in err
+    code, _, err = run(capsys, "backup", str(file), "--db", played)
+    assert code == 1
+    assert f"cannot write {file}: it exists" in err
+
+
+def test_records_go_out_and_in_again(
+    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.jsonl"
+    code, out, err = run(capsys, "export", str(file), "--db", played)
+    assert (code, out, err) == (0, "", f"2 matches are in {file}\n")
+    assert [each.event for each in read(file)] == ["serve", "other"]
+    code, out, err = run(capsys, "export", "-", "--event", "other", "--db", played)
+    assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
+    for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
+        code, _, err = run(capsys, "import", str(file), "--db", other_database)
+        assert code == 0
+        assert err.startswith(told)
+    assert run(capsys, "ratings", "--db", other_database)[1] == run(capsys, "ratings", "--db", played)[1]
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+def test_bad_lines_are_named_by_file_and_number(
+    capsys: pytest.CaptureFixture[str], database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "some.jsonl"
+    file.write_text(f"nonsense\n{to_line(record('good'))}\n{to_line(record('bad', moves=[4, 4]))}\n")
+    code, _, err = run(capsys, "import", str(file), "--db", database)
+    lines = err.splitlines()
+    assert code == 1
+    assert lines[0].startswith(f"{file}, line 1: no record: ")
+    assert lines[1].startswith(f"{file}, line 3: match bad: ")
+    assert lines[2] == "arena: 1 matches are new, 0 were there already, 2 lines are bad"
+
+
+def test_an_export_that_cannot_be_written_leaves_the_one_before(
+    capsys: pytest.CaptureFixture[str], played: str, tmp_path: Path
+) -> None:
+    code, _, err = run(capsys, "export", str(tmp_path / "no" / "all.jsonl"), "--db", played)
+    assert code == 1
+    assert "cannot write" in err
+    assert "No such file" in err
+
+
+@pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
+def test_what_is_not_there_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    database = f"sqlite:///{tmp_path / 'nothere.db'}"
+    code, _, err = run(capsys, command, str(tmp_path / "file"), "--db", database)
+    assert code == 1
+    assert len(err.splitlines()) == 1
+    assert "there is no database" in err if command in {"backup", "export"} else "cannot read" in err
+
+
+@pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
+def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert f"Example: arena {command}" in out

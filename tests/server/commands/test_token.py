@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from server.lobby.accounts import Accounts
+from server.store.database import open_store
+from tests.server.command_line import run
+
+
+def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[str], database: str) -> None:
+    code, out, err = run(capsys, "token", "create", "my bot", "--role", "spectator", "--db", database)
+    assert code == 0
+    assert "shown this once" in err
+
+    async def check(token: str) -> str:
+        async with open_store(database) as engine:
+            return await Accounts(anyone=False, engine=engine).check("my bot", token)
+
+    assert anyio.run(check, out.strip()) == "spectator"
+    code, rotated, _ = run(capsys, "token", "rotate", "my bot", "--db", database)
+    assert anyio.run(check, rotated.strip()) == "spectator"
+    code, out, err = run(capsys, "token", "revoke", "my bot", "--db", database)
+    assert (code, out) == (0, "")
+    code, out, _ = run(capsys, "token", "list", "--db", database, "--json", "-")
+    (listed,) = json.loads(out)
+    assert (listed["name"], listed["role"]) == ("my bot", "spectator")
+    assert listed["created"] <= listed["rotated"] <= listed["revoked"]
+    assert "hash" not in listed
+    shown = run(capsys, "token", "list", "--db", database)[1].splitlines()
+    cells = [cell.strip() for cell in shown[2].strip("|").split("|")]
+    assert cells == [listed[column] for column in ("name", "role", "created", "rotated", "revoked")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (("create", "anna"), 1, "'anna' has a token: rotate it"),
+        (("create", " "), 1, "is no name"),
+        (("create", "bert", "--role", "king"), 2, "king"),
+        (("rotate", "bert"), 1, "'bert' has no token"),
+        (("revoke", "bert"), 1, "'bert' has no token"),
+        (("list", "--db", "mysql://x"), 1, "no database of kind"),
+        (("list", "--db", "sqlite:///nothere.db"), 1, "there is no database nothere.db"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], code: int, why: str
+) -> None:
+    database = f"sqlite:///{tmp_path / 'arena.db'}"
+    run(capsys, "token", "create", "anna", "--db", database)
+    db = () if "--db" in arguments else ("--db", database)
+    ended, _, err = run(capsys, "token", *arguments, *db)
+    assert ended == code
+    assert why in err
+    assert len(err.splitlines()) == 1
+    assert not Path("nothere.db").exists()
+
+
+@pytest.mark.parametrize("command", ["create", "list", "rotate", "revoke"])
+def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, _ = run(capsys, "token", command, "--help")
+    assert code == 0
+    assert f"Example: arena token {command}" in out

@@ -1,0 +1,222 @@
+"""Matches that come about on a running server: by the matchmaker, and by challenge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import AsyncExitStack
+
+import anyio
+import pytest
+
+from protocol.codes import Code, EndReason
+from protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    Decline,
+    End,
+    Error,
+    Listing,
+    Players,
+    Ready,
+    Start,
+    Withdraw,
+)
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from server.host import Host
+from server.lobby.matchmaking import answer_window as courtesy
+from server.lobby.matchmaking.matchmaker import Offer
+from tests.server.matches import game_of
+from tests.server.peer import Peer, dial, enter
+
+FAST = TimeControl.parse("2+0.1")
+TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
+
+
+async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> None:
+    game = game_of()
+    records: list[Record] = []
+    enough = anyio.Event()
+
+    async def tell(record: Record) -> None:
+        records.append(record)
+        if len(records) == 6:
+            enough.set()
+
+    async def bot(name: str) -> None:
+        async with enter(host, name) as peer:
+            while True:
+                await peer.play(game)
+
+    host.on_record = tell
+    host.arranger.offer = Offer(game, FAST, 100, 5000, "open")
+    host.arranger.at_once = 2
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            for name in ("anna", "bert", "carl"):
+                tasks.start_soon(bot, name)
+            await enough.wait()
+            host.arranger.offer = None
+            tasks.cancel_scope.cancel()
+    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in records[:6])
+    assert len(met) == 3
+    assert all(each.result.reason in (EndReason.LINE, EndReason.BOARD_FULL) for each in records[:6])
+
+
+async def test_no_more_matches_are_begun_at_once_than_the_host_wants(host: Host) -> None:
+    async with AsyncExitStack() as stack:
+        peers = [await stack.enter_async_context(enter(host, f"bot {number}")) for number in range(6)]
+        host.arranger.at_once = 2
+        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        begun: list[Peer] = []
+
+        async def wait(peer: Peer) -> None:
+            await peer.hear(Start)
+            begun.append(peer)
+
+        async with anyio.create_task_group() as tasks:
+            for peer in peers:
+                tasks.start_soon(wait, peer)
+            host.lobby.stir()
+            with anyio.fail_after(20):
+                while len(begun) < 4:
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        assert len(host.rooms) == 2
+        host.arranger.offer = None
+
+
+async def test_a_challenge_is_accepted_and_played(host: Host) -> None:
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        await anna.say(Challenge("bert", game="tictactoe", time_control=FAST, seat="minnie"))
+        offered = await bert.hear(Challenged)
+        assert (offered.challenger, offered.seat, offered.rated) == ("anna", "minnie", True)
+        assert (await anna.hear(Challenged)) == offered
+        await bert.say(Accept(offered.challenge))
+        over = await anna.hear(ChallengeOver)
+        assert over.outcome == "accepted"
+        tasks.start_soon(anna.play, game_of())
+        start = await bert.hear(Start)
+        assert (start.match, start.seat) == (over.match, "maxie")
+        await bert.say(Ready(start.match))
+        assert (await bert.play(game_of())).reason is EndReason.LINE
+
+
+@pytest.mark.parametrize("answer", ["decline", "withdraw"])
+async def test_a_challenge_can_be_declined_and_withdrawn(host: Host, answer: str) -> None:
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert:
+        await anna.say(Challenge("bert", game="tictactoe"))
+        id = (await bert.hear(Challenged)).challenge
+        await (bert.say(Decline(id, "busy")) if answer == "decline" else anna.say(Withdraw(id)))
+        for peer in (anna, bert):
+            over = await peer.hear(ChallengeOver)
+            assert over.outcome == ("declined" if answer == "decline" else "withdrawn")
+        await bert.say(Accept(id))
+        assert (await bert.hear(Error)).code is Code.NO_SUCH_CHALLENGE
+
+
+async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(host: Host) -> None:
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+        await bert.say(Browse())
+        assert (await bert.hear(Listing)).challenges == []
+        await anna.say(Challenge(map="path4", time_control=FAST))
+        while not (seen := (await bert.hear(Listing)).challenges):
+            pass
+        await bert.say(Accept(seen[0].challenge))
+        await carl.say(Accept(seen[0].challenge))
+        assert (await bert.hear(ChallengeOver)).outcome == "accepted"
+        assert (await carl.hear(Error)).code is Code.NO_SUCH_CHALLENGE
+        match = (await bert.hear(Start)).match
+        while not (listed := (await bert.hear(Listing)).matches):
+            pass
+        assert [(each.match, each.map) for each in listed] == [(match, "path4")]
+
+
+async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courtesy, "ANSWER", courtesy.ANSWER // 10)
+    host.arranger.at_once = 2
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+        await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))
+        await anna.hear(Challenged)
+        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        host.lobby.stir()
+        first = await bert.hear(Start)
+        assert first.players in (Players("bert", "carl"), Players("carl", "bert"))
+        # Two move on to matches of their own; anna is not held for the 60 s that the challenge is open.
+        async with enter(host, "dora"):
+            with anyio.fail_after(20):
+                players = (await anna.hear(Start)).players
+                assert "anna" in (players.maxie, players.minnie)
+    host.arranger.offer = None
+
+
+async def test_who_leaves_takes_its_challenges_along(host: Host) -> None:
+    async with enter(host, "bert") as bert:
+        async with enter(host, "anna") as anna:
+            await anna.say(Challenge("bert", game="tictactoe"))
+            await bert.hear(Challenged)
+        assert (await bert.hear(ChallengeOver)).outcome == "withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("challenge", "why"),
+    [
+        (Challenge("nobody"), "no bot called 'nobody'"),
+        (Challenge("anna"), "against itself"),
+        (Challenge(game="chess"), "no game is called"),
+        (Challenge(map="nowhere"), "no such map"),
+        (Challenge(map="/etc/passwd.toml"), "a map is named"),
+        (Challenge(map="grid:9999x9999"), "grid:WxH"),
+    ],
+)
+async def test_a_challenge_that_cannot_be_is_refused(host: Host, challenge: Challenge, why: str) -> None:
+    async with enter(host, "anna") as anna:
+        await anna.say(challenge)
+        error = await anna.hear(Error)
+        assert error.code is Code.BAD_CHALLENGE
+        assert why in error.detail
+
+
+async def test_a_bot_is_challenged_only_to_what_it_said_it_plays(host: Host) -> None:
+    token = host.issue_token("bert")
+    async with enter(host, "anna") as anna, dial(host.url) as bert:
+        await bert.hello("bert", token, games=["riskless"], maps=["m1"], time_controls=["1+0"])
+        for challenge, why in (
+            (Challenge("bert", game="tictactoe"), "plays riskless only"),
+            (Challenge("bert", map="m2"), "on m1 only"),
+            (Challenge("bert", map="m1"), "at 1+0 only"),
+        ):
+            await anna.say(challenge)
+            assert why in (await anna.hear(Error)).detail
+        await anna.say(Challenge("bert", map="m1", time_control=TimeControl.parse("1+0")))
+        await bert.hear(Challenged)
+
+
+async def test_two_challenges_accepted_at_once_start_no_more_than_the_bot_takes(host: Host) -> None:
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+        for challenger in (bert, carl):
+            await challenger.say(Challenge("anna", game="tictactoe"))
+        ids = [(await anna.hear(Challenged)).challenge for _ in range(2)]
+        for id in ids:
+            await anna.say(Accept(id))
+        outcomes = [(await anna.hear(ChallengeOver)).outcome for _ in range(2)]
+        assert outcomes == ["accepted", "refused"]
+        assert len(host.lobby.member("anna").matches) == 1
+
+
+async def test_a_bot_that_keeps_failing_is_benched_and_comes_back_when_mended(host: Host) -> None:
+    host.arranger.offer = Offer(game_of(), FAST, 100, 200, "open")
+    with anyio.fail_after(20):
+        async with enter(host, "anna"), enter(host, "bert"):
+            # neither gets ready: both forfeit
+            while not all(host.lobby.member(name).benched for name in ("anna", "bert")):
+                await anyio.sleep(0.02)
+            assert "3 matches in a row forfeited, the last by no_show" in host.lobby.member("anna").benched
+    async with enter(host, "anna"), enter(host, "bert") as bert:
+        await bert.hear(Start)
+        assert (await bert.hear(End)).reason is EndReason.NO_SHOW

@@ -1,0 +1,205 @@
+"""The server's own bots: started when they are asked for, started again, ended with the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from protocol.codes import EndReason
+from protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
+from protocol.timecontrol import TimeControl
+from server.host import Host, open_host
+from server.lobby.house import BadHouse, House, HouseBot, house_bots, open_house
+from server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from server.processes.bot_process import Patience
+from tests.server.fleets import all_gone, processes_of
+from tests.server.matches import game_of
+from tests.server.peer import Peer, dial
+
+RANDOM = house_bots("random")
+ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("20+1"), rated=False)
+QUICK = Patience(backoff=0.05, stop=1, restarts=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "bots"),
+    [
+        ("none", []),
+        ("greedy", [("house-greedy", "greedy")]),
+        (
+            "greedy, alphabeta:depth=6,exact=yes,random",
+            [
+                ("house-greedy", "greedy"),
+                ("house-alphabeta", "alphabeta:depth=6,exact=yes"),
+                ("house-random", "random"),
+            ],
+        ),
+        (
+            "minimax:depth=2,minimax:depth=3",
+            [("house-minimax", "minimax:depth=2"), ("house-minimax-2", "minimax:depth=3")],
+        ),
+        ("bots/my_bot.py:Mine", [("house-my_bot", "bots/my_bot.py:Mine")]),
+    ],
+)
+def test_lists_of_engines(text: str, bots: list[tuple[str, str]]) -> None:
+    assert house_bots(text) == [HouseBot(*each) for each in bots]
+
+
+@pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
+def test_what_is_no_list(text: str) -> None:
+    with pytest.raises(BadHouse, match="write greedy"):
+        house_bots(text)
+
+
+@asynccontextmanager
+async def home(
+    bots: list[HouseBot], notices: list[str] | None = None, **options: Any
+) -> AsyncIterator[tuple[Host, House]]:
+    notice = pytest.fail if notices is None else notices.append
+    async with (
+        open_host(inside=True, **options) as host,
+        open_house(host, bots, guests=True, notice=notice, patience=QUICK) as house,
+    ):
+        host.on_record = lambda record: tell(house, record)
+        yield host, house
+
+
+async def tell(house: House, record: Any) -> None:
+    house.ended(record)
+
+
+async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    async with home(RANDOM) as (host, _), dial(host.url) as guest:
+        await guest.hello("guest-1")
+        await guest.say(Browse())
+        shown = (await guest.hear(Listing)).bots
+        assert [(each.name, each.program, each.house) for each in shown] == [
+            ("house-random", "random", True),
+            ("guest-1", "", False),
+        ]
+        assert not processes_of(mark), "nobody has asked for it"
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+        assert processes_of(mark)
+    assert all_gone(mark, seconds=0.5)
+
+
+async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    notices: list[str] = []
+    async with home(RANDOM, notices) as (host, house), dial(host.url) as guest:
+        await guest.hello("guest-1")
+        assert await house.start_all() is None
+        assert await host.wait_connected("house-random", 20)
+        for each in processes_of(mark):
+            os.kill(each, signal.SIGKILL)
+        with anyio.fail_after(20):
+            while not notices:
+                await anyio.sleep(0.01)
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        await guest.play(game_of())
+    assert notices[0].startswith("bot house-random ended unasked")
+
+
+async def begun(guest: Peer) -> Turn:
+    """A match with the house is under way, and it is the guest's turn."""
+    await guest.say(ASKED)
+    assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+    await guest.say(Ready((await guest.hear(Start)).match))
+    return await guest.hear(Turn)
+
+
+async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    notices: list[str] = []
+    async with home(RANDOM, notices, grace_ms=20_000) as (host, _), dial(host.url) as guest:
+        await guest.hello("guest-1")
+        turn = await begun(guest)
+        for each in processes_of(mark):
+            os.kill(each, signal.SIGKILL)
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+    assert len(notices) == 1
+
+
+async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {"database": f"sqlite:///{tmp_path / 'arena.db'}", "grace_ms": 20_000}
+    async with home(RANDOM, **kept) as (host, _), dial(host.url) as guest:
+        session = (await guest.hello("guest-1")).session
+        turn = await begun(guest)
+    async with home(RANDOM, going_on=OPEN_EVENT, **kept) as (host, _), dial(host.url) as guest:
+        assert host.resumed == 1
+        await guest.hello("guest-1", session=session)
+        await guest.say(Ready((await guest.hear(Start)).match))
+        assert (await guest.hear(Turn)).moves == turn.moves
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+def move_after(turn: Turn) -> Move:
+    """The first legal move."""
+    game = game_of()
+    position = game.start()
+    for move in turn.moves:
+        position = game.play(position, game.move_from_data(move))
+    return Move(turn.match, turn.ply, game.move_to_data(game.moves(position)[0]))
+
+
+async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
+    notices: list[str] = []
+    async with home(house_bots("random,nonsense"), notices) as (host, house), dial(host.url) as guest:
+        await guest.hello("guest-1")
+        await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
+        over = await guest.hear(ChallengeOver)
+        assert (over.outcome, over.detail) == ("withdrawn", "house-nonsense cannot be started")
+        refused = await house.start_all()
+        assert refused is not None
+        assert "no engine is called 'nonsense'" in refused
+        assert set(host.lobby.house) == {"house-random"}
+    assert len(notices) == 1
+    assert "no engine is called 'nonsense'" in notices[0]
+
+
+async def test_with_tls_the_house_comes_in_by_a_door_of_its_own(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
+    await anyio.run_process([*made, "-keyout", str(key), "-out", str(cert)])
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(cert, key)
+    trusting = ssl.create_default_context(cafile=cert)
+    async with (
+        home(RANDOM, tls=tls, host="0.0.0.0", trusted_proxies=["127.0.0.1"]) as (host, _),
+        dial(
+            host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
+        ) as guest,
+    ):
+        assert host.url.startswith("wss://")
+        assert host.inside_url.startswith("ws://127.0.0.1:")
+        await guest.hello("guest-1")
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        await guest.play(game_of())

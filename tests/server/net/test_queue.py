@@ -1,0 +1,41 @@
+"""The lane: one piece of work at a time, and nobody holds up another."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from server.net.queue import Lane
+
+
+async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
+    taken: list[int] = []
+    lane, done, loop = Lane(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
+    faults: list[Any] = []
+    loop.set_exception_handler(lambda _loop, context: faults.append(context["exception"]))
+
+    def step(number: int) -> None:
+        taken.append(number)
+        if number == 1:
+            raise ValueError("a fault")
+        if number == 3:
+            done.set()
+
+    for number in range(4):
+        lane.enter("10.0.0.1", lambda number=number: step(number))  # type: ignore[misc]
+    await asyncio.sleep(0)
+    assert taken == [0], "the others have their turns later"
+    await asyncio.wait_for(done.wait(), 10)
+    assert taken == [0, 1, 2, 3]
+    assert [str(each) for each in faults] == ["a fault"]
+
+
+async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
+    taken: list[str] = []
+    lane, done = Lane(lambda: 0.001), asyncio.Event()
+    for _ in range(100):
+        lane.enter("10.0.0.1", lambda: taken.append("crowd"))
+    lane.enter("10.0.0.2", lambda: taken.append("anna"))
+    lane.enter("10.0.0.2", done.set)
+    await asyncio.wait_for(done.wait(), 10)
+    assert taken == ["crowd", "anna", "crowd"]

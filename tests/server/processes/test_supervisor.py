@@ -1,0 +1,117 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from server.processes import supervisor as leash
+
+GRANDCHILD = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); "
+
+
+@contextmanager
+def leashed(*command: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", leash.__file__, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        with process:
+            yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a dead one that nobody has reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(pid: int) -> bool:
+    """Whether a process that was told to die is dead within the few ms that this takes."""
+    for _ in range(200):
+        if not is_alive(pid):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("code", "seen"), [("raise SystemExit(3)", 3), ("pass", 0), ("import os; os.abort()", 134)]
+)
+def test_the_exit_code_is_the_commands(code: str, seen: int) -> None:
+    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+        assert process.wait(10) == seen
+
+
+def test_output_and_environment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_TEST", "seen")
+    code = "import os, sys; print(os.environ['ARENA_TEST']); print(sys.stdin.read() == '', file=sys.stderr)"
+    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+        assert process.stdout is not None
+        assert sorted(process.stdout.read().split()) == ["True", "seen"]
+
+
+def test_a_command_that_is_not_there() -> None:
+    with leashed("no-such-program") as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
+        assert process.wait(10) == leash.CANNOT_START
+
+
+def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
+    code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);" + GRANDCHILD + "time.sleep(60)"
+    with leashed(sys.executable, "-c", code) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        grandchild = int(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(10) == 128 + signal.SIGKILL
+    assert gone(grandchild)
+
+
+def test_what_the_command_leaves_behind_goes_with_it() -> None:
+    with leashed(sys.executable, "-c", GRANDCHILD) as process:
+        assert process.stdout is not None
+        grandchild = int(process.stdout.readline())
+        assert process.wait(10) == 0
+    assert gone(grandchild)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
+    code = (
+        f"import signal, sys, time; signal.signal({number:d}, lambda *_: sys.exit(7));"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(10) == 7
+
+
+def test_kill_9_of_the_starter_kills_the_command() -> None:
+    starter = (
+        "import subprocess, sys;"
+        f"p = subprocess.Popen([sys.executable, {leash.__file__!r}, 'sh', '-c', 'echo $$; exec sleep 60'],"
+        " stdin=subprocess.PIPE); p.wait()"
+    )
+    with subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        assert is_alive(pid)
+        os.kill(process.pid, signal.SIGKILL)
+    assert gone(pid)

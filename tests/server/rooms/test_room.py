@@ -1,0 +1,190 @@
+"""The room: one event at a time through referee and journal, and an end that always comes."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from games.core import Player
+from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
+from match.referee import Terms
+from protocol.codes import Code, EndReason
+from protocol.messages import Accepted, End, ServerMessage, Start, Turn
+from server.net.loop_watch import LoopWatch
+from server.rooms.member import Member
+from server.rooms.room import INBOX, Room
+from server.store import database as store
+from server.store.journal.journal import Journal
+from server.store.journal.reader import events_of, records_of
+from server.store.journal.recovery import Past, unfinished
+from tests.server.matches import terms
+
+Message = TypeVar("Message", bound=ServerMessage)
+
+
+@dataclass(eq=False)
+class Line:
+    """Where a bot hears: what it was told, in order."""
+
+    told: list[ServerMessage] = field(default_factory=list)
+    lag: int = 0
+
+    def tell(self, message: ServerMessage) -> None:
+        self.told.append(message)
+
+    def dismiss(self, code: Code) -> None:
+        raise AssertionError(code)
+
+    def of(self, kind: type[Message]) -> list[Message]:
+        return [each for each in self.told if isinstance(each, kind)]
+
+
+@asynccontextmanager
+async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
+    journal = Journal(engine)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(journal.run)
+        yield journal
+        tasks.cancel_scope.cancel()
+
+
+def make_room(journal: Journal, given: Terms, past: Past | None = None) -> tuple[Room, dict[Player, Line]]:
+    lines = {player: Line() for player in Player}
+    members = {player: Member(str(player), outlet=line) for player, line in lines.items()}
+    return Room(given, "test", members, journal, LoopWatch(), past=past), lines
+
+
+async def opened(room: Room, line: Line) -> None:
+    while not line.of(Start):
+        await anyio.sleep(0.001)
+
+
+async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) -> None:
+    async with store.open_store(database) as engine, journal_of(engine) as journal:
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            for player in Player:
+                assert await room.post(GotReady(player), 1)
+            while not lines[Player.MAXIE].of(Turn):
+                await anyio.sleep(0.001)
+            assert await room.post(Moved(Player.MAXIE, 0, 4, None), 2)
+            assert not lines[Player.MAXIE].of(Accepted), "told before it was written"
+            while not lines[Player.MAXIE].of(Accepted):
+                await anyio.sleep(0.001)
+            kept = [event for _, event in await events_of(engine, room.terms.match)]
+            assert kept[-1] == Moved(Player.MAXIE, 0, 4, None)
+            assert await room.post(Resigned(Player.MINNIE), 3)
+    assert lines[Player.MAXIE].of(End) == lines[Player.MINNIE].of(End)
+    assert room.record().result.reason is EndReason.RESIGNATION
+
+
+async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) -> None:
+    async with store.open_store(database) as engine, journal_of(engine) as journal:
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            for player in Player:
+                await room.post(GotReady(player), 1)
+            # All at once, and none of them waits for the one before.
+            for ply, move in enumerate((0, 3, 1, 4, 2)):
+                await room.post(Moved((Player.MAXIE, Player.MINNIE)[ply % 2], ply, move, None), 2)
+    assert [each.move for each in room.record().moves] == [0, 3, 1, 4, 2]
+    assert room.record().result.reason is EndReason.LINE
+    assert not await room.post(Resigned(Player.MAXIE), 3), "a room that is over takes nothing"
+
+
+async def test_who_floods_a_room_waits(database: str) -> None:
+    async with store.open_store(database) as engine:
+        journal = Journal(engine)  # that does not run yet: the first event stays on its way
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await anyio.wait_all_tasks_blocked()
+            for _ in range(INBOX):
+                assert not room.full
+                await room.post(GotReady(Player.MAXIE), 1)
+            assert room.full
+            with anyio.move_on_after(0.01) as waiting:
+                await room.post(GotReady(Player.MAXIE), 1)
+            assert waiting.cancelled_caught
+            tasks.start_soon(journal.run)
+            with anyio.fail_after(10):
+                await room.post(Resigned(Player.MAXIE), 2)
+                while not lines[Player.MINNIE].of(End):
+                    await anyio.sleep(0.001)
+            tasks.cancel_scope.cancel()
+
+
+async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_path: Path) -> None:
+    async with (
+        store.open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        journal_of(engine) as journal,
+    ):
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            async with engine.begin() as connection:
+                refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+                await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON batches {refusal}"))
+            await room.post(GotReady(Player.MAXIE), 1)
+    assert room.record().result.reason is EndReason.SERVER_FAULT
+    assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2
+
+
+async def test_a_record_is_kept_as_soon_as_the_store_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.rooms.room.KEEP_AGAIN", (0.01,) * 1000)
+    async with (
+        store.open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        journal_of(engine) as journal,
+    ):
+        room, lines = make_room(journal, terms())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("ALTER TABLE matches RENAME TO away"))
+            await room.post(Resigned(Player.MAXIE), 1)
+            with anyio.fail_after(10):
+                while not lines[Player.MAXIE].of(End):
+                    await anyio.sleep(0.001)
+            await anyio.sleep(0.05)  # some tries
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("ALTER TABLE away RENAME TO matches"))
+        kept = await records_of(engine, room.event)
+    assert [record.result.reason for record in kept] == [EndReason.RESIGNATION]
+
+
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: bool) -> None:
+    """`ended`: the server was killed between a match's last event and its record."""
+    given = terms(grace=30_000)
+    async with store.open_store(database) as engine, journal_of(engine) as journal:
+        journal.open_match(given, "test", "2026-11-20T12:00:00Z")
+        events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE), TurnLeft(0)]
+        if ended:
+            events.append(Resigned(Player.MAXIE))
+        for seq, event in enumerate(events, 1):
+            journal.append(given.match, seq, seq, event)
+        await journal.drain()
+        [past] = await unfinished(engine, "test")
+        room, _ = make_room(journal, given, past)
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(room.run)
+                if not ended:
+                    await anyio.wait_all_tasks_blocked()
+                    await room.post(Resigned(Player.MAXIE), 10)
+        assert room.record().result.reason is EndReason.RESIGNATION
+        assert not await unfinished(engine, "test")

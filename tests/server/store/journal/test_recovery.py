@@ -1,0 +1,97 @@
+"""What the store knows of before: the unfinished matches of an event, and their bots' sessions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from games.core import Player
+from match.events import GotReady, Opened
+from server.rooms.member import secret_hash
+from server.store import database as store
+from server.store.journal.journal import Journal
+from server.store.journal.recovery import kept_sessions, tidy, unfinished
+from tests.server.matches import record, terms
+
+
+async def test_unfinished_matches_come_back_with_all_that_happened(database: str) -> None:
+    asked = replace(terms(game="riskless"), match="open")
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
+            journal.open_match(replace(asked, match=match), event, "2026-11-20T12:00:00Z", rated=True)
+            journal.append(match, 0, 5, Opened())
+            journal.append(match, 1, 7, GotReady(Player.MINNIE))
+        journal.close_match(record("over"))
+        await journal.drain()
+        (past,) = await unfinished(engine, "serve")
+        tasks.cancel_scope.cancel()
+    assert replace(past.terms, game=asked.game) == asked
+    assert past.terms.game.setup() == asked.game.setup()
+    assert (past.event, past.started, past.rated) == ("serve", "2026-11-20T12:00:00Z", True)
+    assert past.events == [(5, Opened()), (7, GotReady(Player.MINNIE))]
+
+
+async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        for server in ("north", "south"):
+            journal = Journal(engine, server=server)
+            tasks.start_soon(journal.run)
+            journal.open_match(replace(terms(), match=f"of the {server}"), "serve", "2026-11-20T12:00:00Z")
+            await journal.drain()
+        found = {server: await unfinished(engine, "serve", server) for server in ("north", "south", "")}
+        tasks.cancel_scope.cancel()
+    assert {server: [past.terms.match for past in pasts] for server, pasts in found.items()} == {
+        "north": ["of the north"],
+        "south": ["of the south"],
+        "": [],
+    }
+
+
+async def test_what_is_in_batches_is_found_for_all_matches_and_kept_until_it_is_not_needed(
+    database: str,
+) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine, server="north")
+        tasks.start_soon(journal.run)
+        names = [f"match {number}" for number in range(7)]
+        for name in names:
+            journal.open_match(replace(terms(), match=name), "serve", "2026-11-20T12:00:00Z")
+        for seq in range(1, 5):
+            for name in names[: 2 * seq]:
+                journal.append(name, seq, seq, Opened())
+            await journal.drain()
+        for name in names[1:]:
+            await journal.durable(journal.close_match(record(name)))
+        for rows in (4, 0):
+            assert [
+                (past.terms.match, past.events) for past in await unfinished(engine, "serve", "north")
+            ] == ([("match 0", [(seq, Opened()) for seq in range(1, 5)])] if rows else [])
+            await tidy(engine)
+            async with engine.connect() as connection:
+                assert len((await connection.execute(sa.select(store.batches))).all()) == rows
+            if rows:
+                await journal.durable(journal.close_match(record("match 0")))
+        tasks.cancel_scope.cancel()
+
+
+async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database: str) -> None:
+    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        for secret in ("first", "second"):
+            journal.keep_session("anna", secret_hash(secret))
+            await journal.drain()
+        known = await kept_sessions(engine, ["anna", "bert"])
+        tasks.cancel_scope.cancel()
+    assert known == {"anna": secret_hash("second")}
+
+
+@pytest.mark.parametrize("names", [[], ["nobody"]])
+async def test_nobody_is_known_of_whom_nothing_was_kept(database: str, names: list[str]) -> None:
+    async with store.open_store(database) as engine:
+        assert await kept_sessions(engine, names) == {}

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import asdict, replace
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from protocol.codes import EndReason
+from protocol.messages import Players
+from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
+from server.store import archive
+from server.store import database as store
+from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
+from server.store.database import open_store
+from server.store.journal.reader import records_of
+from server.store.ratings import refresh, standings
+from server.store.recompute import recompute
+from tests.server.matches import record
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
+
+
+async def exported(engine: AsyncEngine, event: str | None = None) -> list[bytes]:
+    return [line.encode() async for line in export_lines(engine, event)]
+
+
+def line(kept: Record) -> bytes:
+    return to_line(kept).encode()
+
+
+async def fill(engine: AsyncEngine) -> list[Record]:
+    kinds = [events(MAXIE_WINS), events((4,), RESIGNS), events((), NO_SHOW), events((4,), FAILS)]
+    return [
+        await keep(engine, day(9 - number), kind, rated=number != 1, event="one" if number else "other")
+        for number, kind in enumerate(kinds)
+    ]
+
+
+async def test_what_is_exported_and_imported_is_the_same_and_rates_the_same(
+    database: str, other_database: str
+) -> None:
+    async with open_store(database) as engine, open_store(other_database) as other:
+        records = await fill(engine)
+        lines = await exported(engine)
+        assert [from_line(each) for each in lines] == records[::-1]
+        assert await import_lines(other, lines) == Imported(added=4)
+        assert await exported(other) == lines
+        assert await records_of(other, "other") == records[:1]
+        for each in (engine, other):
+            await refresh(each)
+        assert await standings(other) == await standings(engine) != []
+        assert (await recompute(other)).imported == 3
+
+
+async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(database: str) -> None:
+    async with open_store(database) as engine:
+        records = await fill(engine)
+        await keep(engine, day(20), events((4,)))
+        change = sa.update(store.matches).where(store.matches.c.finished == day(20))
+        async with engine.begin() as connection:
+            await connection.execute(change.values(record=None, finished=None))
+        assert len(await exported(engine)) == 4
+        assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
+
+
+async def test_importing_twice_changes_nothing(database: str) -> None:
+    async with open_store(database) as engine:
+        lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
+        assert await import_lines(engine, lines) == Imported(added=2, known=1)
+        before = await exported(engine)
+        assert await import_lines(engine, lines) == Imported(added=0, known=3)
+        assert await exported(engine) == before
+
+
+async def test_a_file_longer_than_a_chunk_goes_in_whole(database: str) -> None:
+    async with open_store(database) as engine:
+        lines = [line(record(f"{number:032}")) for number in range(2 * archive.CHUNK + 5)]
+        done = await import_lines(engine, [*lines, lines[0]])
+        assert (done.added, done.known, done.bad) == (len(lines), 1, {})
+
+
+async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
+    async with open_store(database) as engine:
+        await import_lines(engine, [line(record("known"))])
+        running = await keep(engine, day(1), events((4,)), match="running")
+        async with engine.begin() as connection:
+            change = sa.update(store.matches).where(store.matches.c.match == "running")
+            await connection.execute(change.values(record=None, finished=None))
+        done = await import_lines(
+            engine,
+            [
+                b"{}",
+                line(record("good")),
+                line(replace(record("known"), event="changed")),
+                line(running),
+                line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
+            ],
+        )
+    assert done.added == 1
+    assert {number: why for number, why in done.bad.items() if number > 1} == {
+        3: "match known is in the store already, as another record",
+        4: "match running is in progress in this store",
+        5: "match liar: it says minnie wins by line, but its moves say maxie wins by line",
+    }
+    assert done.bad[1].startswith("no record: ")
+
+
+def test_a_record_that_says_not_when_it_finished_finished_no_earlier_than_its_moves_take() -> None:
+    slow = replace(record(), moves=[RecordedMove(4, 61_500.0)], started="2026-11-20T12:00:00Z")
+    assert read_line(line(slow)).finished == "2026-11-20T12:01:01.500Z"
+    assert read_line(line(slow)).rated is False
+
+
+_GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"match": "a\0b"}, "`match` must be"),
+        ({"match": ""}, "`match` must be"),
+        ({"match": "m" * 65}, "`match` must be"),
+        ({"event": "e" * 129}, "too long"),
+        ({"event": "line\nbreak"}, "cannot be printed"),
+        ({"game": "g" * 65}, "too long"),
+        ({"game": "chess"}, "no game is called"),
+        ({"players": Players("anna", " bert")}, "player's name"),
+        ({"players": Players("anna", "b" * 65)}, "player's name"),
+        ({"started": "yesterday"}, "`started` is no time"),
+        ({"started": "2026-11-20T25:00:00Z"}, "`started` is no time"),
+        ({"started": "2026-11-20T12:00:00+01:00"}, "`started` is no time"),
+        ({"finished": "2026-11-20T12:00:00Z"}, "`finished` is no time"),
+        ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "longer than time"),
+        ({"time_control": "1 hour"}, "no time control"),
+        ({"result": Result("maxie", EndReason.LINE)}, "its moves say minnie wins"),
+        ({"format": "arena-record/2"}, "no record"),
+    ],
+)
+def test_what_the_store_could_not_hold_or_the_rules_do_not_bear_out_is_refused(
+    change: dict[str, object], why: str
+) -> None:
+    whole = Archived(**{**asdict(_GOOD), **change})
+    with pytest.raises(BadRecord, match=why):
+        read_line(msgspec.json.encode(whole))
+
+
+@pytest.mark.parametrize("junk", [b"\xff\xfe", b"[" * 100_000, b'{"match": "\\ud800"}', b"null"])
+def test_what_is_no_json_of_a_record_is_refused(junk: bytes) -> None:
+    with pytest.raises(BadRecord, match="no record"):
+        read_line(junk)

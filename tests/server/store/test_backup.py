@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from match.events import TurnLeft
+from server.store import backup as backing
+from server.store import database as store
+from server.store import migrations, tokens
+from server.store.backup import Contents, backup, restore
+from server.store.database import StoreError, open_store
+from server.store.journal.journal import Journal
+from server.store.journal.reader import events_of
+from server.store.ratings import refresh
+from tests.server.matches import terms
+from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+
+
+async def fill(engine: AsyncEngine) -> None:
+    await keep(engine, day(1), events(MAXIE_WINS))
+    await keep(engine, day(2), events((4,), RESIGNS))
+    await tokens.create(engine, "anna", "bot")
+    await tokens.create(engine, "müller", "admin")
+    async with engine.begin() as connection:
+        change = store.insert_or_update(engine.dialect.name, store.sessions)
+        await connection.execute(change, [{"name": "anna", "hash": "x"}])
+    await refresh(engine)
+
+
+async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
+    async with engine.connect() as connection:
+        return {
+            table.name: [
+                tuple(row)
+                for row in await connection.execute(sa.select(table).order_by(*table.primary_key.columns))
+            ]
+            for table in store.metadata.sorted_tables
+        }
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+async def test_a_backup_holds_everything_and_can_be_served_from(database: str, tmp_path: Path) -> None:
+    file = tmp_path / "backup.db"
+    async with open_store(database) as engine:
+        await fill(engine)
+        assert await backup(database, file) == Contents(matches=2, finished=2, tokens=2)
+        before = await everything(engine)
+    assert names_in(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
+    async with open_store(f"sqlite:///{file}") as engine:
+        assert await everything(engine) == before
+
+
+async def test_a_backup_can_be_restored_into_either_kind_of_store(
+    database: str, other_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup.db"
+    async with open_store(database) as engine:
+        await fill(engine)
+        before = await everything(engine)
+        await backup(database, file)
+    contents = await anyio.Path(file).read_bytes()
+    for url in (other_database, f"sqlite:///{tmp_path / 'restored.db'}"):
+        async with open_store(url) as engine:
+            assert (await restore(engine, file)).matches == 2
+            assert await everything(engine) == before
+            with pytest.raises(StoreError, match="the store has 2 matches and 2 tokens already"):
+                await restore(engine, file)
+            assert await everything(engine) == before
+    assert await anyio.Path(file).read_bytes() == contents
+
+
+async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_path: Path) -> None:
+    appended = 0
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        tasks.start_soon(journal.run)
+        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+
+        async def write() -> None:
+            nonlocal appended
+            while True:
+                await journal.durable(journal.append("m" * 32, appended, appended, TurnLeft(appended)))
+                appended += 1
+
+        tasks.start_soon(write)
+        for number in range(4):
+            while appended < 20 * number:
+                await checkpoint()
+            before = appended
+            file = tmp_path / f"backup-{number}.db"
+            await backup(database, file)
+            after = appended
+            async with open_store(f"sqlite:///{file}") as copied:
+                found = [at for at, _ in await events_of(copied, "m" * 32)]
+            assert found == list(range(len(found)))
+            # one may be committed whose writer has not been told yet
+            assert before <= len(found) <= after + 1
+        tasks.cancel_scope.cancel()
+
+
+async def test_more_rows_than_are_held_at_once_are_all_copied(
+    postgresql_database: str, tmp_path: Path
+) -> None:
+    async with open_store(postgresql_database) as engine:
+        rows = [{"name": f"bot {number}", "hash": "x"} for number in range(2 * backing.CHUNK + 1)]
+        async with engine.begin() as connection:
+            await connection.execute(sa.insert(store.sessions), rows)
+        await backup(postgresql_database, tmp_path / "backup.db")
+        async with open_store(f"sqlite:///{tmp_path / 'backup.db'}") as copied:
+            assert await everything(copied) == await everything(engine)
+
+
+async def test_a_file_that_is_there_is_never_written_over(database: str, tmp_path: Path) -> None:
+    file = tmp_path / "backup.db"
+    file.write_text("precious")
+    async with open_store(database):
+        with pytest.raises(FileExistsError, match="name another file"):
+            await backup(database, file)
+    assert file.read_text() == "precious"
+
+
+async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "no.db").write_text("not a database, whatever its name says" * 50)
+    with pytest.raises(StoreError, match="not a database"):
+        await backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
+    assert names_in(tmp_path) == {"no.db"}
+
+
+async def test_a_store_of_another_version_is_backed_up_by_sqlite_as_it_is_and_not_from_postgresql(
+    database: str, tmp_path: Path
+) -> None:
+    async with open_store(database) as engine, engine.begin() as connection:
+        await connection.execute(store.about.update().values(schema_version=99))
+    file = tmp_path / "backup.db"
+    if database.startswith("sqlite"):
+        await backup(database, file)
+        with sqlite3.connect(file) as found:
+            assert found.execute("SELECT schema_version FROM about").fetchall() == [(99,)]
+        found.close()
+    else:
+        with pytest.raises(
+            StoreError, match=f"schema 99, and this program copies schema {migrations.SCHEMA_VERSION}"
+        ):
+            await backup(database, file)
+
+
+@pytest.mark.parametrize("content", [b"not a database, whatever its name says" * 50, b""])
+async def test_what_is_no_backup_is_not_restored(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "backup.db").write_bytes(content)
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        with pytest.raises(StoreError):
+            await restore(engine, tmp_path / "backup.db")
+        assert (await everything(engine))["matches"] == []

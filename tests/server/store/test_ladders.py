@@ -1,0 +1,110 @@
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from match.events import Opened
+from server.store.database import open_store
+from server.store.journal.reader import events_of
+from server.store.ladders import CannotResume, claimed, finish, read, set_bots
+from tests.server.journals import playing
+from tests.server.matches import terms
+
+PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
+
+
+def url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'arena.db'}"
+
+
+async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Path) -> None:
+    async with open_store(url(tmp_path)) as engine:
+        async with claimed(engine, "ladder", None, "ladder-1", PLAN) as first:
+            assert first.event == "ladder-1"
+        async with claimed(engine, "ladder", None, "ladder-2", PLAN) as again:
+            assert (again.event, again.uid, again.finished) == ("ladder-1", first.uid, None)
+        async with claimed(engine, "match", None, "match-1", PLAN) as other:
+            assert other.uid != first.uid, "another command has events of its own"
+        await finish(engine, "ladder-1")
+        async with claimed(engine, "ladder", None, "ladder-2", PLAN) as new:
+            assert new.event == "ladder-2"
+        kept = await read(engine, "ladder-1")
+        assert kept is not None
+        assert kept.finished is not None
+        assert await read(engine, "none") is None
+
+
+async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
+    async with open_store(url(tmp_path)) as engine, open_store(url(tmp_path)) as another:
+        async with claimed(engine, "ladder", "spring", "x", PLAN):
+            with pytest.raises(CannotResume, match="event spring is being played by another process"):
+                async with claimed(another, "ladder", "spring", "x", PLAN):
+                    raise AssertionError
+            async with claimed(another, "ladder", "autumn", "x", PLAN) as kept:
+                assert kept.event == "autumn"
+        async with claimed(another, "ladder", "spring", "x", PLAN) as kept:
+            assert kept.plan == PLAN
+
+
+async def test_what_differs_is_said(tmp_path: Path) -> None:
+    async with open_store(url(tmp_path)) as engine:
+        async with claimed(engine, "ladder", None, "ladder-1", PLAN):
+            pass
+        other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
+        with pytest.raises(CannotResume) as refused:
+            async with claimed(engine, "ladder", None, "x", other):
+                raise AssertionError
+        assert str(refused.value) == (
+            "event ladder-1 was begun with another plan: bots was a = greedy, b = random, now b = random, a = greedy;"
+            " finish it with its own plan, or name a new one with --event"
+        )
+
+
+async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -> None:
+    plan = {"rounds": 2, "bots": {}}
+    async with open_store(url(tmp_path)) as engine:
+        async with claimed(engine, "ladder", "spring", "x", plan):
+            await set_bots(engine, "spring", ["a", "b"])
+        async with claimed(engine, "ladder", "spring", "x", plan) as kept:
+            assert list(kept.plan["bots"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("turns", range(0, 24, 2))
+async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, turns: int) -> None:
+    async with open_store(url(tmp_path)) as engine:
+        await engine.dispose()  # so that each look begins with a new connection
+
+        before = asyncio.all_tasks()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read, engine)
+            for _ in range(turns):
+                await checkpoint()
+            tasks.cancel_scope.cancel()
+        # Else somebody closes the connection in the background, or nobody does.
+        assert asyncio.all_tasks() == before
+
+
+async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_again(database: str) -> None:
+    async with open_store(database) as engine:
+        for number in (1, 2):
+            async with claimed(engine, "ladder", "spring", "x", PLAN), playing(engine) as journal:
+                for match, event in (("m" * 32, "spring"), ("other", "serve")):
+                    assert [at for at, _ in await events_of(engine, match)] == (
+                        [1, 2] if number == 2 and event == "serve" else []
+                    )
+                    if event == "spring" or number == 1:
+                        journal.open_match(
+                            dataclasses.replace(terms(), match=match), event, "2026-11-20T12:00:00Z"
+                        )
+                        for seq in (1, 2):
+                            journal.append(match, seq, number * seq, Opened())
+                await journal.drain()
+                assert [at for at, _ in await events_of(engine, "m" * 32)] == [number, 2 * number]
+        async with playing(engine) as journal:
+            await journal.durable(journal.append("other", 3, 3, Opened()))
+        await finish(engine, "spring")
+        assert [at for at, _ in await events_of(engine, "other")] == [1, 2, 3]

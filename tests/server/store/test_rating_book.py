@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from rating.glicko import Rating
+from rating.steps import Step
+from server.store import rating_book
+from server.store.database import StoreError, open_store
+from server.store.journal.writer import open_writer
+from server.store.rating_book import RatingBook
+from server.store.ratings import Write, ratings_of
+from tests.server.databases import Postgresql
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
+
+
+@asynccontextmanager
+async def running(engine: AsyncEngine, write: Write | None = None) -> AsyncIterator[RatingBook]:
+    async with anyio.create_task_group() as tasks:
+        book = RatingBook(engine, write)
+        tasks.start_soon(book.run)
+        yield book
+        tasks.cancel_scope.cancel()
+
+
+async def until_rated(book: RatingBook, bot: str, rating: float) -> None:
+    with anyio.fail_after(20):
+        while book.rating("tictactoe", bot) != rating:
+            await anyio.sleep(0.02)
+
+
+async def until_moved(book: RatingBook, bot: str) -> None:
+    with anyio.fail_after(20):
+        while book.rating("tictactoe", bot) == Rating().rating:
+            await anyio.sleep(0.02)
+
+
+async def test_the_book_has_what_is_in_the_store_and_follows_what_finishes(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        async with running(engine) as book:
+            assert book.rating("tictactoe", "anna") == Rating().rating
+            await until_moved(book, "anna")
+            first = await ratings_of(engine, "tictactoe", ["anna", "bert"])
+            assert book.rating("tictactoe", "anna") == first["anna"].rating > 1500
+            assert book.rating("tictactoe", "bert") == first["bert"].rating < 1500
+            assert book.rating("riskless", "anna") == 1500
+            for maxie, minnie in (("carl", "anna"), ("bert", "dora")):
+                book.note(await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie))
+            with anyio.fail_after(20):
+                while book.rating("tictactoe", "dora") == 1500 or book.rating("tictactoe", "carl") == 1500:
+                    await anyio.sleep(0.02)
+            for bot, rating in (
+                await ratings_of(engine, "tictactoe", ["anna", "bert", "carl", "dora"])
+            ).items():
+                assert book.rating("tictactoe", bot) == rating.rating
+
+
+async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp_path: Path) -> None:
+    looked: list[str] = []
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, open_writer(engine) as writer:
+        # Counting is the writer's; what the engine itself is asked for, the event loop pays for.
+        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: looked.append(told[2]))
+        early = await keep(engine, day(1), events(MAXIE_WINS))
+        async with running(engine, writer.write) as book:
+            await until_moved(book, "anna")
+            looked.clear()
+            book.note(early)
+            for number, bot in enumerate(("carl", "dora"), 2):  # when dora's is counted, carl's is done with
+                book.note(await keep(engine, day(number), events(MAXIE_WINS), maxie=bot))
+                await until_moved(book, bot)
+    assert looked
+    assert not [statement for statement in looked if "rating_steps" in statement]
+
+
+async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+
+        async def closed(_work: object) -> list[Step]:
+            tasks.cancel_scope.cancel()
+            raise StoreError("the journal is closed")
+
+        tasks.start_soon(RatingBook(engine, closed).run)
+    assert not caplog.records
+
+
+async def test_a_void_match_moves_nobody(database: str) -> None:
+    async with open_store(database) as engine, running(engine) as book:
+        book.note(await keep(engine, day(1), events((4,), FAILS)))
+        book.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"))
+        await until_rated(book, "anna", (await _soon(engine, "anna")).rating)
+        assert book.rating("tictactoe", "bert") == 1500
+
+
+async def _soon(engine: AsyncEngine, bot: str) -> Rating:
+    with anyio.fail_after(20):
+        while (found := (await ratings_of(engine, "tictactoe", [bot]))[bot]) == Rating():
+            await anyio.sleep(0.02)
+    return found
+
+
+async def test_a_database_that_is_down_makes_the_ratings_wait(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    async with open_store(url) as engine:
+        record = await keep(engine, day(1), events(MAXIE_WINS))
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        async with running(engine) as book:
+            book.note(record)
+            with anyio.fail_after(20):
+                while "the ratings wait" not in caplog.text:
+                    await anyio.sleep(0.02)
+            await anyio.to_thread.run_sync(own_postgresql.start)
+            with anyio.fail_after(20 + rating_book.PAUSE_SECONDS):
+                while book.rating("tictactoe", "anna") == 1500:
+                    await anyio.sleep(0.02)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from protocol.record import Record
+from rating.glicko import Rating
+from rating.steps import Rater, Step
+from server.store import ratings as rating_store
+from server.store.database import open_store, rating_steps
+from server.store.ratings import ratings_of, refresh, standings, step_of
+from tests.server.played import (
+    FAILS,
+    MAXIE_WINS,
+    MINNIE_WINS,
+    NO_SHOW,
+    NOBODY_WINS,
+    RESIGNS,
+    day,
+    events,
+    keep,
+)
+
+
+async def steps_in(engine: AsyncEngine) -> list[Step]:
+    query = sa.select(rating_steps).order_by(
+        rating_steps.c.finished, rating_steps.c.match, rating_steps.c.seat
+    )
+    async with engine.connect() as connection:
+        return [step_of(row) for row in (await connection.execute(query)).all()]
+
+
+def steps_of(played: list[tuple[str, Record]]) -> list[Step]:
+    """What counting all matches in their order at once gives: the oracle."""
+    rater = Rater()
+    ordered = sorted(played, key=lambda each: (each[0], each[1].match))
+    return [step for finished, record in ordered for step in rater.count(record, finished)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_in_whatever_order_matches_come_the_steps_are_those_of_their_order(
+    database: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    waiting: list[tuple[str, dict[str, Any]]] = []
+    for number in range(24):
+        maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+        how = chance.choice(
+            [
+                events(MAXIE_WINS),
+                events(MINNIE_WINS),
+                events(NOBODY_WINS),
+                events((4,), RESIGNS),
+                events((4,), FAILS),
+                events((), NO_SHOW),
+            ]
+        )
+        # some finish at the very same time
+        at = day(1 + chance.randrange(5), second=chance.randrange(3))
+        waiting.append((at, {"happened": how, "maxie": maxie, "minnie": minnie, "match": f"{number:032x}"}))
+    chance.shuffle(waiting)
+    played: list[tuple[str, Record]] = []
+    async with open_store(database) as engine:
+        for at, match in waiting:
+            played.append((at, await keep(engine, at, **match)))
+            if chance.random() < 0.2:
+                await refresh(engine)
+                assert await steps_in(engine) == steps_of(played)
+        await refresh(engine)
+        assert await steps_in(engine) == steps_of(played)
+        assert await refresh(engine) == 0
+
+
+async def test_more_matches_than_one_transaction_takes_are_all_counted(database: str) -> None:
+    async with open_store(database) as engine:
+        played = [
+            (day(1), await keep(engine, day(1), events(MAXIE_WINS))) for _ in range(rating_store.CHUNK + 3)
+        ]
+        assert await refresh(engine) == len(played)
+        assert await steps_in(engine) == steps_of(played)
+
+
+async def test_servers_that_count_at_once_count_each_match_once(database: str) -> None:
+    counted: list[int] = []
+
+    async def count() -> None:
+        async with open_store(database) as engine:
+            counted.append(await refresh(engine))
+
+    async with open_store(database) as engine:
+        played = [(day(1 + n), await keep(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(count)
+        assert sum(counted) == 10
+        assert await steps_in(engine) == steps_of(played)
+
+
+async def test_what_is_counted_long_ago_is_not_looked_through(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        for query, index in (
+            (rating_store.FIRST_UNCOUNTED, "ix_matches_uncounted"),
+            (rating_store.SOME_SINCE, "SEARCH matches USING INDEX ix_matches_"),
+            (rating_store.LAST_STEPS, "ix_rating_steps_bot"),
+        ):
+            text = str(query.compile(dialect=engine.dialect))
+            values = [""] * (text.count("?") - 1) + [1]
+            async with engine.connect() as connection:
+                plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", tuple(values))).all()
+            told = [row.detail for row in plan]
+            reads = [line for line in told if line.startswith(("SEARCH", "SCAN")) and " anon" not in line]
+            assert reads
+            assert all(index in line for line in reads), reads
+            assert not any("USE TEMP B-TREE" in line for line in told)
+
+
+async def test_of_many_bots_each_gets_its_own_rating(database: str) -> None:
+    async with open_store(database) as engine:
+        names = [f"bot {number}" for number in range(rating_store.BOTS_AT_ONCE + 3)]
+        for number, (maxie, minnie) in enumerate(pairwise(names)):
+            await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
+        await refresh(engine)
+        rated = await ratings_of(engine, "tictactoe", [*names, "nobody"])
+        rows = {row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await standings(engine)}
+    assert rated == {**rows, "nobody": Rating()}
+
+
+async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS), rated=False)
+        assert await refresh(engine) == 0
+        assert await standings(engine) == []
+
+
+async def test_the_table_counts_results_and_forfeits(database: str) -> None:
+    async with open_store(database) as engine:
+        for number, how in enumerate(
+            [
+                events(MAXIE_WINS),
+                events(MINNIE_WINS),
+                events(NOBODY_WINS),
+                events((4,), RESIGNS),
+                events((4,), FAILS),
+                events((), NO_SHOW),
+                events((4, 4)),  # an illegal move of Minnie's
+            ]
+        ):
+            await keep(engine, day(1 + number), how)
+        await refresh(engine)
+        rows = {row.bot: row for row in await standings(engine)}
+        rated = await ratings_of(engine, "tictactoe", ["anna", "bert", "carl"])
+    anna, bert = rows["anna"], rows["bert"]
+    assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
+    assert (bert.matches, bert.wins, bert.draws, bert.losses, bert.forfeits) == (5, 2, 1, 2, 2)
+    assert anna.last == day(7)
+    assert rated["anna"] == Rating(anna.rating, anna.deviation, anna.volatility)
+    assert rated["carl"] == Rating()
+
+
+async def test_the_table_is_by_game_and_can_be_of_one(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MINNIE_WINS))
+        await refresh(engine)
+        assert [row.bot for row in await standings(engine)] == ["bert", "anna"]
+        assert [row.bot for row in await standings(engine, "tictactoe")] == ["bert", "anna"]
+        assert await standings(engine, "riskless") == []

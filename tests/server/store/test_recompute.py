@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import replace
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from match.events import Moved, from_journal, joined, to_journal
+from protocol.codes import EndReason
+from protocol.record import Record, Result, to_line
+from server.store import database as store
+from server.store import recompute as recomputing
+from server.store.database import open_store
+from server.store.ratings import refresh
+from server.store.recompute import Differs, recompute
+from tests.server.played import (
+    FAILS,
+    MAXIE_WINS,
+    MINNIE_WINS,
+    NO_SHOW,
+    NOBODY_WINS,
+    RESIGNS,
+    day,
+    events,
+    keep,
+)
+
+
+async def fill(engine: AsyncEngine) -> list[Record]:
+    """Matches of every kind, one a day, counted."""
+    kinds = [
+        events(MAXIE_WINS),
+        events(MINNIE_WINS),
+        events(NOBODY_WINS),
+        events((4,), RESIGNS),
+        events((), NO_SHOW),
+        events((4, 4)),
+        events((4,), FAILS),
+        events((4,)),  # the server stopped, and the record says so
+    ]
+    records = [await keep(engine, day(1 + number), kind) for number, kind in enumerate(kinds)]
+    await refresh(engine)
+    return records
+
+
+async def test_the_journal_gives_the_same_ratings(database: str) -> None:
+    async with open_store(database) as engine:
+        records = await fill(engine)
+        done = await recompute(engine)
+        assert (done.matches, done.imported) == (len(records), 0)
+
+
+async def test_a_match_that_finished_after_the_count_is_left_out(database: str) -> None:
+    async with open_store(database) as engine:
+        records = await fill(engine)
+        await keep(engine, day(2, second=5), events(MAXIE_WINS))
+        assert (await recompute(engine)).matches == len(records)
+        await refresh(engine)
+        assert (await recompute(engine)).matches == len(records) + 1
+
+
+async def test_more_matches_than_are_read_at_once_are_all_recomputed(database: str) -> None:
+    async with open_store(database) as engine:
+        for number in range(recomputing.CHUNK + 2):
+            await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
+        await refresh(engine)
+        assert (await recompute(engine)).matches == recomputing.CHUNK + 2
+
+
+async def test_an_imported_match_is_replayed_from_its_record(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
+        await refresh(engine)
+        assert (await recompute(engine)).imported == 1
+        bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
+        await refresh(engine)
+        await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
+        with pytest.raises(Differs, match=f"match {bad.match}: .*nothing is decided"):
+            await recompute(engine)
+
+
+async def _write_record(engine: AsyncEngine, record: Record) -> None:
+    change = sa.update(store.matches).where(store.matches.c.match == record.match)
+    async with engine.begin() as connection:
+        await connection.execute(change.values(record=to_line(record)))
+
+
+async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> None:
+    async with open_store(database) as engine:
+        records = await fill(engine)
+        # the first of two that were tampered with
+        for record in (records[3], records[1]):
+            await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
+        with pytest.raises(Differs, match=f"match {records[1].match}: the journal says minnie wins by line"):
+            await recompute(engine)
+
+
+async def test_a_changed_event_is_named(database: str) -> None:
+    async with open_store(database) as engine:
+        record = (await fill(engine))[2]
+        which = store.events.c.match == record.match
+        async with engine.begin() as connection:
+            (row,) = (await connection.execute(sa.select(store.events).where(which))).all()
+            journal = [
+                (at, replace(event, move=0) if isinstance(event, Moved) and event.ply == 8 else event)
+                for at, event in from_journal(row.at, row.event)
+            ]
+            text = joined([to_journal(at, event) for at, event in journal])
+            assert text != row.event
+            await connection.execute(sa.update(store.events).where(which).values(event=text))
+        with pytest.raises(
+            Differs, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
+        ):
+            await recompute(engine)
+
+
+@pytest.mark.parametrize("column", ["rating", "deviation", "volatility"])
+async def test_a_changed_rating_is_named(database: str, column: str) -> None:
+    async with open_store(database) as engine:
+        record = (await fill(engine))[3]
+        which = (store.rating_steps.c.match == record.match) & (store.rating_steps.c.seat == "minnie")
+        raised = {column: store.rating_steps.c[column] * 1.000001}
+        async with engine.begin() as connection:
+            await connection.execute(sa.update(store.rating_steps).where(which).values(raised))
+        with pytest.raises(Differs, match=f"match {record.match}: bert has .* but the store says"):
+            await recompute(engine)
+
+
+async def test_a_lost_rating_is_named(database: str) -> None:
+    async with open_store(database) as engine:
+        record = (await fill(engine))[0]
+        which = (store.rating_steps.c.match == record.match) & (store.rating_steps.c.seat == "maxie")
+        async with engine.begin() as connection:
+            await connection.execute(sa.delete(store.rating_steps).where(which))
+        with pytest.raises(Differs, match="the store says nothing"):
+            await recompute(engine)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from contextlib import suppress
+
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from server.store import database as store
+from server.store import tokens
+from server.store.database import open_store
+from server.store.tokens import TokenError
+
+
+async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
+    async with open_store(database) as engine:
+        token = await tokens.create(engine, "anna", "bot")
+        async with engine.connect() as connection:
+            row = (await connection.execute(sa.select(store.tokens))).one()
+    assert token not in str(tuple(row))
+    assert row.hash == tokens.hashed(token)
+    assert len(token) >= 32
+
+
+async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
+    async with open_store(database) as engine:
+        first = await tokens.create(engine, "anna", "bot")
+        with pytest.raises(TokenError, match="'anna' has a token"):
+            await tokens.create(engine, "anna", "admin")
+        await tokens.revoke(engine, "anna")
+        second = await tokens.create(engine, "anna", "spectator")
+        found = await tokens.find(engine, "anna")
+    assert first != second
+    assert found is not None
+    assert (found.hash, found.role, found.revoked) == (tokens.hashed(second), "spectator", None)
+
+
+async def test_of_two_that_create_at_once_one_succeeds(database: str) -> None:
+    made: list[str] = []
+
+    async def create() -> None:
+        with suppress(TokenError):
+            made.append(await tokens.create(engine, "anna", "bot"))
+
+    async with open_store(database) as engine:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(create)
+        found = await tokens.find(engine, "anna")
+    assert found is not None
+    assert [tokens.hashed(token) for token in made] == [found.hash]
+
+
+async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) -> None:
+    async with open_store(database) as engine:
+        old = await tokens.create(engine, "anna", "bot")
+        new = await tokens.rotate(engine, "anna")
+        found = await tokens.find(engine, "anna")
+    assert found is not None
+    assert found.hash == tokens.hashed(new) != tokens.hashed(old)
+    assert found.rotated is not None
+    assert found.created <= found.rotated
+
+
+async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: str) -> None:
+    async with open_store(database) as engine:
+        for change in (tokens.rotate, tokens.revoke):
+            with pytest.raises(TokenError, match="'anna' has no token"):
+                await change(engine, "anna")
+        await tokens.create(engine, "anna", "bot")
+        await tokens.revoke(engine, "anna")
+        for change in (tokens.rotate, tokens.revoke):
+            with pytest.raises(TokenError, match="it was revoked"):
+                await change(engine, "anna")
+
+
+@pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
+async def test_what_is_no_name_gets_no_token(database: str, name: str) -> None:
+    async with open_store(database) as engine:
+        with pytest.raises(TokenError, match="is no name"):
+            await tokens.create(engine, name, "bot")
+        assert await tokens.all_tokens(engine) == []
+
+
+async def test_all_tokens_come_by_name(database: str) -> None:
+    async with open_store(database) as engine:
+        for name in ("carl", "anna", "Bert", "müller"):
+            await tokens.create(engine, name, "bot")
+        await tokens.revoke(engine, "carl")
+        found = await tokens.all_tokens(engine)
+    assert [(token.name, token.revoked is None) for token in found] == [
+        ("Bert", True),
+        ("anna", True),
+        ("carl", False),
+        ("müller", True),
+    ]

@@ -1,0 +1,232 @@
+"""What the server answers to plain GETs: the page's files, and what the page asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import http.client
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from protocol.record import from_line
+from server.host import Host, open_host
+from server.web.pages import AT_ONCE
+from server.web.static import StaticFiles, takes_gzip
+from tests.server.databases import Postgresql
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
+
+
+async def get(host: Host, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of one answer."""
+
+    def fetch() -> tuple[int, dict[str, str], bytes]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(fetch)
+
+
+async def ask(host: Host, path: str) -> Any:
+    status, _, body = await get(host, f"/api/{path}")
+    assert status == 200, body
+    return json.loads(body)
+
+
+async def play(host: Host, count: int) -> list[str]:
+    """The ids of so many finished matches."""
+    ids = []
+    for _ in range(count):
+        async with (
+            enter(host, "anna") as anna,
+            enter(host, "bert") as bert,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(anna.play, game_of())
+            tasks.start_soon(bert.play, game_of())
+            ids.append((await host.play(spec("anna", "bert"))).match)
+    return ids
+
+
+async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> None:
+    status, headers, body = await get(host, "/")
+    assert status == 200
+    assert headers["Cache-Control"] == "no-cache"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    again, _, nothing = await get(host, "/", If_None_Match=headers["ETag"])
+    assert (again, nothing) == (304, b"")
+    files = re.findall(r'(?:src|href)="(/[^"]+)"', body.decode())
+    assert len(files) > 10
+    for file in files:
+        status, headers, whole = await get(host, file)
+        assert status == 200, file
+        assert "immutable" in headers["Cache-Control"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        _, headers, packed = await get(host, file, Accept_Encoding="br, gzip")
+        if "Content-Encoding" in headers:
+            assert gzip.decompress(packed) == whole
+
+
+async def test_every_module_that_a_file_imports_is_there() -> None:
+    files = StaticFiles()
+    page = files.page("", "").body.decode()
+    preloaded = re.findall(r'modulepreload" href="/web/([^"]+)"', page)
+    assert f"{files.digest}/js/main.js" in preloaded
+    for name in preloaded:
+        assert files.file(name, "") is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/web/x/js/main.js",
+        "/web/../pages.py",
+        "/web/%2e%2e/pages.py",
+        "/nothing",
+        "/api/",
+        "/api/nothing",
+        "/api/map/..%2fm2",
+        "/api/map/nowhere",
+        "/api/record/none",
+        "/api/record/%27%20or%201=1",
+        "/api/bot/nobody",
+        "/api/table?event=none",
+        "/api/about/more",
+    ],
+)
+async def test_what_is_not_there_is_told_in_one_line(host: Host, path: str) -> None:
+    status, _, body = await get(host, path)
+    assert status == 404
+    assert body.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0",
+        "limit=51",
+        "limit=-1",
+        "limit=1e9",
+        "limit=" + "9" * 100,
+        "limit=%C2%B2",
+        "game=chess",
+        "x=1",
+        "before=yesterday",
+        "before=2026-01-01|a'b",
+        "bot=%ff",
+        "bot=" + "x" * 200,
+        "&".join(f"a{n}=1" for n in range(20)),
+        "bot=" + "x" * 3000,
+    ],
+)
+async def test_a_question_that_cannot_be_meant_is_refused_in_one_line(host: Host, query: str) -> None:
+    status, _, body = await get(host, f"/api/records?{query}")
+    assert status == 400
+    assert body.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("path", ["bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"])
+async def test_what_no_name_holds_never_reaches_the_database(
+    database: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
+    async with open_host(database=database) as host:
+        token = host.issue_token("anna")
+        credentials = base64.b64encode(f"anna:{token}".encode()).decode()
+        status, _, body = await get(host, f"/api/{path}", Authorization=f"Basic {credentials}")
+    assert status == 400
+    assert body.count(b"\n") == 1
+    assert not caplog.records
+
+
+async def test_a_question_that_many_ask_at_once_goes_to_the_store_a_few_times(host: Host) -> None:
+    """Whoever presses reload, or makes others do so, must not keep the store busy."""
+    await play(host, 1)
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "matches.event = " in statement:
+            asked.append(statement)
+
+    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", note)
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            letter = "t" if number % 2 else "%74"  # the same question
+            tasks.start_soon(ask, host, f"table?event={letter}est")
+    assert 1 <= len(asked) <= AT_ONCE
+
+
+async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url) as host:
+        await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
+        await asyncio.to_thread(own_postgresql.stop)
+        status, _, body = await get(host, "/api/records")
+    assert status == 503
+    assert body.count(b"\n") == 1
+    (told,) = [each for each in caplog.records if each.name == "arena.pages"]
+    assert "\n" not in told.getMessage()
+
+
+async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -> None:
+    ids = await play(host, 3)
+    first = await ask(host, "records?limit=2")
+    rest = await ask(host, f"records?limit=2&before={quote(first['next'])}")
+    shown = [*first["matches"], *rest["matches"]]
+    assert [each["match"] for each in shown] == ids[::-1]
+    assert rest["next"] is None
+    assert shown[0]["players"] == {"maxie": "anna", "minnie": "bert"}
+    status, headers, body = await get(host, f"/api/record/{ids[0]}?download")
+    assert status == 200
+    assert headers["Content-Disposition"].startswith("attachment")
+    record = from_line(body.strip())
+    assert (record.match, len(record.moves)) == (ids[0], shown[-1]["plies"])
+    assert not (await ask(host, "records?bot=carl"))["matches"]
+    assert len((await ask(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
+
+
+async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
+    await play(host, 2)
+    table = await ask(host, "table?event=test")
+    assert table["counted"] == 2
+    winner = table["rows"][0]
+    assert winner["wins"] + winner["draws"] + winner["losses"] == 2
+    crosses = {each["bot"]: each for each in table["crosses"]}
+    assert crosses["anna"]["wins"] == crosses["bert"]["losses"]
+    rated = await ask(host, "table")
+    assert rated["events"] == [{"event": "test", "matches": 2}]
+    assert rated["standings"] == []
+    bot = await ask(host, "bot/anna")
+    assert len(bot["matches"]) == 2
+
+
+async def test_the_map_and_what_the_server_is(host: Host) -> None:
+    about = await ask(host, "about")
+    assert "world" in about["maps"]
+    assert about["anyone"] is False
+    world = await ask(host, "map/world")
+    assert world["wraps"] is True
+    assert len(world["continents"]) == 6
+
+
+def test_gzip_is_given_to_whom_takes_it() -> None:
+    assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
+    assert takes_gzip("GZIP")
+    assert not takes_gzip("")
+    assert not takes_gzip("gzip;q=0")
+    assert not takes_gzip("br")
