@@ -30,7 +30,8 @@ from games.catalogue import make_game
 from match.events import Moved
 from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, from_line
-from server.store import database as store
+from server.store import schema
+from server.store.database import open_store
 from server.store.journal.reader import events_of
 from server.store.journal.recovery import unfinished
 
@@ -154,7 +155,7 @@ async def _everybody_back(players: list[Player], connections: int) -> None:
 
 
 async def _in_progress(database: str) -> set[str]:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         return {past.terms.match for past in await unfinished(engine, "serve")}
 
 
@@ -163,9 +164,9 @@ async def _hold_against(
 ) -> None:
     """Compare what the bots were told with what the store holds."""
     fault = outcome.faults.append
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         async with engine.connect() as connection:
-            rows = (await connection.execute(sa.select(store.matches))).all()
+            rows = (await connection.execute(sa.select(schema.matches))).all()
         records = {row.match: from_line(row.record) for row in rows if row.record is not None}
         kept = {
             (match, event.ply): event.move

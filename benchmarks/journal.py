@@ -31,7 +31,7 @@ from protocol.codes import EndReason
 from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
-from server.store import database as store
+from server.store import database, schema
 from server.store.journal.journal import INSERT_MATCH, Journal
 
 PLIES = 90
@@ -80,8 +80,8 @@ def begun(at_once: int) -> list[Play]:
 
 async def journaled(at_once: int, commits: int, folder: Path) -> Cost:
     """So many commits of so many moves each, as a server makes them; with the beginnings and ends of matches."""
-    engine = store.make_engine(f"sqlite:///{folder / 'journaled.db'}", lasting=False)
-    await store.prepare(engine)
+    engine = database.make_engine(f"sqlite:///{folder / 'journaled.db'}", lasting=False)
+    await database.prepare(engine)
     journal = Journal(engine)
     running = asyncio.create_task(journal.run())
     plays = begun(at_once)
@@ -122,21 +122,21 @@ async def journaled(at_once: int, commits: int, folder: Path) -> Cost:
     )
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    await store.close(engine)
+    await database.close(engine)
     return cost
 
 
 def a_row_a_move(at_once: int, commits: int, folder: Path) -> Cost:
     """The same moves, each as a row of `events`, by the driver alone; no matches begin and end meanwhile."""
-    engine = store.make_engine(f"sqlite:///{folder / 'rows.db'}", lasting=False)
-    asyncio.run(store.prepare(engine))
-    twin = store.blocking_twin(engine)
+    engine = database.make_engine(f"sqlite:///{folder / 'rows.db'}", lasting=False)
+    asyncio.run(database.prepare(engine))
+    twin = database.blocking_twin(engine)
     plays = begun(at_once)
     row = dict.fromkeys(("event", "game", "maxie", "minnie", "terms", "started", "server"), "") | {
         "rated": False
     }
     with twin.connect() as connection:
-        insert = str(sa.insert(store.events).compile(dialect=twin.dialect))
+        insert = str(sa.insert(schema.events).compile(dialect=twin.dialect))
         connection.execute(INSERT_MATCH, [row | {"match": play.match} for play in plays])
         connection.commit()
         spent, wrote = 0.0, written()

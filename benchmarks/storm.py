@@ -27,7 +27,8 @@ from benchmarks.faults import report
 from benchmarks.measure import Section
 from benchmarks.results import claim, measured_on, write_server
 from protocol.record import from_line
-from server.store import database as store
+from server.store import schema
+from server.store.database import open_store
 
 THINK = 4.0
 """Seconds at the most that a bot thinks: bots and server have the same two cores."""
@@ -101,8 +102,8 @@ def _returned(cable: Cable) -> int:
 
 async def _hold(database: str, outcome: Outcome) -> None:
     """Each match that was begun has ended, once, and as the rules say."""
-    async with store.open_store(database) as engine, engine.connect() as connection:
-        rows = (await connection.execute(sa.select(store.matches))).all()
+    async with open_store(database) as engine, engine.connect() as connection:
+        rows = (await connection.execute(sa.select(schema.matches))).all()
     outcome.matches = len(rows)
     for row in rows:
         if row.record is None:

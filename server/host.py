@@ -46,7 +46,8 @@ from server.net.loop_watch import LoopWatch
 from server.net.metrics import Meters
 from server.rooms.room import Room
 from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Gallery
-from server.store import database as store
+from server.store.database import close as close_engine
+from server.store.database import make_engine, prepare
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import Past, kept_sessions, tidy, unfinished
 from server.store.queries import Library
@@ -289,7 +290,7 @@ async def open_host(
     name             what tells this server's matches from those of others that share the store
     serve_one        what serves a connection from its handshake to its end
 
-    Raises CannotListen and store.StoreError. On leaving, connections are told and closed; matches in
+    Raises CannotListen and StoreError. On leaving, connections are told and closed; matches in
     progress stay in the journal.
     """
     async with AsyncExitStack() as stack:
@@ -297,11 +298,11 @@ async def open_host(
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
             )
-            engine = store.make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
+            engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
         else:
-            engine = store.make_engine(database)
-        stack.push_async_callback(store.close, engine)
-        await store.prepare(engine)
+            engine = make_engine(database)
+        stack.push_async_callback(close_engine, engine)
+        await prepare(engine)
         await tidy(engine)
         tasks = await stack.enter_async_context(_cancelled_at_exit())
         running = Host(engine, tasks, limits, anyone=anyone, grace_ms=grace_ms, name=name)

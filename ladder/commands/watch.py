@@ -15,7 +15,7 @@ from ladder.reports.tables import in_words, show
 from protocol.messages import Players
 from protocol.record import Record
 from rating.standings import is_void, table
-from server.store import database as store
+from server.store import database
 from server.store.database import StoreError, open_store
 from server.store.ladders import Kept, news, read
 
@@ -67,7 +67,7 @@ def _tell(kept: Kept, number: int) -> int:
 
 def earlier(time: str, seconds: float) -> str:
     """A time that many seconds before, as the store writes times."""
-    return store.written(datetime.fromisoformat(time) - timedelta(seconds=seconds))
+    return database.written(datetime.fromisoformat(time) - timedelta(seconds=seconds))
 
 
 def records_of(kept: Kept) -> list[Record]:

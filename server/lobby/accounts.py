@@ -12,8 +12,7 @@ from protocol.codes import Code
 from protocol.messages import Role
 from server.lobby.matchmaking.guests import is_guest
 from server.net.failed_logins import Guesses
-from server.store import database as store
-from server.store import tokens
+from server.store import database, tokens
 
 log = logging.getLogger("arena.accounts")
 
@@ -65,7 +64,7 @@ class Accounts:
         try:
             known, role, why = await self._known(name)
         except Exception as error:
-            complaint = store.complaint(error)
+            complaint = database.complaint(error)
             if complaint is None:
                 raise
             # One line: whoever knocks meanwhile adds one.

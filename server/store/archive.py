@@ -21,8 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from match.replay import verify
 from protocol.record import BadRecord, Record, from_line, to_line
 from protocol.timecontrol import TimeControl
-from server.store import database as store
-from server.store.database import matches
+from server.store import database
+from server.store.schema import matches
 from server.store.tokens import is_name
 
 CHUNK = 100
@@ -36,7 +36,7 @@ class Archived(Record, frozen=True, kw_only=True):
     """A record, and what the store knows of its match beside it."""
 
     finished: str | None = None
-    """As `store.now` writes it."""
+    """As `database.now` writes it."""
     rated: bool = False
 
 
@@ -58,7 +58,7 @@ async def export_lines(engine: AsyncEngine, event: str | None = None) -> AsyncIt
     )
     if event is not None:
         query = query.where(matches.c.event == event)
-    async with store.snapshot(engine) as connection:
+    async with database.snapshot(engine) as connection:
         rows = await connection.stream(query.order_by(matches.c.finished, matches.c.match))
         async for row in rows:
             record = structs.asdict(from_line(row.record))
@@ -70,7 +70,7 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes]) -> Imported:
     """Put the matches of these lines into the store. Bad lines are left out; the others go in."""
     done = Imported()
     for chunk in _chunks(_read(lines, done)):
-        async with store.exclusive(engine) as connection:
+        async with database.exclusive(engine) as connection:
             await _add(connection, chunk, done)
     return done
 

@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database as store
-from server.store import migrations
-from server.store.database import StoreError, make_engine, matches, metadata, tokens
+from server.store import database, migrations, schema
+from server.store.database import StoreError, make_engine
+from server.store.schema import matches, metadata, tokens
 
 CHUNK = 500
 """Rows that are held in memory at once."""
@@ -39,14 +39,14 @@ async def backup(url: str, path: Path) -> Contents:
     engine = make_engine(url)
     try:
         with _new_file(path) as part:
-            async with store.usable(engine):
+            async with database.usable(engine):
                 if engine.dialect.name == "sqlite":
                     await _vacuum(engine, part)
                 else:
                     await _copy_out(engine, part)
             return await _contents_of(part)
     finally:
-        await store.close(engine)
+        await database.close(engine)
 
 
 @contextmanager
@@ -70,7 +70,7 @@ async def _vacuum(engine: AsyncEngine, part: Path) -> None:
 
 
 async def _copy_out(engine: AsyncEngine, part: Path) -> None:
-    async with store.snapshot(engine) as connection:
+    async with database.snapshot(engine) as connection:
         version = await connection.run_sync(migrations.version_of)
         if version != migrations.SCHEMA_VERSION:
             raise migrations.UnknownSchema(
@@ -79,14 +79,14 @@ async def _copy_out(engine: AsyncEngine, part: Path) -> None:
             )
         target = make_engine(f"sqlite:///{part}")
         try:
-            await store.prepare(target)
+            await database.prepare(target)
             async with target.begin() as into:
                 await _copy(connection, into)
             async with target.connect() as alone:
                 # all into the one file, with no log beside it
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
         finally:
-            await store.close(target)
+            await database.close(target)
 
 
 async def restore(engine: AsyncEngine, path: Path) -> Contents:
@@ -98,17 +98,17 @@ async def restore(engine: AsyncEngine, path: Path) -> Contents:
         opened = make_engine(f"sqlite:///{copied}")
         try:
             await _check_store(opened, path)
-            await store.prepare(opened)
-            async with store.snapshot(opened) as source, store.exclusive(engine) as target:
+            await database.prepare(opened)
+            async with database.snapshot(opened) as source, database.exclusive(engine) as target:
                 await _check_empty(target)
                 await _copy(source, target)
                 return await _contents(target)
         finally:
-            await store.close(opened)
+            await database.close(opened)
 
 
 async def _check_store(engine: AsyncEngine, path: Path) -> None:
-    async with store.usable(engine), engine.connect() as connection:
+    async with database.usable(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.version_of) is None:
             raise StoreError(f"{path} holds no store: it is empty")
 
@@ -123,7 +123,7 @@ async def _check_empty(target: AsyncConnection) -> None:
 async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
     """Copy every row of every table but the version, which the target has from its making."""
     for table in metadata.sorted_tables:
-        if table is store.about:
+        if table is schema.about:
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(CHUNK):
@@ -133,7 +133,7 @@ async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
 async def _contents_of(part: Path) -> Contents:
     engine = make_engine(f"sqlite:///{part}")
     try:
-        async with store.usable(engine), engine.connect() as connection:
+        async with database.usable(engine), engine.connect() as connection:
             tables = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
             # a store older than tokens has none
             found = await _contents(connection, with_tokens="tokens" in tables)
@@ -141,7 +141,7 @@ async def _contents_of(part: Path) -> Contents:
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
             return found
     finally:
-        await store.close(engine)
+        await database.close(engine)
 
 
 async def _contents(connection: AsyncConnection, *, with_tokens: bool = True) -> Contents:

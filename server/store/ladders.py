@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.record import Record, from_line
-from server.store import database as store
+from server.store import database, schema
 from server.store.journal.batches import forget
 
 Plan = Mapping[str, Any]
@@ -67,16 +67,16 @@ async def claimed(
     row = await _find(engine, kind, event)
     name = row.event if row is not None else event or auto
     async with _held(engine, name):
-        async with store.exclusive(engine) as connection:
+        async with database.exclusive(engine) as connection:
             if row is None:
                 await connection.execute(
-                    sa.insert(store.ladders).values(
+                    sa.insert(schema.ladders).values(
                         event=name,
                         uid=uuid4().hex,
                         kind=kind,
                         named=event is not None,
                         plan=json.dumps(wanted),
-                        started=store.now(),
+                        started=database.now(),
                     )
                 )
             else:
@@ -90,28 +90,28 @@ async def claimed(
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
     """Note who plays, where that is known only when they are there."""
-    async with store.exclusive(engine) as connection:
-        mine = store.ladders.c.event == event
-        row = (await connection.execute(sa.select(store.ladders.c.plan).where(mine))).scalar_one()
+    async with database.exclusive(engine) as connection:
+        mine = schema.ladders.c.event == event
+        row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
         plan = json.dumps({**json.loads(row), "bots": dict.fromkeys(bots, "")})
-        await connection.execute(sa.update(store.ladders).where(mine).values(plan=plan))
+        await connection.execute(sa.update(schema.ladders).where(mine).values(plan=plan))
 
 
 async def finish(engine: AsyncEngine, event: str) -> None:
     """The ladder is over."""
-    async with store.exclusive(engine) as connection:
+    async with database.exclusive(engine) as connection:
         await _discard_unfinished(connection, event)
-        mine = (store.ladders.c.event == event) & store.ladders.c.finished.is_(None)
-        await connection.execute(sa.update(store.ladders).where(mine).values(finished=store.now()))
+        mine = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
+        await connection.execute(sa.update(schema.ladders).where(mine).values(finished=database.now()))
 
 
 async def read(engine: AsyncEngine, event: str | None = None) -> Kept | None:
     """A ladder and its finished matches; without a name, the one that was begun last. None if there is none."""
-    query = sa.select(store.ladders).order_by(store.ladders.c.started.desc()).limit(1)
+    query = sa.select(schema.ladders).order_by(schema.ladders.c.started.desc()).limit(1)
     if event is not None:
-        query = query.where(store.ladders.c.event == event)
-    matches = store.matches
-    async with store.reading(engine) as connection:
+        query = query.where(schema.ladders.c.event == event)
+    matches = schema.matches
+    async with database.reading(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
@@ -137,15 +137,15 @@ class News:
 
 
 async def news(engine: AsyncEngine, event: str, since: str, seen: Container[str]) -> News:
-    """The matches that finished at `since` or later (as `store.now` writes it), less those that were seen.
+    """The matches that finished at `since` or later (as `database.now` writes it), less those that were seen.
 
     A match is written shortly after it was stamped, so look from a little before the last one that was seen.
     """
-    matches = store.matches
-    about = sa.select(store.ladders.c.plan, store.ladders.c.finished).where(store.ladders.c.event == event)
+    matches = schema.matches
+    about = sa.select(schema.ladders.c.plan, schema.ladders.c.finished).where(schema.ladders.c.event == event)
     mine = (matches.c.event == event) & (matches.c.finished >= since)
     listed = sa.select(matches.c.match, matches.c.finished).where(mine)
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         # Asked first: what ended before the ladder did is then there.
         row = (await connection.execute(about)).one()
         rows = (await connection.execute(listed.order_by(matches.c.finished, matches.c.match))).all()
@@ -180,13 +180,13 @@ def _covered(spans: list[tuple[float, float]]) -> float:
 
 
 async def _find(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any] | None:
-    table = store.ladders
+    table = schema.ladders
     if event is not None:
         mine = table.c.event == event
     else:
         mine = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(mine).order_by(table.c.started.desc()).limit(1)
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         return (await connection.execute(query)).one_or_none()
 
 
@@ -209,7 +209,7 @@ def _shown(value: object) -> str:
 
 
 async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
-    matches = store.matches
+    matches = schema.matches
     mine = (matches.c.event == event) & matches.c.record.is_(None)
     ids = sa.select(matches.c.match).where(mine)
     gone = set((await connection.execute(ids)).scalars())
@@ -217,7 +217,7 @@ async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
         return
     # Played again, they have the same ids: nothing of before may be left anywhere.
     await connection.run_sync(forget, gone)
-    await connection.execute(sa.delete(store.events).where(store.events.c.match.in_(ids)))
+    await connection.execute(sa.delete(schema.events).where(schema.events.c.match.in_(ids)))
     await connection.execute(sa.delete(matches).where(mine))
 
 

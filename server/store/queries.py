@@ -19,8 +19,9 @@ from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
 from rating.standings import Row, table
 from rating.steps import Outcome
-from server.store.database import matches, rating_steps, reading
+from server.store.database import reading
 from server.store.ratings import Standing, refresh, standings
+from server.store.schema import matches, rating_steps
 
 MOST = 50
 LOOKED_AT = 200

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Key, Step
-from server.store import database as store
+from server.store import database
 from server.store.database import StoreError
 from server.store.ratings import Write, ratings_of, refresh, standings
 
@@ -55,7 +55,7 @@ class RatingBook:
             try:
                 # A query that is cancelled leaves its connection in between; a count is short, and ends.
                 with anyio.CancelScope(shield=True):
-                    async with store.usable(self._engine):
+                    async with database.usable(self._engine):
                         if not loaded:
                             await self._load()
                             loaded = True

@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.glicko import Rating
 from rating.steps import Ended, Key, Outcome, Rater, Step
-from server.store import database as store
-from server.store.database import matches, rating_steps
+from server.store import database
+from server.store.schema import matches, rating_steps
 
 CHUNK = 8
 """Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes a millisecond."""
@@ -79,12 +79,12 @@ async def refresh(
 
 
 async def _count_in_turn(engine: AsyncEngine) -> Steps:
-    async with store.exclusive(engine) as connection:
+    async with database.exclusive(engine) as connection:
         return await connection.run_sync(_count_some)
 
 
 def _count_alone(connection: sa.Connection) -> Steps:
-    store.keep_others_out(connection)
+    database.keep_others_out(connection)
     return _count_some(connection)
 
 
@@ -189,7 +189,7 @@ def _row(step: Step) -> dict[str, Any]:
 async def ratings_of(engine: AsyncEngine, game: str, bots: Iterable[str]) -> dict[str, Rating]:
     """What is known of these bots in a game; who has not played yet is rated as new."""
     names = sorted(set(bots))
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         last = await last_steps(connection, ((game, bot) for bot in names))
     return {bot: last[game, bot].after() if (game, bot) in last else Rating() for bot in names}
 
@@ -225,7 +225,7 @@ async def standings(engine: AsyncEngine, game: str | None = None) -> list[Standi
         count(inner.c.forfeit).label("forfeits"),
         last("finished"),
     ).group_by(inner.c.game, inner.c.bot)
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return ordered(Standing(*row) for row in rows)
 

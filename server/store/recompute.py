@@ -22,10 +22,10 @@ from match.replay import verify
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from rating.steps import Rater, Step
-from server.store import database as store
-from server.store.database import rating_steps
+from server.store import database
 from server.store.journal.reader import events_of_all, terms_of
 from server.store.ratings import Place, rated_matches, step_of
+from server.store.schema import rating_steps
 
 CHUNK = 100
 TOLERANCE = 1e-9
@@ -52,7 +52,7 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
     """
     done = Recomputed()
     rater = Rater()
-    async with store.snapshot(engine) as connection:
+    async with database.snapshot(engine) as connection:
         after: Place | None = None
         while rows := await rated_matches(connection, CHUNK, after=after):
             names = [row.match for row in rows]

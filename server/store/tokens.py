@@ -16,8 +16,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.messages import Role
-from server.store import database as store
-from server.store.database import tokens
+from server.store import database
+from server.store.schema import tokens
 
 MAX_NAME = 64
 
@@ -27,7 +27,7 @@ class TokenError(Exception):
 
 
 class Token(Struct, frozen=True):
-    """What is known of a token. Times as `store.now` writes them."""
+    """What is known of a token. Times as `database.now` writes them."""
 
     name: str
     role: Role
@@ -58,7 +58,13 @@ async def create(engine: AsyncEngine, name: str, role: Role) -> str:
     if not is_name(name):
         raise TokenError(f"{name!r:.80} is no name: write 1 to {MAX_NAME} printed characters")
     token = new_token()
-    values = {"hash": hashed(token), "role": role, "created": store.now(), "rotated": None, "revoked": None}
+    values = {
+        "hash": hashed(token),
+        "role": role,
+        "created": database.now(),
+        "rotated": None,
+        "revoked": None,
+    }
     revoked = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_not(None)).values(**values)
     try:
         async with engine.begin() as connection:
@@ -72,13 +78,13 @@ async def create(engine: AsyncEngine, name: str, role: Role) -> str:
 async def rotate(engine: AsyncEngine, name: str) -> str:
     """A new token for a name, in place of the old one. Raises TokenError."""
     token = new_token()
-    await _change(engine, name, hash=hashed(token), rotated=store.now())
+    await _change(engine, name, hash=hashed(token), rotated=database.now())
     return token
 
 
 async def revoke(engine: AsyncEngine, name: str) -> None:
     """Nobody gets in under this name any more. Raises TokenError."""
-    await _change(engine, name, revoked=store.now())
+    await _change(engine, name, revoked=database.now())
 
 
 async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
@@ -91,14 +97,14 @@ async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
 
 async def find(engine: AsyncEngine, name: str) -> Token | None:
     """The token of a name, also a revoked one."""
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         row = (await connection.execute(sa.select(tokens).where(tokens.c.name == name))).one_or_none()
     return _token(row) if row is not None else None
 
 
 async def all_tokens(engine: AsyncEngine) -> list[Token]:
     """Every token, by name."""
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(_token, rows), key=lambda token: token.name)
 

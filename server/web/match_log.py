@@ -19,7 +19,7 @@ from protocol.messages import Seat
 from server.lobby.accounts import Accounts, Refused
 from server.net import answers
 from server.net.answers import Answer
-from server.store import database as store
+from server.store import database, schema
 from server.store.journal.reader import events_of, terms_of
 
 
@@ -58,11 +58,11 @@ class Log(Struct, frozen=True):
 
 async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
     """The log of the one match whose id begins so; of `player` alone where one is named. Raises NoLog."""
-    table = store.matches
+    table = schema.matches
     query = sa.select(table).where(table.c.match.startswith(match, autoescape=True))
     if player:
         query = query.where((table.c.maxie == player) | (table.c.minnie == player))
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         rows = (await connection.execute(query.limit(2))).all()
     if not rows:
         whose = f" of {player!r:.70}" if player else ""

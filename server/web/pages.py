@@ -31,7 +31,7 @@ from maps.loader import load_file, map_names
 from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Meters
-from server.store import database as store
+from server.store import database
 from server.store.queries import MOST, Library
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
@@ -185,7 +185,7 @@ class Pages:
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:
-            why = store.complaint(error)
+            why = database.complaint(error)
             if why is None:
                 raise
             log.error("the store does not answer %s: %s", asked, why)  # noqa: TRY400  one line, for the host

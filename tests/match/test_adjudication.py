@@ -21,9 +21,10 @@ from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import End, Thinking
 from protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
-from server.store.database import matches, open_store, reading
+from server.store.database import open_store, reading
 from server.store.journal.journal import Journal
 from server.store.journal.reader import terms_of
+from server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
 from tests.server.refereed import MAXIE, MINNIE, told

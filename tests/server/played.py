@@ -16,7 +16,7 @@ from match.referee import SEATS, Referee
 from protocol.codes import EndReason
 from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
-from server.store import database as store
+from server.store import schema
 from server.store.journal.journal import Journal
 from tests.server.matches import terms
 
@@ -87,8 +87,8 @@ async def keep(
         await journal.durable(journal.close_match(record))
         tasks.cancel_scope.cancel()
     async with engine.begin() as connection:
-        which = store.matches.c.match == agreed.match
-        await connection.execute(sa.update(store.matches).where(which).values(finished=finished))
+        which = schema.matches.c.match == agreed.match
+        await connection.execute(sa.update(schema.matches).where(which).values(finished=finished))
     return record
 
 

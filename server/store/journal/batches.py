@@ -24,8 +24,8 @@ import sqlalchemy as sa
 from msgspec import Raw
 
 from match.events import joined, last_at
-from server.store import database as store
-from server.store.database import batches, events, matches
+from server.store import database, schema
+from server.store.schema import batches, events, matches
 
 MOST_BYTES = 8 * 2**20
 """Of a run's batches: so much is read when the server is back after a crash. Seconds of a server at its busiest."""
@@ -296,14 +296,14 @@ def _keep(connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
 @lru_cache(maxsize=2)
 def _keep_events(dialect: str) -> sa.Insert:
     """Rows into `events`, of matches that nobody has taken out; again where the answer to a commit was lost."""
-    which = sa.bindparam("which", type_=store.MATCH_ID)
+    which = sa.bindparam("which", type_=schema.MATCH_ID)
     row = sa.select(
         which,
         sa.bindparam("last", type_=sa.Integer),
         sa.bindparam("then", type_=sa.BigInteger),
         sa.bindparam("text", type_=sa.Text),
     ).where(sa.exists().where(matches.c.match == which))
-    return store.insert_or_update(dialect, events, row)
+    return database.insert_or_update(dialect, events, row)
 
 
 @lru_cache(maxsize=8)

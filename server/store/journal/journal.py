@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Event, TurnLeft, to_journal
 from match.referee import Terms
 from protocol.record import Record, to_line
-from server.store import database as store
+from server.store import database, schema
 from server.store.journal.batches import Batches, Line
 from server.store.journal.reader import kept_terms
 from server.store.journal.writer import Writer, open_writer
@@ -36,10 +36,10 @@ a commit carries a sixth more moves so, and as many more are played in a second.
 AT_ONCE = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
 
-INSERT_MATCH = sa.insert(store.matches)
+INSERT_MATCH = sa.insert(schema.matches)
 CLOSE_MATCH = (
-    sa.update(store.matches)
-    .where(store.matches.c.match == sa.bindparam("which"))
+    sa.update(schema.matches)
+    .where(schema.matches.c.match == sa.bindparam("which"))
     .values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
 )
 
@@ -67,7 +67,7 @@ class JournalFailed(Exception):
     @classmethod
     def of(cls, error: Exception) -> JournalFailed:
         """For the error of a batch."""
-        return cls(f"the journal could not be written: {store.complaint(error) or error}")
+        return cls(f"the journal could not be written: {database.complaint(error) or error}")
 
 
 class Journal:
@@ -117,7 +117,7 @@ class Journal:
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
-        row = {"which": record.match, "record": to_line(record), "at": store.now()}
+        row = {"which": record.match, "record": to_line(record), "at": database.now()}
         return self._add("closed", row)
 
     async def durable(self, batch: Batch) -> None:
@@ -173,11 +173,11 @@ class Journal:
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Do other work in a transaction of its own, between batches: nobody then waits for a locked file.
 
-        Waits for `run` to be under way. Raises store.StoreError where that is over, or never came so far.
+        Waits for `run` to be under way. Raises database.StoreError where that is over, or never came so far.
         """
         await self._opened.wait()
         if self._writer is None:
-            raise store.StoreError("the journal is closed")
+            raise database.StoreError("the journal is closed")
         return await self._writer.write(work)
 
     async def drain(self) -> None:
@@ -197,7 +197,7 @@ class Journal:
         if batch.sessions:
             # the last word of each name counts
             latest = {row["name"]: row for row in batch.sessions}
-            change = store.insert_or_update(connection.dialect.name, store.sessions)
+            change = database.insert_or_update(connection.dialect.name, schema.sessions)
             # In one order everywhere: two servers that change the same rows then never wait for each other.
             connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
         if batch.opened:

@@ -19,9 +19,9 @@ from protocol.messages import Data, Players
 from protocol.record import Record
 from protocol.record import from_line as record_of_line
 from protocol.timecontrol import TimeControl
-from server.store import database as store
-from server.store.database import batches, events, matches
+from server.store import database
 from server.store.journal.batches import Line, by_match, chunks, lines_in, quoted
+from server.store.schema import batches, events, matches
 
 
 class _Terms(Struct, frozen=True):
@@ -71,7 +71,7 @@ def terms_of(row: sa.Row[Any]) -> Terms:
 
 async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:
     """What happened in a match, in order."""
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         return (await events_of_all(connection, [match])).get(match, [])
 
 
@@ -128,5 +128,5 @@ async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     mine = (matches.c.event == event) & matches.c.record.is_not(None)
     query = sa.select(matches.c.record).where(mine)
     query = query.order_by(matches.c.started, matches.c.match)
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         return [record_of_line(text) for text in (await connection.execute(query)).scalars()]

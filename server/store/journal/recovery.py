@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Timed
 from match.referee import Terms
-from server.store import database as store
+from server.store import database, schema
 from server.store.journal.batches import sweep
 from server.store.journal.reader import events_of_all, terms_of
 
@@ -31,10 +31,10 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
 
     They were in progress when it went away. Those of other servers of the same store are going on there.
     """
-    table = store.matches
+    table = schema.matches
     mine = (table.c.event == event) & (table.c.server == server)
     query = sa.select(table).where(mine, table.c.record.is_(None)).order_by(table.c.started)
-    async with store.reading(engine) as connection:
+    async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
     return [
@@ -43,14 +43,14 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
 
 
 async def tidy(engine: AsyncEngine) -> None:
-    """Delete what runs of before have left in `batches` and nobody needs any more. Raises store.StoreError."""
-    async with store.usable(engine), store.exclusive(engine) as connection:
+    """Delete what runs of before have left in `batches` and nobody needs any more. Raises database.StoreError."""
+    async with database.usable(engine), database.exclusive(engine) as connection:
         await connection.run_sync(sweep)
 
 
 async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
     """The hashes of these bots' session secrets, where they are known."""
-    table = store.sessions
-    async with store.reading(engine) as connection:
+    table = schema.sessions
+    async with database.reading(engine) as connection:
         rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
     return {row.name: bytes.fromhex(row.hash) for row in rows}

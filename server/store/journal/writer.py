@@ -17,7 +17,7 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database as store
+from server.store import database
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class _Asynchronous:
 async def open_writer(engine: AsyncEngine) -> AsyncIterator[Writer]:
     """A connection of its own for writing to the store of `engine`, until the block's end."""
     if engine.dialect.name == "sqlite":
-        twin = store.blocking_twin(engine)
+        twin = database.blocking_twin(engine)
         with ThreadPoolExecutor(1, "arena-writer") as thread:
             in_thread = _InThread(await _visit(thread, twin.connect), thread)
             try:

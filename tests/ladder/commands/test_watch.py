@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from ladder.commands.watch import earlier, watch_ladder
 from protocol.record import Record
-from server.store import database as store
+from server.store import database, schema
 from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.ladders import claimed, news
@@ -32,8 +32,8 @@ async def write(folder: Path, *records: Record, over: bool = False) -> None:
                 journal.open_match(replace(terms(), match=each.match), "spring", each.started)
                 await journal.durable(journal.close_match(each))
         if over:
-            async with store.exclusive(engine) as connection:
-                await connection.execute(sa.update(store.ladders).values(finished=store.now()))
+            async with database.exclusive(engine) as connection:
+                await connection.execute(sa.update(schema.ladders).values(finished=database.now()))
         tasks.cancel_scope.cancel()
 
 

@@ -6,7 +6,7 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import database as store
+from server.store import schema
 from server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
@@ -47,8 +47,8 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
 
     async def tamper() -> None:
         async with open_store(played) as engine, engine.begin() as connection:
-            which = store.rating_steps.c.match == f"{1:032}"
-            await connection.execute(sa.update(store.rating_steps).where(which).values(rating=2000.0))
+            which = schema.rating_steps.c.match == f"{1:032}"
+            await connection.execute(sa.update(schema.rating_steps).where(which).values(rating=2000.0))
 
     anyio.run(tamper)
     code, out, err = run(capsys, "ratings", "--recompute", "--db", played)

@@ -15,7 +15,7 @@ from protocol.codec import encode
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
 from server.host import Host
-from server.store import database as store
+from server.store import database
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
 
@@ -231,7 +231,7 @@ async def test_what_a_room_has_no_space_for_waits_and_is_answered_in_order(
             await peer.say(Ready((await peer.hear(Start)).match))
         match = (await anna.hear(Turn)).match
         plies = range(50, 60)
-        async with store.exclusive(host.engine):  # the journal waits, and so does all that is told
+        async with database.exclusive(host.engine):  # the journal waits, and so does all that is told
             for ply in plies:
                 await bert.say(Move(match, ply, 0))
                 await anyio.sleep(0.002)  # mostly in deliveries of their own

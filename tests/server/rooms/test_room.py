@@ -19,7 +19,7 @@ from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
 from server.rooms.room import INBOX, Room
-from server.store import database as store
+from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of, records_of
 from server.store.journal.recovery import Past, unfinished
@@ -66,7 +66,7 @@ async def opened(room: Room, line: Line) -> None:
 
 
 async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) -> None:
-    async with store.open_store(database) as engine, journal_of(engine) as journal:
+    async with open_store(database) as engine, journal_of(engine) as journal:
         room, lines = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
@@ -87,7 +87,7 @@ async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) ->
 
 
 async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) -> None:
-    async with store.open_store(database) as engine, journal_of(engine) as journal:
+    async with open_store(database) as engine, journal_of(engine) as journal:
         room, lines = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
@@ -103,7 +103,7 @@ async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) 
 
 
 async def test_who_floods_a_room_waits(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         journal = Journal(engine)  # that does not run yet: the first event stays on its way
         room, lines = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
@@ -126,7 +126,7 @@ async def test_who_floods_a_room_waits(database: str) -> None:
 
 async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_path: Path) -> None:
     async with (
-        store.open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
         room, lines = make_room(journal, terms())
@@ -146,7 +146,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
 ) -> None:
     monkeypatch.setattr("server.rooms.room.KEEP_AGAIN", (0.01,) * 1000)
     async with (
-        store.open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
         room, lines = make_room(journal, terms())
@@ -170,7 +170,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
 async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: bool) -> None:
     """`ended`: the server was killed between a match's last event and its record."""
     given = terms(grace=30_000)
-    async with store.open_store(database) as engine, journal_of(engine) as journal:
+    async with open_store(database) as engine, journal_of(engine) as journal:
         journal.open_match(given, "test", "2026-11-20T12:00:00Z")
         events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE), TurnLeft(0)]
         if ended:

@@ -9,8 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.codes import EndReason
 from protocol.messages import Players
 from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
-from server.store import archive
-from server.store import database as store
+from server.store import archive, schema
 from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
 from server.store.database import open_store
 from server.store.journal.reader import records_of
@@ -56,7 +55,7 @@ async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_o
     async with open_store(database) as engine:
         records = await fill(engine)
         await keep(engine, day(20), events((4,)))
-        change = sa.update(store.matches).where(store.matches.c.finished == day(20))
+        change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
         async with engine.begin() as connection:
             await connection.execute(change.values(record=None, finished=None))
         assert len(await exported(engine)) == 4
@@ -84,7 +83,7 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
         await import_lines(engine, [line(record("known"))])
         running = await keep(engine, day(1), events((4,)), match="running")
         async with engine.begin() as connection:
-            change = sa.update(store.matches).where(store.matches.c.match == "running")
+            change = sa.update(schema.matches).where(schema.matches.c.match == "running")
             await connection.execute(change.values(record=None, finished=None))
         done = await import_lines(
             engine,

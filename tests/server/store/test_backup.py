@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import TurnLeft
 from server.store import backup as backing
-from server.store import database as store
-from server.store import migrations, tokens
+from server.store import database, migrations, schema, tokens
 from server.store.backup import Contents, backup, restore
 from server.store.database import StoreError, open_store
 from server.store.journal.journal import Journal
@@ -29,7 +28,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create(engine, "anna", "bot")
     await tokens.create(engine, "müller", "admin")
     async with engine.begin() as connection:
-        change = store.insert_or_update(engine.dialect.name, store.sessions)
+        change = database.insert_or_update(engine.dialect.name, schema.sessions)
         await connection.execute(change, [{"name": "anna", "hash": "x"}])
     await refresh(engine)
 
@@ -41,7 +40,7 @@ async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
                 tuple(row)
                 for row in await connection.execute(sa.select(table).order_by(*table.primary_key.columns))
             ]
-            for table in store.metadata.sorted_tables
+            for table in schema.metadata.sorted_tables
         }
 
 
@@ -114,7 +113,7 @@ async def test_more_rows_than_are_held_at_once_are_all_copied(
     async with open_store(postgresql_database) as engine:
         rows = [{"name": f"bot {number}", "hash": "x"} for number in range(2 * backing.CHUNK + 1)]
         async with engine.begin() as connection:
-            await connection.execute(sa.insert(store.sessions), rows)
+            await connection.execute(sa.insert(schema.sessions), rows)
         await backup(postgresql_database, tmp_path / "backup.db")
         async with open_store(f"sqlite:///{tmp_path / 'backup.db'}") as copied:
             assert await everything(copied) == await everything(engine)
@@ -140,7 +139,7 @@ async def test_a_store_of_another_version_is_backed_up_by_sqlite_as_it_is_and_no
     database: str, tmp_path: Path
 ) -> None:
     async with open_store(database) as engine, engine.begin() as connection:
-        await connection.execute(store.about.update().values(schema_version=99))
+        await connection.execute(schema.about.update().values(schema_version=99))
     file = tmp_path / "backup.db"
     if database.startswith("sqlite"):
         await backup(database, file)

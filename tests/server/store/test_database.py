@@ -21,9 +21,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Opened, ServerBack
 from protocol.record import RecordedMove, to_line
-from server.store import database as store
-from server.store import migrations, tokens
-from server.store.database import PASSWORD_FILE, StoreError, make_engine, open_store, prepare
+from server.store import migrations, schema, tokens
+from server.store.database import (
+    PASSWORD_FILE,
+    StoreError,
+    exclusive,
+    insert_or_update,
+    make_engine,
+    open_store,
+    prepare,
+)
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of
 from server.store.ratings import refresh
@@ -33,7 +40,7 @@ from tests.server.matches import record
 
 def _differences(connection: Connection) -> list[object]:
     context = MigrationContext.configure(connection, opts={"compare_server_default": False})
-    return list(compare_metadata(context, store.metadata))
+    return list(compare_metadata(context, schema.metadata))
 
 
 @asynccontextmanager
@@ -67,7 +74,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
         for engine in engines:
             async with engine.connect() as connection:
                 assert (
-                    await connection.execute(sa.select(store.about.c.schema_version))
+                    await connection.execute(sa.select(schema.about.c.schema_version))
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
@@ -114,14 +121,16 @@ async def test_a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_i
         await prepare(engine)
         async with engine.connect() as connection:
             assert await connection.run_sync(_differences) == []
-            rows = (await connection.execute(sa.select(store.matches).order_by(store.matches.c.match))).all()
+            rows = (
+                await connection.execute(sa.select(schema.matches).order_by(schema.matches.c.match))
+            ).all()
             assert [(row.match, row.rated, row.finished) for row in rows] == [
                 ("open", False, None),
                 ("over", False, "2026-11-20T12:01:01.500Z"),
             ]
             assert json.loads(rows[1].record)["match"] == "over"
             assert (
-                await connection.execute(sa.select(sa.func.count()).select_from(store.events))
+                await connection.execute(sa.select(sa.func.count()).select_from(schema.events))
             ).scalar() == 2
 
 
@@ -144,13 +153,13 @@ async def test_a_store_of_a_later_version_is_refused_and_left_alone(database: st
     async with closing(make_engine(database)) as engine:
         await prepare(engine)
         async with engine.begin() as connection:
-            await connection.execute(store.about.update().values(schema_version=99))
+            await connection.execute(schema.about.update().values(schema_version=99))
         with pytest.raises(
             StoreError, match=f"schema 99, and this program knows schemas 1 to {migrations.SCHEMA_VERSION}"
         ):
             await prepare(engine)
         async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(store.about.c.schema_version))).scalar() == 99
+            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == 99
 
 
 async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: str) -> None:
@@ -187,15 +196,15 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 
         async def count(engine: AsyncEngine) -> None:
             for _ in range(5):
-                async with store.exclusive(engine) as connection:
-                    seen = (await connection.execute(sa.select(store.about.c.schema_version))).scalar_one()
-                    await connection.execute(store.about.update().values(schema_version=seen + 1))
+                async with exclusive(engine) as connection:
+                    seen = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one()
+                    await connection.execute(schema.about.update().values(schema_version=seen + 1))
 
         async with anyio.create_task_group() as tasks:
             for engine in engines:
                 tasks.start_soon(count, engine)
         async with engines[0].connect() as connection:
-            found = (await connection.execute(sa.select(store.about.c.schema_version))).scalar()
+            found = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar()
             assert found == migrations.SCHEMA_VERSION + 15
 
 
@@ -217,13 +226,13 @@ async def _awaited(work: Awaitable[object]) -> None:
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
     async with open_store(database) as engine:
-        change = store.insert_or_update(engine.dialect.name, store.sessions)
+        change = insert_or_update(engine.dialect.name, schema.sessions)
         for rows in (["a"], ["b", "a"]):
             async with engine.begin() as connection:
                 values = [{"name": name, "hash": f"{name} of {len(rows)}"} for name in rows]
                 await connection.execute(change, values)
         async with engine.connect() as connection:
-            found = (await connection.execute(sa.select(store.sessions))).all()
+            found = (await connection.execute(sa.select(schema.sessions))).all()
         assert sorted(map(tuple, found)) == [("a", "a of 2"), ("b", "b of 2")]
 
 

@@ -14,8 +14,9 @@ from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Rater, Step
 from server.store import ratings as rating_store
-from server.store.database import open_store, rating_steps
+from server.store.database import open_store
 from server.store.ratings import ratings_of, refresh, standings, step_of
+from server.store.schema import rating_steps
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,

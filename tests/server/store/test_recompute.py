@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Moved, from_journal, joined, to_journal
 from protocol.codes import EndReason
 from protocol.record import Record, Result, to_line
-from server.store import database as store
 from server.store import recompute as recomputing
+from server.store import schema
 from server.store.database import open_store
 from server.store.ratings import refresh
 from server.store.recompute import Differs, recompute
@@ -81,7 +81,7 @@ async def test_an_imported_match_is_replayed_from_its_record(database: str) -> N
 
 
 async def _write_record(engine: AsyncEngine, record: Record) -> None:
-    change = sa.update(store.matches).where(store.matches.c.match == record.match)
+    change = sa.update(schema.matches).where(schema.matches.c.match == record.match)
     async with engine.begin() as connection:
         await connection.execute(change.values(record=to_line(record)))
 
@@ -99,16 +99,16 @@ async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> N
 async def test_a_changed_event_is_named(database: str) -> None:
     async with open_store(database) as engine:
         record = (await fill(engine))[2]
-        which = store.events.c.match == record.match
+        which = schema.events.c.match == record.match
         async with engine.begin() as connection:
-            (row,) = (await connection.execute(sa.select(store.events).where(which))).all()
+            (row,) = (await connection.execute(sa.select(schema.events).where(which))).all()
             journal = [
                 (at, replace(event, move=0) if isinstance(event, Moved) and event.ply == 8 else event)
                 for at, event in from_journal(row.at, row.event)
             ]
             text = joined([to_journal(at, event) for at, event in journal])
             assert text != row.event
-            await connection.execute(sa.update(store.events).where(which).values(event=text))
+            await connection.execute(sa.update(schema.events).where(which).values(event=text))
         with pytest.raises(
             Differs, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
         ):
@@ -119,10 +119,10 @@ async def test_a_changed_event_is_named(database: str) -> None:
 async def test_a_changed_rating_is_named(database: str, column: str) -> None:
     async with open_store(database) as engine:
         record = (await fill(engine))[3]
-        which = (store.rating_steps.c.match == record.match) & (store.rating_steps.c.seat == "minnie")
-        raised = {column: store.rating_steps.c[column] * 1.000001}
+        which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "minnie")
+        raised = {column: schema.rating_steps.c[column] * 1.000001}
         async with engine.begin() as connection:
-            await connection.execute(sa.update(store.rating_steps).where(which).values(raised))
+            await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
         with pytest.raises(Differs, match=f"match {record.match}: bert has .* but the store says"):
             await recompute(engine)
 
@@ -130,8 +130,8 @@ async def test_a_changed_rating_is_named(database: str, column: str) -> None:
 async def test_a_lost_rating_is_named(database: str) -> None:
     async with open_store(database) as engine:
         record = (await fill(engine))[0]
-        which = (store.rating_steps.c.match == record.match) & (store.rating_steps.c.seat == "maxie")
+        which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
         async with engine.begin() as connection:
-            await connection.execute(sa.delete(store.rating_steps).where(which))
+            await connection.execute(sa.delete(schema.rating_steps).where(which))
         with pytest.raises(Differs, match="the store says nothing"):
             await recompute(engine)

@@ -6,8 +6,7 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import database as store
-from server.store import tokens
+from server.store import schema, tokens
 from server.store.database import open_store
 from server.store.tokens import TokenError
 
@@ -16,7 +15,7 @@ async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
     async with open_store(database) as engine:
         token = await tokens.create(engine, "anna", "bot")
         async with engine.connect() as connection:
-            row = (await connection.execute(sa.select(store.tokens))).one()
+            row = (await connection.execute(sa.select(schema.tokens))).one()
     assert token not in str(tuple(row))
     assert row.hash == tokens.hashed(token)
     assert len(token) >= 32

@@ -13,7 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from match.events import Event, Opened, Timed, TurnLeft, from_journal, to_journal
 from protocol.record import to_line
-from server.store import database as store
+from server.store import schema
+from server.store.database import exclusive, now, open_store
 from server.store.journal.batches import MOVED_AT_ONCE, Batches, Line, NotOpen, forget, sweep
 from server.store.journal.journal import CLOSE_MATCH, INSERT_MATCH
 from server.store.journal.reader import events_of, events_of_all
@@ -28,7 +29,7 @@ def opening(match: str, server: str) -> dict[str, object]:
 
 
 def closing(match: str) -> dict[str, str]:
-    return {"which": match, "record": to_line(record(match)), "at": store.now()}
+    return {"which": match, "record": to_line(record(match)), "at": now()}
 
 
 def line(match: str, seq: int, event: Event | None = None) -> Line:
@@ -69,7 +70,7 @@ async def write(
 
 
 async def exclusively(engine: AsyncEngine, work: Callable[..., None], *given: object) -> None:
-    async with store.exclusive(engine) as connection:
+    async with exclusive(engine) as connection:
         await connection.run_sync(work, *given)
 
 
@@ -82,35 +83,35 @@ async def count(engine: AsyncEngine, table: sa.Table) -> int:
 
 
 async def test_a_match_that_is_over_is_one_row_and_leaves_no_batch(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         batches = Batches("")
         await write(engine, batches, "", opened=["a"], lines=[line("a", 1)])
         for seq in range(2, 20):
             await write(engine, batches, "", lines=[line("a", seq)])
-        assert (await count(engine, store.batches), await count(engine, store.events)) == (19, 0)
+        assert (await count(engine, schema.batches), await count(engine, schema.events)) == (19, 0)
         await write(engine, batches, "", lines=[line("a", 20)], closed=["a"])
         async with engine.connect() as connection:
-            (row,) = (await connection.execute(sa.select(store.events))).all()
+            (row,) = (await connection.execute(sa.select(schema.events))).all()
         assert (row.match, row.seq, row.at) == ("a", 20, 20)
         assert await events_of(engine, "a") == happened(1, 20)
-        assert await count(engine, store.batches) == 0
+        assert await count(engine, schema.batches) == 0
 
 
 async def test_a_match_that_goes_on_for_long_is_moved_piece_by_piece(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         batches = Batches("", most=1000, look=4)
         await write(engine, batches, "", opened=["long", "idle"], lines=[line("idle", 1)])
         most = 0
         for seq in range(1, 101):
             await write(engine, batches, "", lines=[line("long", seq)])
-            most = max(most, await count(engine, store.batches))
+            most = max(most, await count(engine, schema.batches))
         assert most < 20
         assert await events_of(engine, "long") == happened(1, 100)
         assert await events_of(engine, "idle") == happened(1, 1)
         await write(engine, batches, "", closed=["idle", "long"])
         assert await events_of(engine, "long") == happened(1, 100)
         async with engine.connect() as connection:
-            rows = (await connection.execute(sa.select(store.events))).all()
+            rows = (await connection.execute(sa.select(schema.events))).all()
         assert 5 < len(rows) < 50
         # and none of it twice
         assert sum(len(from_journal(row.at, row.event)) for row in rows) == 101
@@ -118,7 +119,7 @@ async def test_a_match_that_goes_on_for_long_is_moved_piece_by_piece(database: s
 
 async def test_of_many_long_matches_a_commit_moves_some(database: str) -> None:
     many = [f"m{number}" for number in range(2 * MOVED_AT_ONCE + 1)]
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         batches = Batches("", most=1, look=1)
         await write(engine, batches, "", opened=many, lines=[line(match, 1) for match in many])
         moved = []
@@ -126,14 +127,14 @@ async def test_of_many_long_matches_a_commit_moves_some(database: str) -> None:
         for seq in range(1, 5):
             await write(engine, batches, "", lines=[line("busy", seq)])
             async with engine.connect() as connection:
-                rows = (await connection.execute(sa.select(store.events.c.match))).scalars().all()
+                rows = (await connection.execute(sa.select(schema.events.c.match))).scalars().all()
             moved.append(len([match for match in rows if match != "busy"]))
         assert moved == [MOVED_AT_ONCE, 2 * MOVED_AT_ONCE, len(many), len(many)]
         assert await events_of(engine, "busy") == happened(1, 4)
 
 
 async def test_a_match_of_a_run_before_is_taken_over_by_what_happens_next(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         for run in range(3):
             batches, first = Batches("north"), 1 + 5 * run
             if run == 0:
@@ -141,17 +142,17 @@ async def test_a_match_of_a_run_before_is_taken_over_by_what_happens_next(databa
             for seq in range(first, first + 5):
                 assert await events_of(engine, "a") == happened(1, seq - 1)
                 await write(engine, batches, "north", lines=[line("a", seq)])
-        assert await count(engine, store.events) == 2
+        assert await count(engine, schema.events) == 2
         await write(engine, batches, "north", closed=["a", "b"])
         assert await events_of(engine, "a") == happened(1, 15)
         assert await events_of(engine, "b") == happened(1, 1)
-        assert await count(engine, store.batches) == 11
+        assert await count(engine, schema.batches) == 11
         await exclusively(engine, sweep)
-        assert await count(engine, store.batches) == 0
+        assert await count(engine, schema.batches) == 0
 
 
 async def test_a_run_that_takes_over_and_is_killed_as_well_changes_nothing(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         first = Batches("")
         await write(engine, first, "", opened=["a"], lines=[line("a", 1), line("a", 2)])
         await write(engine, Batches(""), "", lines=[line("a", 3)], goes="fails")
@@ -166,7 +167,7 @@ async def test_a_run_that_takes_over_and_is_killed_as_well_changes_nothing(datab
 
 async def test_what_a_killed_run_brings_in_late_gives_way_to_what_was_told(database: str) -> None:
     """Of a commit that was under way nobody was told, and who goes on with the match may not have seen it."""
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         killed, next_one = Batches(""), Batches("")
         await write(engine, killed, "", opened=["a"], lines=[line("a", 1)])
         await write(engine, killed, "", lines=[line("a", 2, Opened())])
@@ -180,13 +181,13 @@ async def test_a_match_that_an_older_program_began_goes_on(database: str) -> Non
         1: '{"type":"opened"}',
         3: '[2,{"type":"turn_left","ply":0},{"type":"moved","player":"maxie","ply":0,"move":4}]',
     }
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         async with engine.begin() as connection:
             await connection.execute(INSERT_MATCH, [opening("old", "")])
             insert = [
                 {"match": "old", "seq": seq, "at": 10 * seq, "event": text} for seq, text in rows.items()
             ]
-            await connection.execute(sa.insert(store.events), insert)
+            await connection.execute(sa.insert(schema.events), insert)
         before = await events_of(engine, "old")
         assert [at for at, _ in before] == [10, 2, 30]
         batches = Batches("")
@@ -194,12 +195,12 @@ async def test_a_match_that_an_older_program_began_goes_on(database: str) -> Non
         assert await events_of(engine, "old") == before + happened(4, 5)
         await write(engine, batches, "", closed=["old"])
         assert await events_of(engine, "old") == before + happened(4, 5)
-        assert await count(engine, store.events) == 3
+        assert await count(engine, schema.events) == 3
 
 
 @pytest.mark.parametrize("match", ["never", "over", "of the south", 'with "quotes"'])
 async def test_an_event_of_a_match_that_is_not_in_progress_here_is_refused(database: str, match: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         await write(engine, Batches("south"), "south", opened=["of the south"])
         batches = Batches("north")
         await write(engine, batches, "north", opened=["over", "well"], closed=["over"])
@@ -210,26 +211,26 @@ async def test_an_event_of_a_match_that_is_not_in_progress_here_is_refused(datab
 
 
 async def test_a_sweep_leaves_what_is_needed_of_all_servers(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         north, south = Batches("north"), Batches("south")
         await write(engine, north, "north", opened=["n", "over"], lines=[line("n", 1), line("over", 1)])
         await write(engine, south, "south", opened=["s"], lines=[line("s", 1)])
         await write(engine, north, "north", lines=[line("over", 2)], closed=["over"])
         await exclusively(engine, sweep)
-        assert await count(engine, store.batches) == 2
+        assert await count(engine, schema.batches) == 2
         assert await events_of(engine, "n") == await events_of(engine, "s") == happened(1, 1)
         await write(engine, south, "south", lines=[line("s", 2)])
         assert await events_of(engine, "s") == happened(1, 2)
 
 
 async def test_a_match_that_is_taken_out_may_begin_again_with_the_same_id(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         before = Batches("")
         await write(engine, before, "", opened=["a", "b"], lines=[line("a", 1), line("b", 1)])
         await write(engine, before, "", lines=[line("a", 2, Opened())])
         await exclusively(engine, take_out, "a")
         assert (await events_of(engine, "a"), await events_of(engine, "b")) == ([], happened(1, 1))
-        assert await count(engine, store.batches) == 1
+        assert await count(engine, schema.batches) == 1
         await write(engine, Batches(""), "", opened=["a"], lines=[line("a", 1)])
         assert await events_of(engine, "a") == happened(1, 1)
         # whoever has played it before knows nothing of that, and cannot spoil anything
@@ -247,7 +248,7 @@ async def test_a_match_that_is_taken_out_may_begin_again_with_the_same_id(databa
 
 
 async def test_whoever_played_a_match_that_is_taken_out_may_end_it(database: str) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         batches = Batches("", most=1)
         await write(engine, batches, "", opened=["a", "b"], lines=[line("a", 1), line("b", 1)])
         await exclusively(engine, take_out, "a")
@@ -259,8 +260,8 @@ async def test_whoever_played_a_match_that_is_taken_out_may_end_it(database: str
 
 def take_out(connection: sa.Connection, match: str) -> None:
     forget(connection, {match})
-    connection.execute(sa.delete(store.events).where(store.events.c.match == match))
-    connection.execute(sa.delete(store.matches).where(store.matches.c.match == match))
+    connection.execute(sa.delete(schema.events).where(schema.events.c.match == match))
+    connection.execute(sa.delete(schema.matches).where(schema.matches.c.match == match))
 
 
 # anything after anything
@@ -362,7 +363,7 @@ steps = st.lists(
 async def test_whatever_happens_each_match_is_what_was_durable_of_it(
     database: str, todo: list[tuple[str, ...]]
 ) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         async with engine.begin() as connection:
             await empty(connection)
         world = World(engine, {})
@@ -381,9 +382,9 @@ async def test_whatever_happens_each_match_is_what_was_durable_of_it(
             await world.commit(server, [(number, 0, True) for number in range(4)], "well")
         await world.check()
         await exclusively(engine, sweep)
-        assert await count(engine, store.batches) == 0
+        assert await count(engine, schema.batches) == 0
 
 
 async def empty(connection: AsyncConnection) -> None:
-    for table in (store.batches, store.events, store.matches):
+    for table in (schema.batches, schema.events, schema.matches):
         await connection.execute(sa.delete(table))

@@ -9,8 +9,8 @@ from anyio.lowlevel import checkpoint
 
 from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
-from server.store import database as store
-from server.store.database import open_store
+from server.store import schema
+from server.store.database import StoreError, now, open_store
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.reader import events_of, records_of, terms_of
 from server.store.journal.recovery import tidy
@@ -78,9 +78,9 @@ async def test_a_finished_match_is_one_row_with_all_its_turns(database: str) -> 
         await journal.durable(journal.append("m" * 32, 3, 9, moved, (7, TurnLeft(0, 5))))
         await journal.durable(journal.close_match(record("m" * 32)))
         async with engine.connect() as connection:
-            (row,) = (await connection.execute(sa.select(store.events))).all()
+            (row,) = (await connection.execute(sa.select(schema.events))).all()
             assert (row.match, row.seq, row.at) == ("m" * 32, 3, 9)
-            assert (await connection.execute(sa.select(store.batches))).all() == []
+            assert (await connection.execute(sa.select(schema.batches))).all() == []
         assert await events_of(engine, "m" * 32) == [(1, Opened()), (7, TurnLeft(0, 5)), (9, moved)]
 
 
@@ -141,7 +141,7 @@ async def test_drain_waits_for_what_is_being_committed(database: str, turns: int
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
-    before = store.now()
+    before = now()
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
@@ -150,9 +150,9 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str
         await journal.durable(journal.close_match(finished))
         assert await records_of(engine, "test") == [finished]
         async with engine.connect() as connection:
-            row = (await connection.execute(sa.select(store.matches))).one()
+            row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
-        assert before <= row.finished <= store.now()
+        assert before <= row.finished <= now()
         tasks.cancel_scope.cancel()
 
 
@@ -164,7 +164,7 @@ async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: 
         tasks.start_soon(journal.run)
         await journal.durable(journal.open_match(given, "test", "2026-11-20T12:00:00Z"))
         async with engine.connect() as connection:
-            found = terms_of((await connection.execute(sa.select(store.matches))).one())
+            found = terms_of((await connection.execute(sa.select(schema.matches))).one())
         tasks.cancel_scope.cancel()
     assert found.game.setup() == given.game.setup()
     assert replace(found, game=given.game) == given
@@ -230,7 +230,7 @@ async def test_nobody_waits_for_a_journal_that_could_not_be_opened(own_postgresq
         refused = anyio.Event()
 
         async def write() -> None:
-            with pytest.raises(store.StoreError):
+            with pytest.raises(StoreError):
                 await journal.write(lambda connection: None)
             refused.set()
 

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from games.core import Player
 from match.events import GotReady, Opened
 from server.rooms.member import secret_hash
-from server.store import database as store
+from server.store import schema
+from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import kept_sessions, tidy, unfinished
 from tests.server.matches import record, terms
@@ -19,7 +20,7 @@ from tests.server.matches import record, terms
 
 async def test_unfinished_matches_come_back_with_all_that_happened(database: str) -> None:
     asked = replace(terms(game="riskless"), match="open")
-    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
@@ -37,7 +38,7 @@ async def test_unfinished_matches_come_back_with_all_that_happened(database: str
 
 
 async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None:
-    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         for server in ("north", "south"):
             journal = Journal(engine, server=server)
             tasks.start_soon(journal.run)
@@ -55,7 +56,7 @@ async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None
 async def test_what_is_in_batches_is_found_for_all_matches_and_kept_until_it_is_not_needed(
     database: str,
 ) -> None:
-    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine, server="north")
         tasks.start_soon(journal.run)
         names = [f"match {number}" for number in range(7)]
@@ -73,14 +74,14 @@ async def test_what_is_in_batches_is_found_for_all_matches_and_kept_until_it_is_
             ] == ([("match 0", [(seq, Opened()) for seq in range(1, 5)])] if rows else [])
             await tidy(engine)
             async with engine.connect() as connection:
-                assert len((await connection.execute(sa.select(store.batches))).all()) == rows
+                assert len((await connection.execute(sa.select(schema.batches))).all()) == rows
             if rows:
                 await journal.durable(journal.close_match(record("match 0")))
         tasks.cancel_scope.cancel()
 
 
 async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database: str) -> None:
-    async with store.open_store(database) as engine, anyio.create_task_group() as tasks:
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         for secret in ("first", "second"):
@@ -93,5 +94,5 @@ async def test_the_last_session_of_a_bot_is_known_and_only_by_its_hash(database:
 
 @pytest.mark.parametrize("names", [[], ["nobody"]])
 async def test_nobody_is_known_of_whom_nothing_was_kept(database: str, names: list[str]) -> None:
-    async with store.open_store(database) as engine:
+    async with open_store(database) as engine:
         assert await kept_sessions(engine, names) == {}

@@ -1,0 +1,126 @@
+"""The tables of the store.
+
+A match is one row of `matches`, and its record is kept beside it when it is over. Everything that happened
+in it is in `events`, in order; of a match in progress, what came lately is still in `batches`, a row for each
+commit of a server. Nothing of a match is ever changed but what it gets at its end, so a reader needs no lock:
+whoever reads `batches` before `events` misses nothing. Many servers may share one PostgreSQL: ids are unique
+everywhere, and whatever reads before it writes does so under `database.exclusive`.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData()
+
+MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
+"""Ids are in the order of their bytes on both databases."""
+
+about = sa.Table("about", metadata, sa.Column("schema_version", sa.Integer, nullable=False))
+
+matches = sa.Table(
+    "matches",
+    metadata,
+    sa.Column("match", MATCH_ID, primary_key=True),
+    sa.Column("event", sa.String(128), nullable=False, index=True),
+    sa.Column("game", sa.String(64), nullable=False),
+    sa.Column("maxie", sa.String(64), nullable=False),
+    sa.Column("minnie", sa.String(64), nullable=False),
+    sa.Column("terms", sa.Text, nullable=False),  # JSON: setup, time control, margin, limits
+    sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
+    sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
+    sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("finished", sa.String(32), nullable=True),  # as `now` writes it, once it is over
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # is in rating_steps
+    sa.Column(
+        "server", sa.String(64), nullable=False, server_default=""
+    ),  # who plays it, and goes on with it
+)
+_rated = sa.text("rated AND finished IS NOT NULL")
+sa.Index(
+    "ix_matches_rated", matches.c.finished, matches.c.match, sqlite_where=_rated, postgresql_where=_rated
+)
+_finished = sa.text("finished IS NOT NULL")
+sa.Index(
+    "ix_matches_finished",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_finished,
+    postgresql_where=_finished,
+)
+_uncounted = sa.text("rated AND finished IS NOT NULL AND NOT counted")
+sa.Index(
+    "ix_matches_uncounted",
+    matches.c.finished,
+    matches.c.match,
+    sqlite_where=_uncounted,
+    postgresql_where=_uncounted,
+)
+_open = sa.text("record IS NULL")
+sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
+
+events = sa.Table(  # match.events.from_journal: some of a match's events, most often all of them
+    "events",
+    metadata,
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last of them
+    sa.Column("at", sa.BigInteger, nullable=False),  # when that was: monotonic ns of the server's run
+    sa.Column("event", sa.Text, nullable=False),  # JSON
+)
+
+batches = sa.Table(  # server.store.journal.batches: what happened in all matches of a server from one commit to the next
+    "batches",
+    metadata,
+    sa.Column("run", sa.String(32), primary_key=True),  # of the server's process, at random
+    sa.Column("number", sa.BigInteger, primary_key=True),  # of the commit, in the order of time
+    sa.Column("server", sa.String(64), nullable=False),  # as of its matches
+    sa.Column("events", sa.Text, nullable=False),  # JSON
+    sqlite_with_rowid=False,  # one tree to write to, and not a table and an index
+)
+
+ladders = sa.Table(  # server.store.ladders: what an event was begun with, so that it can go on
+    "ladders",
+    metadata,
+    sa.Column("event", sa.String(128), primary_key=True),
+    sa.Column("uid", sa.String(32), nullable=False),  # of which its matches have their ids
+    sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
+    sa.Column("named", sa.Boolean, nullable=False),  # by a person, and not after its beginning
+    sa.Column("plan", sa.Text, nullable=False),  # JSON
+    sa.Column("started", sa.String(32), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=True),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of the token: SHA-256 in hexadecimal
+    sa.Column("role", sa.String(16), nullable=False),  # protocol.messages.Role
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("rotated", sa.String(32), nullable=True),
+    sa.Column("revoked", sa.String(32), nullable=True),
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
+)
+
+rating_steps = sa.Table(  # what server.store.ratings has counted: two rows a match
+    "rating_steps",
+    metadata,
+    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("seat", sa.String(8), primary_key=True),
+    sa.Column("game", sa.String(64), nullable=False),
+    sa.Column("bot", sa.String(64), nullable=False),
+    sa.Column("finished", sa.String(32), nullable=False),
+    sa.Column("outcome", sa.String(8), nullable=False),  # rating.steps.Outcome
+    sa.Column("forfeit", sa.Boolean, nullable=False),
+    sa.Column("rating", sa.Double, nullable=False),  # these three after the match
+    sa.Column("deviation", sa.Double, nullable=False),
+    sa.Column("volatility", sa.Double, nullable=False),
+    sa.Index("ix_rating_steps_bot", "game", "bot", "finished", "match"),
+    sa.Index("ix_rating_steps_finished", "finished", "match"),
+)
