@@ -33,7 +33,7 @@ from benchmarks.measure import Section
 from benchmarks.results import claim, measured_on, write_server
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
-from server.lobby.dispatch import Desk
+from server.lobby.dispatch import Dispatch
 from server.net.limits import HostLimits
 
 BARE, SAME, DEFAULT = "bare websockets", "arena, messages to 1 MiB", "arena, messages to 16 KiB"
@@ -89,7 +89,7 @@ async def echo(connection: ServerConnection, *_: Any) -> None:
         pass
 
 
-async def serve_echo(connection: ServerConnection, _desk: Desk, _limits: HostLimits) -> None:
+async def serve_echo(connection: ServerConnection, _dispatch: Dispatch, _limits: HostLimits) -> None:
     """In place of a session."""
     await echo(connection)
 

@@ -26,7 +26,7 @@ CASES = (("m2", 8), ("grid:7x6", 7), ("world", 6), ("usa", 6))
 
 def build(folder: Path, *flags: str) -> Any:
     """The C program as a function of (memory, rules, plies left, depth)."""
-    library = folder / f"plain_alphabeta{len(flags)}.so"
+    queries = folder / f"plain_alphabeta{len(flags)}.so"
     subprocess.run(
         [
             "gcc",
@@ -37,12 +37,12 @@ def build(folder: Path, *flags: str) -> Any:
             f"-DPLANES={PLANES}",
             *flags,
             "-o",
-            library,
+            queries,
             SOURCE,
         ],
         check=True,
     )
-    function = ctypes.CDLL(str(library)).plain
+    function = ctypes.CDLL(str(queries)).plain
     function.restype = ctypes.c_int64
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
     return function

@@ -57,7 +57,7 @@ class Step(Struct, frozen=True):
     """Why it was refused."""
 
 
-def story(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[Step], Finish | None]:
+def timeline(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[Step], Finish | None]:
     """What happened, in order, and how it ended: None while it is in progress."""
     referee = Referee(terms)
     return list(_steps(referee, events)), referee.result

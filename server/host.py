@@ -34,24 +34,24 @@ from protocol.codes import Code
 from protocol.messages import SUBPROTOCOL, Listing, Players
 from protocol.record import Record
 from server.lobby.accounts import Accounts
-from server.lobby.dispatch import LISTING_SECONDS, Desk
+from server.lobby.dispatch import LISTING_SECONDS, Dispatch
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.session import Session
 from server.net.addresses import LOOPBACK, inside_url, listen_problem, url
-from server.net.admission import Door
+from server.net.admission import Admission
 from server.net.connection import GuardedConnection
 from server.net.limits import PRIVATE, HostLimits
 from server.net.loop_watch import LoopWatch
-from server.net.metrics import Meters
+from server.net.metrics import Metrics
 from server.rooms.room import Room
-from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Gallery
+from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Spectators
 from server.store.database import close as close_engine
 from server.store.database import make_engine, prepare
 from server.store.journal.journal import Journal
-from server.store.journal.recovery import Past, kept_sessions, tidy, unfinished
-from server.store.queries import Library
-from server.store.rating_book import RatingBook
+from server.store.journal.recovery import Unfinished, kept_sessions, tidy, unfinished
+from server.store.queries import Queries
+from server.store.rating_counter import RatingCounter
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.static import StaticFiles
@@ -66,7 +66,7 @@ LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 
 Told = Callable[[Record], Awaitable[None]]
-Handler = Callable[[GuardedConnection, Desk, HostLimits], Awaitable[None]]
+Handler = Callable[[GuardedConnection, Dispatch, HostLimits], Awaitable[None]]
 KERNEL_BUFFER = 32 * 1024
 """Bytes in the kernel, each way (Linux takes the double): so much of a flood is taken in before it is found out,
 and a client that never reads is found out when as much waits for it."""
@@ -95,20 +95,20 @@ class Host:
         """Where bots on this machine connect, in clear and by a loopback address; only with `inside`."""
         self.engine = engine
         self.grace_ms = grace_ms
-        self.meters = Meters()
-        self.journal = Journal(engine, self.meters.journal_seconds.observe, server=name)
-        self.watch = LoopWatch(self.meters.loop_seconds.observe)
+        self.metrics = Metrics()
+        self.journal = Journal(engine, self.metrics.journal_seconds.observe, server=name)
+        self.watch = LoopWatch(self.metrics.loop_seconds.observe)
         self.lobby = Lobby(Accounts(anyone=anyone, engine=engine), most_matches=limits.matches_per_bot)
         self.arranger = Arranger(self.lobby, limits, self._start)
         self.lobby.on_leave = self.arranger.left
-        self.book = RatingBook(engine, self.journal.write)
-        self.arranger.rating = self.book.rating
-        self.desk = Desk(
+        self.rating_counter = RatingCounter(engine, self.journal.write)
+        self.arranger.rating = self.rating_counter.rating
+        self.dispatch = Dispatch(
             self.lobby,
             self.journal,
             self.arranger,
             self,
-            self.meters,
+            self.metrics,
             limits,
             program=PROGRAM,
             grace_ms=grace_ms,
@@ -120,9 +120,9 @@ class Host:
         """How many matches of before it went on with."""
         self._tasks = tasks
         logs = MatchLogs(engine, self.lobby.accounts)
-        self.pages = Pages(self.meters, Library(engine), StaticFiles(), logs, program=PROGRAM, anyone=anyone)
-        self.meters.bots.set_function(lambda: len(self.lobby.connected()))
-        self.meters.matches.set_function(lambda: len(self.rooms))
+        self.pages = Pages(self.metrics, Queries(engine), StaticFiles(), logs, program=PROGRAM, anyone=anyone)
+        self.metrics.bots.set_function(lambda: len(self.lobby.connected()))
+        self.metrics.matches.set_function(lambda: len(self.rooms))
 
     def issue_token(self, name: str) -> str:
         """A token with which a bot of this name, and no other, may connect."""
@@ -144,13 +144,13 @@ class Host:
 
     async def resume(self, event: str) -> int:
         """Go on with the matches of an event that were in progress when the server went away; how many."""
-        pasts = await unfinished(self.engine, event, self.name)
-        names = {name for past in pasts for name in msgspec.structs.astuple(past.terms.players)}
+        unfinished_matches = await unfinished(self.engine, event, self.name)
+        names = {name for past in unfinished_matches for name in msgspec.structs.astuple(past.terms.players)}
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
-        for past in pasts:
+        for past in unfinished_matches:
             room = self._admit(past.terms, past.event, rated=past.rated, past=past)
             self._begin(room)
-        return len(pasts)
+        return len(unfinished_matches)
 
     async def drain(self, seconds: float) -> int:
         """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
@@ -162,10 +162,10 @@ class Host:
 
     # what the desk and the pages see
 
-    def gallery(self, match: str) -> Gallery | None:
+    def spectators(self, match: str) -> Spectators | None:
         """The gallery of a match in progress."""
         room = self.rooms.get(match)
-        return room.gallery if room and not room.gallery.closed else None
+        return room.spectators if room and not room.spectators.closed else None
 
     def listing(self) -> Listing:
         """What goes on now."""
@@ -177,10 +177,10 @@ class Host:
         while True:
             await self.lobby.wait_change()
             await anyio.sleep(LISTING_SECONDS)
-            if self.desk.browsing:
+            if self.dispatch.browsing:
                 # Encoded once for all. Who has not yet read the one before is told with the next change.
-                listing = self.desk.listing(monotonic())
-                for number, visitor in enumerate(list(self.desk.browsing), 1):
+                listing = self.dispatch.listing(monotonic())
+                for number, visitor in enumerate(list(self.dispatch.browsing), 1):
                     if visitor.line.backlog <= MAX_BACKLOG:
                         visitor.line.tell_wire(listing)
                     if number % AT_ONCE == 0:
@@ -202,7 +202,7 @@ class Host:
         finally:
             self.arranger.playing -= 1
         if room.rated:
-            self.book.note(record)
+            self.rating_counter.note(record)
         self.arranger.ended(record)
         self.lobby.stir()
         if self.on_record is not None:
@@ -226,7 +226,7 @@ class Host:
             adjudication=spec.adjudication,
         )
 
-    def _admit(self, terms: Terms, event: str, *, rated: bool, past: Past | None = None) -> Room:
+    def _admit(self, terms: Terms, event: str, *, rated: bool, past: Unfinished | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
         room = Room(
             terms,
@@ -236,7 +236,7 @@ class Host:
             self.watch,
             rated=rated,
             past=past,
-            moved=self.meters.moved,
+            moved=self.metrics.moved,
         )
         for player, member in room.players.items():
             member.begin(terms.match, room, player)
@@ -252,13 +252,13 @@ class Host:
             for member in room.players.values():
                 self.lobby.forget(member)
             self.lobby.stir()
-        self.meters.finished.labels(record.result.reason.value).inc()
+        self.metrics.finished.labels(record.result.reason.value).inc()
         return record
 
 
-async def run_session(connection: GuardedConnection, desk: Desk, limits: HostLimits) -> None:
+async def run_session(connection: GuardedConnection, dispatch: Dispatch, limits: HostLimits) -> None:
     """Serve a connection as a bot's or a watcher's."""
-    await Session(connection, desk, limits).run()
+    await Session(connection, dispatch, limits).run()
 
 
 @asynccontextmanager
@@ -315,16 +315,22 @@ async def open_host(
             with writing:
                 await running.journal.run()
 
-        for job in (write, running.watch.run, running.book.run, running.arranger.run, running.tell_browsers):
+        for job in (
+            write,
+            running.watch.run,
+            running.rating_counter.run,
+            running.arranger.run,
+            running.tell_browsers,
+        ):
             tasks.start_soon(job)
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.
             running.resumed = await running.resume(going_on)
-        door = Door(limits, trusted_proxies, running.pages)
-        tasks.start_soon(door.pulse.run)
+        admission = Admission(limits, trusted_proxies, running.pages)
+        tasks.start_soon(admission.keepalive.run)
 
         async def answer(connection: ServerConnection) -> None:
-            await serve_one(cast("GuardedConnection", connection), running.desk, limits)
+            await serve_one(cast("GuardedConnection", connection), running.dispatch, limits)
 
         async def listen(host: str, port: int, tls: SSLContext | None) -> list[tuple[Any, ...]]:
             only_with_tls: dict[str, Any] = {"ssl_handshake_timeout": limits.hello_seconds} if tls else {}
@@ -335,9 +341,9 @@ async def open_host(
                         answer,
                         host,
                         port,
-                        create_connection=door.connection_class(),
+                        create_connection=admission.connection_class(),
                         subprotocols=[Subprotocol(SUBPROTOCOL)],
-                        process_request=door.admit,
+                        process_request=admission.admit,
                         compression=None,  # moves are tens of bytes: it would cost time and memory for nothing
                         max_size=limits.message_bytes,
                         max_queue=4,
@@ -369,7 +375,7 @@ async def open_host(
             yield running
         finally:
             with anyio.CancelScope(shield=True):
-                door.close()
+                admission.close()
                 for member in running.lobby.connected():
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 
-from server.processes import supervisor as leash
+from server.processes import supervisor
 
 STOP_SECONDS = 2.0
 """From asking it to end to killing it."""
@@ -32,7 +32,7 @@ class Subject:
         """Start the command."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         process = await anyio.open_process(
-            [sys.executable, "-I", "-S", leash.__file__, *command],
+            [sys.executable, "-I", "-S", supervisor.__file__, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.codes import Code
 from protocol.messages import Role
 from server.lobby.matchmaking.guests import is_guest
-from server.net.failed_logins import Guesses
+from server.net.failed_logins import FailedLogins
 from server.store import database, tokens
 
 log = logging.getLogger("arena.accounts")
@@ -34,13 +34,13 @@ class Accounts:
     """
 
     def __init__(
-        self, *, anyone: bool, engine: AsyncEngine | None = None, guesses: Guesses | None = None
+        self, *, anyone: bool, engine: AsyncEngine | None = None, failed_logins: FailedLogins | None = None
     ) -> None:
         self.anyone = anyone
         self.guests = False
         """Whether a guest's name needs no token; what guests may do, `server.lobby.matchmaking.guests` says."""
         self._engine = engine
-        self._guesses = guesses or Guesses()
+        self._failed_logins = failed_logins or FailedLogins()
         self._issued: dict[str, str] = {}
 
     def issue(self, name: str) -> str:
@@ -81,7 +81,7 @@ class Accounts:
         elif known is not None and hmac.compare_digest(known, tokens.hashed(token)):
             return role
         if token:
-            self._guesses.wrong(address, monotonic())
+            self._failed_logins.wrong(address, monotonic())
         raise Refused(Code.BAD_TOKEN, why or f"this is not the token of {name!r}")
 
     async def _known(self, name: str) -> tuple[str | None, Role, str]:
@@ -97,7 +97,7 @@ class Accounts:
         return kept.hash, kept.role, ""
 
     def _check_address(self, address: str) -> None:
-        wait = self._guesses.wait(address, monotonic())
+        wait = self._failed_logins.wait(address, monotonic())
         if wait > 0:
             raise Refused(
                 Code.RATE_LIMITED,

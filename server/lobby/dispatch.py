@@ -40,10 +40,10 @@ from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
-from server.net.metrics import Meters
+from server.net.metrics import Metrics
 from server.net.wire import to_wire
 from server.rooms.member import Inlet, Member, secret_hash
-from server.rooms.spectators import Gallery
+from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.tokens import is_name
 
@@ -76,17 +76,17 @@ class Visitor:
     name: str
     line: Line
     member: Member | None
-    watched: dict[str, Gallery] = field(default_factory=dict)
+    watched: dict[str, Spectators] = field(default_factory=dict)
     listed: float = -math.inf
     """When it was last told what goes on because it asked."""
     asked: bool = False
     """Whether it has asked again since, too soon, and will be told."""
 
 
-class Galleries(Protocol):
+class Watchable(Protocol):
     """Where the matches in progress can be watched."""
 
-    def gallery(self, match: str) -> Gallery | None:
+    def spectators(self, match: str) -> Spectators | None:
         """The gallery of a match in progress."""
         ...
 
@@ -95,7 +95,7 @@ class Galleries(Protocol):
         ...
 
 
-class Desk:
+class Dispatch:
     """Takes every message of every session."""
 
     def __init__(
@@ -103,8 +103,8 @@ class Desk:
         lobby: Lobby,
         journal: Journal,
         arranger: Arranger,
-        galleries: Galleries,
-        meters: Meters,
+        watchable: Watchable,
+        metrics: Metrics,
         limits: HostLimits,
         *,
         program: str,
@@ -113,8 +113,8 @@ class Desk:
         self._lobby = lobby
         self._journal = journal
         self._arranger = arranger
-        self._galleries = galleries
-        self._meters = meters
+        self._watchable = watchable
+        self._metrics = metrics
         self._limits = limits
         self._program = program
         self._grace_ms = grace_ms
@@ -169,8 +169,8 @@ class Desk:
     async def depart(self, visitor: Visitor, fault: str | None) -> None:
         """Somebody's connection has ended; `fault` is what was wrong with what it sent, if anything."""
         self.browsing.discard(visitor)
-        for gallery in visitor.watched.values():
-            gallery.leave(visitor.line)
+        for spectators in visitor.watched.values():
+            spectators.leave(visitor.line)
         member = visitor.member
         if member is None or not self._lobby.leave(member, visitor.line):
             return
@@ -184,7 +184,7 @@ class Desk:
 
     def note_rejection(self, code: Code) -> None:
         """Count something that was refused."""
-        self._meters.rejections.labels(code.value).inc()
+        self._metrics.rejections.labels(code.value).inc()
 
     async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
         """Do what a message asks for, or say why not; waits for a room that has too much to do."""
@@ -212,7 +212,7 @@ class Desk:
                     self._arranger.handle(self._player(visitor), message)
         except Refused as refused:
             self._refuse(visitor, refused.code, refused.detail, message)
-        self._meters.message(message)
+        self._metrics.message(message)
         return None
 
     def _list(self, visitor: Visitor) -> None:
@@ -230,7 +230,7 @@ class Desk:
         """What goes on, encoded once for all who ask before something changes; monotonic seconds."""
         changes, made, wire = self._listing
         if changes != self._lobby.changes or now - made >= LISTING_SECONDS:
-            wire = to_wire(self._galleries.listing())
+            wire = to_wire(self._watchable.listing())
             self._listing = self._lobby.changes, now, wire
         return wire
 
@@ -270,17 +270,17 @@ class Desk:
         raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
 
     def _watch(self, visitor: Visitor, match: str) -> None:
-        gallery = self._galleries.gallery(match)
-        if gallery is None:
+        spectators = self._watchable.spectators(match)
+        if spectators is None:
             raise Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over or does not exist")
-        for over in [known for known in visitor.watched if self._galleries.gallery(known) is None]:
+        for over in [known for known in visitor.watched if self._watchable.spectators(known) is None]:
             del visitor.watched[over]
         if match not in visitor.watched and len(visitor.watched) >= self._limits.watched:
             raise Refused(Code.RATE_LIMITED, f"{self._limits.watched} matches are watched; leave one first")
-        visitor.watched[match] = gallery
-        gallery.enter(visitor.line)
+        visitor.watched[match] = spectators
+        spectators.enter(visitor.line)
 
     def _unwatch(self, visitor: Visitor, match: str) -> None:
-        gallery = visitor.watched.pop(match, None)
-        if gallery is not None:
-            gallery.leave(visitor.line)
+        spectators = visitor.watched.pop(match, None)
+        if spectators is not None:
+            spectators.leave(visitor.line)

@@ -20,7 +20,7 @@ from protocol.codec import DecodeError, decode_client
 from protocol.codes import Code
 from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.lobby.accounts import Refused
-from server.lobby.dispatch import Desk, Visitor
+from server.lobby.dispatch import Dispatch, Visitor
 from server.net.connection import GuardedConnection
 from server.net.limits import HostLimits
 from server.net.log import without_secrets
@@ -50,11 +50,11 @@ FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
 class Session:
     """One connection. `run` returns when it is closed, and never raises for what the peer did."""
 
-    def __init__(self, connection: GuardedConnection, desk: Desk, limits: HostLimits) -> None:
+    def __init__(self, connection: GuardedConnection, dispatch: Dispatch, limits: HostLimits) -> None:
         self._connection = connection
-        self._desk = desk
+        self._dispatch = dispatch
         self._limits = limits
-        self._flow = connection.flow
+        self._bucket = connection.bucket
         self._visitor: Visitor | None = None
         self._too_slow = False
         self._closing = False
@@ -83,7 +83,7 @@ class Session:
     def tell(self, message: ServerMessage) -> None:
         """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
         if type(message) in ASKING:
-            self._flow.allow()  # the answer: a bot in many fast matches is no flood
+            self._bucket.allow()  # the answer: a bot in many fast matches is no flood
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("> %s %s", self._name, without_secrets(message))
         self._write(to_wire(message))
@@ -128,7 +128,7 @@ class Session:
             finally:
                 with anyio.CancelScope(shield=True):
                     if self._visitor is not None:
-                        await self._desk.depart(self._visitor, fault if not self._too_slow else None)
+                        await self._dispatch.depart(self._visitor, fault if not self._too_slow else None)
                 self._closing = True
                 tasks.cancel_scope.cancel()
 
@@ -156,7 +156,7 @@ class Session:
 
     async def _read(self) -> None:
         hello = await self._hello()
-        self._visitor = await self._desk.admit(hello, self, self._address)
+        self._visitor = await self._dispatch.admit(hello, self, self._address)
         self._connection.listener = self._overhear
         while self._visitor is not None:
             try:
@@ -167,7 +167,7 @@ class Session:
                     raise
                 self.tell(Error(error.code, error.detail))
             else:
-                await self._desk.handle(self._visitor, message, at)
+                await self._dispatch.handle(self._visitor, message, at)
                 if at - self._before < AT_ONCE:
                     # While frames are queued `recv` does not wait, and a client that floods would have
                     # the event loop to itself.
@@ -179,17 +179,17 @@ class Session:
         at = monotonic_ns()
         if not self._at_rest or self._closing or self._visitor is None or at - self._before < AT_ONCE:
             return False
-        if trace.isEnabledFor(logging.DEBUG) or not self._flow.take(at):
+        if trace.isEnabledFor(logging.DEBUG) or not self._bucket.take(at):
             return False
         try:
-            busy = self._desk.take(self._visitor, decode_client(frame, self._limits.message_bytes), at)
+            busy = self._dispatch.take(self._visitor, decode_client(frame, self._limits.message_bytes), at)
         except DecodeError:
             pass
         else:
             if busy is None:
                 self._before = at
                 return True
-        self._flow.allow()  # it is taken again
+        self._bucket.allow()  # it is taken again
         return False
 
     @property
@@ -216,13 +216,13 @@ class Session:
         frame = await self._connection.recv()
         self._at_rest = False
         at = monotonic_ns()
-        if not self._flow.take(at):
+        if not self._bucket.take(at):
             detail = f"more than {self._limits.messages_per_second:g} messages a second"
             raise Refused(Code.RATE_LIMITED, detail)
         try:
             message = decode_client(frame, self._limits.message_bytes)
         except DecodeError as error:
-            self._desk.note_rejection(error.code)
+            self._dispatch.note_rejection(error.code)
             if trace.isEnabledFor(logging.DEBUG):
                 # What comes before somebody is in may hold a token.
                 shown = (

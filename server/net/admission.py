@@ -20,11 +20,11 @@ from websockets.http11 import Request, Response
 from protocol.messages import SUBPROTOCOL
 from server.net.answers import Answer
 from server.net.connection import GuardedConnection
-from server.net.failed_logins import Guesses, source
-from server.net.keepalive import Pulse
+from server.net.failed_logins import FailedLogins, source
+from server.net.keepalive import Keepalive
 from server.net.limits import HostLimits
-from server.net.queue import LONG_PAUSE, PAUSE, PLAY_PAUSE, Lane
-from server.net.token_bucket import Flow
+from server.net.queue import LONG_PAUSE, PAUSE, PLAY_PAUSE, TurnQueue
+from server.net.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.door")
 
@@ -40,16 +40,16 @@ Pages = Callable[[Request, str], Awaitable[Answer | None]]
 """Answers a plain GET from an address; None where there is no such page."""
 
 
-class Door:
+class Admission:
     """Counts and bounds the connections of one server."""
 
     def __init__(self, limits: HostLimits, trusted_proxies: Collection[str], pages: Pages) -> None:
         self._limits = limits
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._pages = pages
-        self._cut_off = Guesses(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
-        self.newcomers, self.floods = Lane(self.newcomers_pause), Lane(lambda: LONG_PAUSE)
-        self.pulse = Pulse()
+        self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
+        self.newcomers, self.floods = TurnQueue(self.newcomers_pause), TurnQueue(lambda: LONG_PAUSE)
+        self.keepalive = Keepalive()
         self.answers = 0
         self._answers_before = 0
         self._said = 0.0
@@ -74,9 +74,9 @@ class Door:
         before, self._answers_before = self._answers_before, self.answers
         return PAUSE if self.answers == before else PLAY_PAUSE
 
-    def flow(self, now: int) -> Flow:
+    def bucket(self, now: int) -> TokenBucket:
         """What a new connection may send."""
-        return Flow(self._limits.messages_per_second, self._limits.message_burst, now)
+        return TokenBucket(self._limits.messages_per_second, self._limits.message_burst, now)
 
     def greet(self, address: str) -> bool:
         """As `let_in`, for a connection that has not said yet for whom it comes."""

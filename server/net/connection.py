@@ -26,10 +26,10 @@ except ImportError:  # the library was installed without what needs a compiler
 
 from protocol.codes import Code
 from server.net.failed_logins import source
-from server.net.frames import Glance, Seen
-from server.net.keepalive import PONG_SECONDS, Pulse
-from server.net.queue import Lane
-from server.net.token_bucket import Flow
+from server.net.frames import FrameCounter, Seen
+from server.net.keepalive import PONG_SECONDS, Keepalive
+from server.net.queue import TurnQueue
+from server.net.token_bucket import TokenBucket
 from server.net.wire import WHOLE_BINARY
 
 PIECE = 512
@@ -55,13 +55,13 @@ HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
 class Doorkeeper(Protocol):
     """Who counts connections (server.net.admission)."""
 
-    newcomers: Lane
-    floods: Lane
-    pulse: Pulse
+    newcomers: TurnQueue
+    floods: TurnQueue
+    keepalive: Keepalive
     answers: int
     """What players were asked for, and have sent: counted by their connections."""
 
-    def flow(self, now: int) -> Flow:
+    def bucket(self, now: int) -> TokenBucket:
         """What a new connection may send; now in monotonic ns."""
         ...
 
@@ -113,11 +113,11 @@ class GuardedConnection(ServerConnection):
         self._spoke = False
         self._flooded = False
         now = monotonic_ns()
-        self.flow = self.keeper.flow(now)
+        self.bucket = self.keeper.bucket(now)
         """What it may send; its session takes each message from it."""
-        self._controls = Flow(CONTROLS_PER_SECOND, CONTROL_BURST, now)
-        self._fragments = Flow(FRAGMENTS_PER_SECOND, MOST_FRAGMENTS, now)
-        self._glance = Glance()
+        self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
+        self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, MOST_FRAGMENTS, now)
+        self._frames = FrameCounter()
         self._waiting = 0
         """Messages that have arrived whole and are not parsed."""
         self._overrun = False
@@ -132,7 +132,7 @@ class GuardedConnection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._known:
             return
-        self.keeper.pulse.remove(self)
+        self.keeper.keepalive.remove(self)
         if self.client_address is not None:
             if not self._overrun and self._was_cut_off():
                 self.keeper.cut_off(self.client_address)
@@ -156,7 +156,7 @@ class GuardedConnection(ServerConnection):
     # whether it is there
 
     def start_keepalive(self) -> None:
-        self.keeper.pulse.add(self)
+        self.keeper.keepalive.add(self)
 
     def beat(self) -> None:
         """Ping the peer, or end the connection where it has not answered for too long."""
@@ -178,7 +178,7 @@ class GuardedConnection(ServerConnection):
     def data_received(self, data: bytes) -> None:
         if not self._known:
             return
-        if self.flow.asked and self._glance.is_message(data) and not self._unparsed and not self._new:
+        if self.bucket.asked and self._frames.is_message(data) and not self._unparsed and not self._new:
             # a player's answer: no more is asked of it than this
             self.keeper.answers += 1
             if (
@@ -218,8 +218,8 @@ class GuardedConnection(ServerConnection):
     def _seen(self, data: bytes) -> Seen | None:
         """What frames have arrived; None where they are beyond what no limit on messages sees."""
         now = monotonic_ns()
-        left = self.flow.left(now)
-        seen = self._glance.look(data, Seen(left, CONTROL_BURST, MOST_FRAGMENTS))
+        left = self.bucket.left(now)
+        seen = self._frames.look(data, Seen(left, CONTROL_BURST, MOST_FRAGMENTS))
         if seen.controls and not self._controls.take_all(seen.controls, now):
             return None
         if seen.fragments and not self._fragments.take_all(seen.fragments, now):
@@ -228,18 +228,18 @@ class GuardedConnection(ServerConnection):
         if self._waiting > left:
             # Its session will refuse whatever comes next, and say why.
             self._overrun = True
-            self.flow.overrun()
+            self.bucket.overrun()
             if self.client_address is not None:
                 self.keeper.cut_off(self.client_address)
         return seen
 
     def _due(self, seen: Seen) -> bool:
         """Whether no more has arrived than a client that plays has to say."""
-        return seen.controls <= 1 and not seen.fragments and self.flow.easy(seen.messages, monotonic_ns())
+        return seen.controls <= 1 and not seen.fragments and self.bucket.easy(seen.messages, monotonic_ns())
 
     def _wait(self) -> None:
-        lane = self.keeper.newcomers if self._new else self.keeper.floods
-        lane.enter(source(self.client_address or ""), self._parse_piece)
+        queue = self.keeper.newcomers if self._new else self.keeper.floods
+        queue.enter(source(self.client_address or ""), self._parse_piece)
 
     def eof_received(self) -> None:
         if not self._known:

@@ -16,7 +16,7 @@ class _Tries:
     """Refused before this."""
 
 
-class Guesses:
+class FailedLogins:
     """At most `limit` wrong tokens within `window` from one address; then nothing more for `pause`.
 
     It keeps at most `capacity` addresses, and forgets the one that was wrong longest ago first.

@@ -28,7 +28,7 @@ class Seen(NamedTuple):
 NOTHING = Seen()
 
 
-class Glance:
+class FrameCounter:
     """Follows one client's stream from its first byte: the request of the opening handshake, then frames."""
 
     __slots__ = ("_first", "_head", "_rest", "_shaking")

@@ -30,7 +30,7 @@ class Beating(Protocol):
         ...
 
 
-class Pulse:
+class Keepalive:
     """Makes connections beat, each `PING_SECONDS` after the last time. `run` must be under way."""
 
     def __init__(self) -> None:

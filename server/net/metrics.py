@@ -41,7 +41,7 @@ class _EachMove(Collector):
         )
 
 
-class Meters:
+class Metrics:
     """The metrics of one server."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ LONG_PAUSE = 0.004
 """Seconds from one piece of whoever sends much to the next."""
 
 
-class Lane:
+class TurnQueue:
     """Those who wait for a turn of the event loop, with a pause after each; the addresses that they come from take turns."""
 
     def __init__(self, pause: Callable[[], float]) -> None:

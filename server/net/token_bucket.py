@@ -6,7 +6,7 @@ EASE = 0.75
 """The share of its burst that a client has left which sends little."""
 
 
-class Flow:
+class TokenBucket:
     """`rate` messages a second on the average, `burst` at once."""
 
     __slots__ = ("_at", "_burst", "_held", "_rate", "asked")

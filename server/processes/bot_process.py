@@ -19,7 +19,7 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
-from server.processes import supervisor as leash
+from server.processes import supervisor
 
 TAIL_LINES = 20
 LINE_LENGTH = 500
@@ -148,7 +148,7 @@ class BotProcess:
             self._hung, self._kill, self._silent = None, anyio.Event(), 0
             self._tail.clear()
             code = await self._live()
-            if code == leash.CANNOT_START and not self._ever_up:
+            if code == supervisor.CANNOT_START and not self._ever_up:
                 said = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
                 self.refusal = said.removeprefix("arena: ")
                 break
@@ -166,7 +166,7 @@ class BotProcess:
         """One life of the process: its exit code."""
         process = await anyio.open_process(
             # Isolated (-I) and without site (-S), the leash starts in milliseconds and needs no package.
-            [sys.executable, "-I", "-S", leash.__file__, *self._launch.command],
+            [sys.executable, "-I", "-S", supervisor.__file__, *self._launch.command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

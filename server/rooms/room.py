@@ -29,9 +29,9 @@ from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, Vi
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
-from server.rooms.spectators import Gallery
+from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.recovery import Past
+from server.store.journal.recovery import Unfinished
 
 log = logging.getLogger("arena.room")
 
@@ -57,7 +57,7 @@ class Room:
         watch: LoopWatch,
         *,
         rated: bool = False,
-        past: Past | None = None,
+        past: Unfinished | None = None,
         moved: Callable[[float], None] = lambda _seconds: None,
     ) -> None:
         self.terms = terms
@@ -66,11 +66,11 @@ class Room:
         self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
         self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.gallery = Gallery(self.view, asyncio.get_running_loop().call_later)
+        self.spectators = Spectators(self.view, asyncio.get_running_loop().call_later)
         self.players = players
         self._journal = journal
         self._watch = watch
-        self._past = past
+        self._unfinished = past
         self._moved = moved
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -123,7 +123,7 @@ class Room:
         finally:
             self._closed = True
             self._room_made.set()
-            self.gallery.close(self.end)
+            self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
                 member.finish(self.terms.match)
@@ -152,13 +152,13 @@ class Room:
 
     def _begin(self) -> None:
         """Open a new match, or go on with one that was in progress when the server went away."""
-        if self._past is None:
+        if self._unfinished is None:
             self._journal.open_match(self.terms, self.event, self.started, rated=self.rated)
             self._handle(Opened(), monotonic_ns())
             return
-        for at, event in self._past.events:
+        for at, event in self._unfinished.events:
             self.referee.handle(event, at)
-        self._seq = len(self._past.events)
+        self._seq = len(self._unfinished.events)
         self._handle(ServerBack(), monotonic_ns())
 
     # deadlines
@@ -269,10 +269,10 @@ class Room:
 
     def _show(self, accepted: Accepted) -> None:
         """Show the move to whoever watches; one acknowledged again has been shown."""
-        if self.gallery and accepted.ply == self.referee.ply - 1:
+        if self.spectators and accepted.ply == self.referee.ply - 1:
             played = _played(self.referee.moves[accepted.ply])
             clocks = self.referee.clocks(monotonic_ns())
-            self.gallery.show(Update(self.terms.match, accepted.ply, played, clocks))
+            self.spectators.show(Update(self.terms.match, accepted.ply, played, clocks))
 
     def _void(self, error: Exception) -> None:
         log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)

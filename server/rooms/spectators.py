@@ -41,7 +41,7 @@ def at_once(_seconds: float, call: Callable[[], None]) -> None:
     call()
 
 
-class Gallery:
+class Spectators:
     """The watchers of one match. `view` makes the whole of it so far."""
 
     def __init__(self, view: Callable[[], View], later: Later = at_once) -> None:

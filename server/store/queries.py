@@ -122,7 +122,7 @@ class BotFile(Struct, frozen=True):
     matches: list[Shown]
 
 
-class Library:
+class Queries:
     """Answers from one store."""
 
     def __init__(self, engine: AsyncEngine) -> None:

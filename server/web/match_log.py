@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.http11 import Request
 
 from match.referee import SEATS
-from match.timeline import Step, story
+from match.timeline import Step, timeline
 from protocol.codes import Code
 from protocol.messages import Seat
 from server.lobby.accounts import Accounts, Refused
@@ -70,7 +70,7 @@ async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
     if len(rows) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
     terms = terms_of(rows[0])
-    steps, result = story(terms, await events_of(engine, terms.match))
+    steps, result = timeline(terms, await events_of(engine, terms.match))
     return Log(
         match=terms.match,
         game=terms.game.name,

@@ -30,9 +30,9 @@ from games.catalogue import GAMES
 from maps.loader import load_file, map_names
 from server.net import answers
 from server.net.answers import Answer
-from server.net.metrics import Meters
+from server.net.metrics import Metrics
 from server.store import database
-from server.store.queries import MOST, Library
+from server.store.queries import MOST, Queries
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
 
@@ -70,16 +70,16 @@ class Pages:
 
     def __init__(
         self,
-        meters: Meters,
-        library: Library,
+        metrics: Metrics,
+        queries: Queries,
         files: StaticFiles,
         logs: MatchLogs,
         *,
         program: str,
         anyone: bool,
     ) -> None:
-        self._meters = meters
-        self._library = library
+        self._metrics = metrics
+        self._queries = queries
         self._files = files
         self._logs = logs
         self._about = {
@@ -127,7 +127,7 @@ class Pages:
             case "/readyz":
                 return answers.text("ready")
             case "/metrics":
-                return Answer(HTTPStatus.OK, PROMETHEUS, self._meters.page())
+                return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
         return None
 
     async def _api(self, path: str, asked: str) -> Answer | None:
@@ -204,10 +204,10 @@ class Pages:
             if not _TIME.fullmatch(time) or not _WORD.fullmatch(match):
                 raise _Wrong("before must be the `next` of an earlier answer")
             before = (time, match)
-        return answers.json(await self._library.shelf(before, int(limit), given.get("bot", ""), game))
+        return answers.json(await self._queries.shelf(before, int(limit), given.get("bot", ""), game))
 
     async def _record(self, match: str, *, download: bool) -> Answer:
-        line = await self._library.record(match) if _WORD.fullmatch(match) else None
+        line = await self._queries.record(match) if _WORD.fullmatch(match) else None
         if line is None:
             return answers.not_found(f"no finished match is called {match!r:.80}")
         headers = {"Content-Disposition": f'attachment; filename="{match.replace(":", "-")}.jsonl"'}
@@ -215,12 +215,12 @@ class Pages:
 
     async def _table(self, event: str) -> Answer:
         if not event:
-            return answers.json(await self._library.rated())
-        found = await self._library.event(event)
+            return answers.json(await self._queries.rated())
+        found = await self._queries.event(event)
         return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
 
     async def _bot(self, name: str) -> Answer:
-        found = await self._library.bot(name) if len(name) <= 64 else None
+        found = await self._queries.bot(name) if len(name) <= 64 else None
         return answers.json(found) if found else answers.not_found(f"no match of {name!r:.80} is finished")
 
 

@@ -17,7 +17,7 @@ from match.events import (
     ServerBack,
     TurnLeft,
 )
-from match.timeline import Step, story
+from match.timeline import Step, timeline
 from protocol.codes import EndReason
 from tests.server.matches import terms
 
@@ -30,7 +30,7 @@ BEGIN: list[tuple[int, Event]] = [
 
 def told(*then: tuple[int, Event]) -> tuple[list[Step], str, EndReason | None]:
     """The steps after both were ready, and the end."""
-    steps, result = story(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
+    steps, result = timeline(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
     assert [(step.at, step.player, step.what) for step in steps[:3]] == [
         (0, None, "start sent to both"),
         (10, "maxie", "ready"),

@@ -87,7 +87,7 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(host: Host
                 await carl.say(Watch(start.match))
                 await carl.hear(View)
             (room,) = host.rooms.values()
-            left = [weakref.ref(each) for each in (room, room.referee, room.gallery)]
+            left = [weakref.ref(each) for each in (room, room.referee, room.spectators)]
             del room
             await anna.say(Ready(start.match))
             async with anyio.create_task_group() as tasks:

@@ -15,7 +15,7 @@ AGAIN = 20_000_000_000
 
 
 @dataclass
-class Courtesy:
+class AnswerWindow:
     """Which bots are being left to answer."""
 
     _since: dict[str, int] = field(default_factory=dict)

@@ -33,13 +33,13 @@ from protocol.record import Record
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking import guests
-from server.lobby.matchmaking.answer_window import Courtesy
+from server.lobby.matchmaking.answer_window import AnswerWindow
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
-from server.lobby.matchmaking.suspension import Bench
+from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
 from server.net.limits import HostLimits
-from server.net.token_bucket import Flow
+from server.net.token_bucket import TokenBucket
 from server.rooms.member import Member
 
 log = logging.getLogger("arena.arranger")
@@ -64,10 +64,10 @@ class Arranger:
         self._lobby = lobby
         self._start = start
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
-        self._bench = Bench()
-        self._courtesy = Courtesy()
+        self._suspensions = Suspensions()
+        self._answer_window = AnswerWindow()
         self._meetings = Meetings()
-        self._waiting = Waiting(lobby, self._bench, self._courtesy, self._challenges)
+        self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
         self.offer: Offer | None = None
         """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
         self.at_once = 1
@@ -76,7 +76,7 @@ class Arranger:
         self.draining = False
         self.wake: Callable[[str], None] = lambda _name: None
         """Starts a bot of the house."""
-        self._guests = Flow(guests.PER_SECOND, guests.AT_ONCE, monotonic_ns())
+        self._guests = TokenBucket(guests.PER_SECOND, guests.AT_ONCE, monotonic_ns())
         self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
         """What a bot is rated in a game."""
 
@@ -85,18 +85,18 @@ class Arranger:
     def came(self, member: Member, *, fresh: bool) -> None:
         """A bot is here: one that comes anew is given another chance."""
         if fresh:
-            self._bench.pardon(member.name)
+            self._suspensions.pardon(member.name)
             member.benched = ""
         for challenge in self._challenges.listed(monotonic_ns()):
             if challenge.opponent == member.name:
                 member.tell(challenge)
-                self._courtesy.ask(member.name, monotonic_ns())
+                self._answer_window.ask(member.name, monotonic_ns())
         member.change()
 
     def left(self, member: Member) -> None:
         """A bot is gone: its challenges are closed."""
         self.close_of(member.name, f"{member.name} has left")
-        self._courtesy.forget(member.name)
+        self._answer_window.forget(member.name)
         if not member.matches:
             self._meetings.forget(member.name)
 
@@ -110,10 +110,10 @@ class Arranger:
         result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
-            why = self._bench.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
+            why = self._suspensions.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
             member = self._lobby.find(name)
             if name in asked:
-                self._courtesy.ask(name, monotonic_ns())
+                self._answer_window.ask(name, monotonic_ns())
             if member is not None:
                 member.benched = why
                 member.change()
@@ -162,7 +162,7 @@ class Arranger:
         if target is not None:
             target.tell(told)
             if target.free:
-                self._courtesy.ask(target.name, monotonic_ns())
+                self._answer_window.ask(target.name, monotonic_ns())
                 target.change()
         if asked.opponent in self._lobby.house:
             # One that is not connected is told of the challenge when it comes in.
@@ -272,13 +272,13 @@ class Arranger:
     def _next_wake(self) -> float:
         """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""
         wakes = [3600.0]
-        answered = self._courtesy.next_end(monotonic_ns())
+        answered = self._answer_window.next_end(monotonic_ns())
         if answered is not None:
             wakes.append((answered - monotonic_ns()) / 1e9)
         if self._challenges.next_expiry is not None:
             wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)
-        if self._bench.next_return is not None:
-            wakes.append(self._bench.next_return - monotonic())
+        if self._suspensions.next_return is not None:
+            wakes.append(self._suspensions.next_return - monotonic())
         return max(0.01, min(wakes))
 
 

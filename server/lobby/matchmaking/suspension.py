@@ -15,7 +15,7 @@ LONGEST_SECONDS = 1800
 
 
 @dataclass
-class Bench:
+class Suspensions:
     """How often each bot has failed in a row, and until when (seconds of any clock) it sits."""
 
     _failures: dict[str, int] = field(default_factory=dict)

@@ -7,20 +7,22 @@ whom the bench or courtesy keeps for a time.
 from __future__ import annotations
 
 from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.answer_window import Courtesy
+from server.lobby.matchmaking.answer_window import AnswerWindow
 from server.lobby.matchmaking.challenges import Challenges
 from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.matchmaking.suspension import Bench
+from server.lobby.matchmaking.suspension import Suspensions
 from server.rooms.member import Member
 
 
 class Waiting:
     """Those of a lobby whom the present offer is for. Times are arguments: seconds, and ns of any clock."""
 
-    def __init__(self, lobby: Lobby, bench: Bench, courtesy: Courtesy, challenges: Challenges) -> None:
+    def __init__(
+        self, lobby: Lobby, bench: Suspensions, answer_window: AnswerWindow, challenges: Challenges
+    ) -> None:
         self._lobby = lobby
-        self._bench = bench
-        self._courtesy = courtesy
+        self._suspensions = bench
+        self._answer_window = answer_window
         self._challenges = challenges
         self._offer: Offer | None = None
         self._waiting: dict[str, Member] = {}
@@ -70,13 +72,13 @@ class Waiting:
         if self._offer is None or member.outlet is None:
             return False
         if member.benched:
-            if self._bench.sits(member.name, now):
+            if self._suspensions.sits(member.name, now):
                 self._kept[member.name] = member
                 return False
             member.benched = ""
         if not member.free or not member.takes.pool:
             return False
-        if member.name in asked and self._courtesy.holds(member.name, now_ns):
+        if member.name in asked and self._answer_window.holds(member.name, now_ns):
             self._kept[member.name] = member
             return False
         return member.takes.refusal(self._offer.game, self._offer.time_control) is None

@@ -16,7 +16,7 @@ from server.store.journal.reader import events_of_all, terms_of
 
 
 @dataclass(frozen=True)
-class Past:
+class Unfinished:
     """A match that was in progress when its server went away, as the journal has it."""
 
     terms: Terms
@@ -26,7 +26,7 @@ class Past:
     events: Sequence[Timed]
 
 
-async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[Past]:
+async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[Unfinished]:
     """The matches of an event that the server of that name began and that have no record.
 
     They were in progress when it went away. Those of other servers of the same store are going on there.
@@ -38,7 +38,8 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
     return [
-        Past(terms_of(row), row.event, row.started, row.rated, happened.get(row.match, [])) for row in rows
+        Unfinished(terms_of(row), row.event, row.started, row.rated, happened.get(row.match, []))
+        for row in rows
     ]
 
 

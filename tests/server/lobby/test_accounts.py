@@ -9,7 +9,7 @@ from protocol.codes import Code
 from protocol.messages import Error, Hello, Role, ServerMessage
 from server.host import Host, open_host
 from server.lobby.accounts import Accounts, Refused
-from server.net.failed_logins import Guesses
+from server.net.failed_logins import FailedLogins
 from server.store import tokens
 from server.store.database import open_store
 from tests.server.databases import Postgresql
@@ -86,7 +86,7 @@ async def test_a_revoked_name_is_not_free_for_anyone(database: str) -> None:
 
 
 async def test_who_guesses_is_refused_even_with_the_right_token_and_nobody_else_is() -> None:
-    accounts = Accounts(anyone=False, guesses=Guesses(limit=3))
+    accounts = Accounts(anyone=False, failed_logins=FailedLogins(limit=3))
     token = accounts.issue("anna")
     for guess in "abc":
         assert (await refusal(accounts, "anna", guess)).code is Code.BAD_TOKEN
@@ -100,7 +100,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(database: s
     codes: list[Code] = []
     async with open_store(database) as engine:
         await tokens.create(engine, "anna", "bot")
-        accounts = Accounts(anyone=False, engine=engine, guesses=Guesses(limit=3))
+        accounts = Accounts(anyone=False, engine=engine, failed_logins=FailedLogins(limit=3))
 
         async def guess(token: str) -> None:
             codes.append((await refusal(accounts, "anna", token)).code)
@@ -113,7 +113,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(database: s
 
 
 async def test_an_empty_token_is_no_guess() -> None:
-    accounts = Accounts(anyone=False, guesses=Guesses(limit=3))
+    accounts = Accounts(anyone=False, failed_logins=FailedLogins(limit=3))
     token = accounts.issue("anna")
     for _ in range(10):
         assert (await refusal(accounts, "anna", "")).code is Code.BAD_TOKEN

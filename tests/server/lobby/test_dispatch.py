@@ -109,11 +109,11 @@ async def test_a_match_that_voids_or_ends_leaves_its_gallery_empty(host: Host) -
             await eve.hello("eve", role="spectator")
             await eve.say(Watch(match))
             await eve.hear(View)
-            gallery = host.gallery(match)
-            assert gallery is not None
-            assert len(gallery) == 1
+            spectators = host.spectators(match)
+            assert spectators is not None
+            assert len(spectators) == 1
         with anyio.fail_after(10):
-            while len(gallery):
+            while len(spectators):
                 await anyio.sleep(0.01)
         await anna.say(Resign(match))
 
@@ -166,13 +166,13 @@ async def test_a_spectator_neither_plays_nor_challenges(host: Host, message: Cli
 
 
 async def test_a_listing_is_encoded_once_until_something_changes(host: Host) -> None:
-    first = host.desk.listing(10.0)
-    assert host.desk.listing(10.0 + LISTING_SECONDS / 2) is first
+    first = host.dispatch.listing(10.0)
+    assert host.dispatch.listing(10.0 + LISTING_SECONDS / 2) is first
     async with enter(host, "anna"):
-        changed = host.desk.listing(10.0 + LISTING_SECONDS / 2)
+        changed = host.dispatch.listing(10.0 + LISTING_SECONDS / 2)
         assert changed is not first
         assert b"anna" in changed
-    assert host.desk.listing(20.0) is not changed
+    assert host.dispatch.listing(20.0) is not changed
 
 
 async def test_who_asks_for_listings_all_the_time_is_told_at_once_and_then_four_times_a_second(

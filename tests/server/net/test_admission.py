@@ -18,7 +18,7 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL, Browse, Listing
 from server.host import Host, open_host
-from server.net.admission import Door
+from server.net.admission import Admission
 from server.net.answers import Answer
 from server.net.connection import CONTROL_BURST, MOST_FRAGMENTS
 from server.net.limits import HostLimits
@@ -26,8 +26,8 @@ from server.net.queue import PAUSE, PLAY_PAUSE
 from tests.server.peer import dial, enter
 
 
-def door(*proxies: str, **limits: int) -> Door:
-    return Door(HostLimits(**limits), proxies, no_pages)
+def admission(*proxies: str, **limits: int) -> Admission:
+    return Admission(HostLimits(**limits), proxies, no_pages)
 
 
 async def no_pages(_request: Request, _address: str) -> Answer | None:
@@ -35,7 +35,7 @@ async def no_pages(_request: Request, _address: str) -> Answer | None:
 
 
 def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
-    guard = door(connections=3, connections_per_address=2)
+    guard = admission(connections=3, connections_per_address=2)
     assert [guard.let_in("10.0.0.1") for _ in range(3)] == [True, True, False]
     assert guard.let_in("10.0.0.2")
     assert not guard.let_in("10.0.0.3"), "three in all"
@@ -47,7 +47,7 @@ def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
 
 
 def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
-    guard = door(connections_per_address=1)
+    guard = admission(connections_per_address=1)
     assert guard.let_in("2001:db8::1")
     assert not guard.let_in("2001:db8::2")
     assert guard.let_in("2001:db8:0:1::1")
@@ -56,7 +56,7 @@ def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
 
 
 def test_a_proxy_is_bounded_by_the_total_only() -> None:
-    guard = door("10.0.0.0/8", connections=3, connections_per_address=1)
+    guard = admission("10.0.0.0/8", connections=3, connections_per_address=1)
     assert guard.trusts("10.1.2.3")
     assert not guard.trusts("11.0.0.1")
     assert not guard.trusts("local")
@@ -64,7 +64,7 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
 
 
 def test_newcomers_wait_longer_where_somebody_plays() -> None:
-    guard = door()
+    guard = admission()
     assert guard.newcomers_pause() == PAUSE
     guard.answers += 2
     assert guard.newcomers_pause() == PLAY_PAUSE
@@ -72,7 +72,7 @@ def test_newcomers_wait_longer_where_somebody_plays() -> None:
 
 
 def test_a_closed_door_lets_nobody_in() -> None:
-    guard = door()
+    guard = admission()
     guard.close()
     assert not guard.let_in("10.0.0.1")
 

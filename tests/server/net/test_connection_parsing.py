@@ -14,7 +14,7 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
-from server.lobby.dispatch import Desk
+from server.lobby.dispatch import Dispatch
 from server.net.connection import GuardedConnection
 from server.net.limits import HostLimits
 
@@ -69,9 +69,9 @@ def by_the_guard(deliveries: list[bytes]) -> Understood:
         understood.messages.append(message)
         return True
 
-    async def serve_one(connection: GuardedConnection, _desk: Desk, _limits: HostLimits) -> None:
+    async def serve_one(connection: GuardedConnection, _dispatch: Dispatch, _limits: HostLimits) -> None:
         connection.listener = listen
-        connection.flow.asked = 1_000_000
+        connection.bucket.asked = 1_000_000
         receive = connection.protocol.receive_data
 
         def parse(data: bytes | bytearray) -> None:

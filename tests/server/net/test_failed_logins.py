@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.failed_logins import Guesses, source
+from server.net.failed_logins import FailedLogins, source
 
 
-def guesses() -> Guesses:
-    return Guesses(limit=3, window=60, pause=300, capacity=100)
+def failed_logins() -> FailedLogins:
+    return FailedLogins(limit=3, window=60, pause=300, capacity=100)
 
 
 def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
-    counted = guesses()
+    counted = failed_logins()
     for at in (0, 1):
         counted.wrong("10.0.0.1", at)
         assert counted.wait("10.0.0.1", at) == 0
@@ -23,18 +23,18 @@ def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
 
 
 def test_slow_mistakes_are_forgiven() -> None:
-    counted = guesses()
+    counted = failed_logins()
     for at in range(0, 3000, 30):
         counted.wrong("10.0.0.1", at)
         assert counted.wait("10.0.0.1", at) == 0 or at % 60 == 0
-    counted = guesses()
+    counted = failed_logins()
     for at in range(0, 6000, 60):
         counted.wrong("10.0.0.1", at)
         assert counted.wait("10.0.0.1", at) == 0
 
 
 def test_others_are_not_refused() -> None:
-    counted = guesses()
+    counted = failed_logins()
     for _ in range(3):
         counted.wrong("10.0.0.1", 0)
     assert counted.wait("10.0.0.2", 0) == 0
@@ -59,7 +59,7 @@ def test_what_counts_as_one_address(one: str, other: str, same: bool) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 100)), max_size=200))
 def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tuple[int, float]]) -> None:
-    counted = guesses()
+    counted = failed_logins()
     now, allowed = 0.0, dict[str, list[float]]()
     for number, passed in tries:
         now += passed
@@ -75,7 +75,7 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
 
 @given(st.lists(st.integers(0, 10_000), min_size=300, max_size=600))
 def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
-    counted = guesses()
+    counted = failed_logins()
     for at, number in enumerate(numbers):
         counted.wrong(f"2001:db8:{number:x}::1", at)
         assert len(vars(counted)["_tries"]) <= 100

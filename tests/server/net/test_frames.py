@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from server.net.frames import NOTHING, Glance, Seen
+from server.net.frames import NOTHING, FrameCounter, Seen
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 PLENTY = Seen(10_000, 10_000, 10_000)
@@ -36,7 +36,7 @@ def test_every_frame_is_counted_once_wherever_the_stream_is_cut(
 ) -> None:
     stream = REQUEST + b"".join(wire(*frame) for frame in frames)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=20)))
-    glance, seen = Glance(), NOTHING
+    glance, seen = FrameCounter(), NOTHING
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         seen = add(seen, glance.look(stream[start:end], PLENTY))
     controls = sum(opcode >= Opcode.CLOSE for opcode, _, _ in frames)
@@ -46,7 +46,7 @@ def test_every_frame_is_counted_once_wherever_the_stream_is_cut(
 
 @given(st.lists(st.one_of(whole, begun, control), max_size=6))
 def test_frames_that_come_one_by_one_are_told_apart(frames: list[tuple[Opcode, bool, int]]) -> None:
-    glance = Glance()
+    glance = FrameCounter()
     assert glance.look(REQUEST, PLENTY) == NOTHING
     for opcode, fin, size in frames:
         frame, is_control = wire(opcode, fin, size), opcode >= Opcode.CLOSE
@@ -58,7 +58,7 @@ def test_frames_that_come_one_by_one_are_told_apart(frames: list[tuple[Opcode, b
 
 
 def test_what_looks_like_a_message_inside_a_frame_is_none() -> None:
-    glance = Glance()
+    glance = FrameCounter()
     assert not glance.is_message(SHORT), "the handshake is not over"
     glance.look(REQUEST, PLENTY)
     assert glance.is_message(SHORT)
@@ -71,10 +71,10 @@ def test_what_looks_like_a_message_inside_a_frame_is_none() -> None:
 
 
 def test_it_looks_no_further_than_there_is_too_much_of_a_kind() -> None:
-    glance = Glance()
+    glance = FrameCounter()
     glance.look(REQUEST, PLENTY)
     assert glance.look(1000 * SHORT, Seen(5, 9, 9)) == Seen(messages=6)
-    glance = Glance()
+    glance = FrameCounter()
     glance.look(REQUEST, PLENTY)
     pings = wire(Opcode.PING, True, 0)
     assert glance.look(SHORT + 1000 * pings, Seen(9, 5, 9)) == Seen(1, 6)
@@ -82,7 +82,7 @@ def test_it_looks_no_further_than_there_is_too_much_of_a_kind() -> None:
 
 @given(st.lists(st.binary(max_size=40), max_size=20))
 def test_whatever_comes_is_only_counted(pieces: list[bytes]) -> None:
-    glance = Glance()
+    glance = FrameCounter()
     glance.look(REQUEST, PLENTY)
     for piece in pieces:
         assert min(glance.look(piece, PLENTY)) >= 0

@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
-from server.net.keepalive import AT_ONCE, PAUSE, PING_SECONDS, Pulse
+from server.net.keepalive import AT_ONCE, PAUSE, PING_SECONDS, Keepalive
 from tests.server.peer import Peer
 
 
@@ -32,22 +32,22 @@ class Heart:
 
 @given(st.lists(st.floats(0, 30), max_size=40), st.data())
 def test_each_beats_every_few_seconds_and_never_many_at_once(came: list[float], data: st.DataObject) -> None:
-    pulse, hearts, now = Pulse(), {}, 0.0
+    keepalive, hearts, now = Keepalive(), {}, 0.0
     waiting = sorted(came)
     gone: set[Heart] = set()
     while now < 100:
         while waiting and waiting[0] <= now:
             heart = Heart()
             hearts[heart] = waiting.pop(0)
-            pulse.add(heart, now)
+            keepalive.add(heart, now)
         if hearts and data.draw(st.integers(0, 20)) == 0:
             heart = data.draw(st.sampled_from(list(hearts)))
-            pulse.remove(heart)
+            keepalive.remove(heart)
             gone.add(heart)
         for heart in hearts:
             heart.now = now
         before = Counter({heart: len(heart.beats) for heart in hearts})
-        pause = pulse.step(now)
+        pause = keepalive.step(now)
         beaten = [heart for heart in hearts if len(heart.beats) > before[heart]]
         assert len(beaten) <= AT_ONCE
         assert not gone & set(beaten)

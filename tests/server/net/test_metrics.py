@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from protocol.messages import Ready
 from server.host import Host
-from server.net.metrics import Meters
+from server.net.metrics import Metrics
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 
@@ -30,7 +30,7 @@ def scrape(host: Host) -> bytes:
 
 
 def test_two_servers_in_one_process_count_apart() -> None:
-    one, other = Meters(), Meters()
+    one, other = Metrics(), Metrics()
     one.message(Ready("m"))
     assert samples(one.page())["arena_messages_total", ("ready",)] == 1
     assert ("arena_messages_total", ("ready",)) not in samples(other.page())

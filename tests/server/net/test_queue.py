@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from server.net.queue import Lane
+from server.net.queue import TurnQueue
 
 
 async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
     taken: list[int] = []
-    lane, done, loop = Lane(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
+    queue, done, loop = TurnQueue(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
     faults: list[Any] = []
     loop.set_exception_handler(lambda _loop, context: faults.append(context["exception"]))
 
@@ -22,7 +22,7 @@ async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> N
             done.set()
 
     for number in range(4):
-        lane.enter("10.0.0.1", lambda number=number: step(number))  # type: ignore[misc]
+        queue.enter("10.0.0.1", lambda number=number: step(number))  # type: ignore[misc]
     await asyncio.sleep(0)
     assert taken == [0], "the others have their turns later"
     await asyncio.wait_for(done.wait(), 10)
@@ -32,10 +32,10 @@ async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> N
 
 async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
     taken: list[str] = []
-    lane, done = Lane(lambda: 0.001), asyncio.Event()
+    queue, done = TurnQueue(lambda: 0.001), asyncio.Event()
     for _ in range(100):
-        lane.enter("10.0.0.1", lambda: taken.append("crowd"))
-    lane.enter("10.0.0.2", lambda: taken.append("anna"))
-    lane.enter("10.0.0.2", done.set)
+        queue.enter("10.0.0.1", lambda: taken.append("crowd"))
+    queue.enter("10.0.0.2", lambda: taken.append("anna"))
+    queue.enter("10.0.0.2", done.set)
     await asyncio.wait_for(done.wait(), 10)
     assert taken == ["crowd", "anna", "crowd"]

@@ -5,69 +5,69 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.token_bucket import Flow
+from server.net.token_bucket import TokenBucket
 
 SECOND = 1_000_000_000
 
 
 def test_a_burst_goes_at_once_and_then_as_many_as_the_rate_gives() -> None:
-    flow = Flow(10, 3, 0)
-    assert [flow.take(0) for _ in range(4)] == [True, True, True, False]
-    assert not flow.take(SECOND // 10 - 1)
-    assert flow.take(SECOND // 10)
-    assert [flow.take(100 * SECOND) for _ in range(4)] == [True, True, True, False], "no more is saved up"
+    bucket = TokenBucket(10, 3, 0)
+    assert [bucket.take(0) for _ in range(4)] == [True, True, True, False]
+    assert not bucket.take(SECOND // 10 - 1)
+    assert bucket.take(SECOND // 10)
+    assert [bucket.take(100 * SECOND) for _ in range(4)] == [True, True, True, False], "no more is saved up"
 
 
 def test_what_was_asked_for_is_free() -> None:
-    flow = Flow(1, 1, 0)
-    assert flow.take(0)
-    flow.allow()
-    flow.allow()
-    assert [flow.take(0) for _ in range(3)] == [True, True, False]
+    bucket = TokenBucket(1, 1, 0)
+    assert bucket.take(0)
+    bucket.allow()
+    bucket.allow()
+    assert [bucket.take(0) for _ in range(3)] == [True, True, False]
 
 
 @given(st.floats(0.1, 1e4), st.integers(1, 50), st.lists(st.integers(0, SECOND), max_size=60))
 def test_never_more_than_burst_and_rate_together(rate: float, burst: int, pauses: list[int]) -> None:
-    flow, now, taken = Flow(rate, burst, 0), 0, 0
+    bucket, now, taken = TokenBucket(rate, burst, 0), 0, 0
     for pause in pauses:
         now += pause
-        taken += flow.take(now)
+        taken += bucket.take(now)
         assert taken <= burst + rate * now / SECOND + 1e-6
 
 
 @given(st.integers(1, 1000), st.integers(1, 200))
 def test_who_keeps_to_the_rate_is_never_refused(rate: int, messages: int) -> None:
-    flow = Flow(rate, 1, 0)
+    bucket = TokenBucket(rate, 1, 0)
     step = -(-SECOND // rate) + 1
-    assert all(flow.take(number * step) for number in range(messages))
+    assert all(bucket.take(number * step) for number in range(messages))
 
 
 def test_what_is_left_is_what_may_still_be_taken() -> None:
-    flow = Flow(10, 3, 0)
-    assert flow.left(0) == 3
-    flow.allow()
-    assert flow.take_all(2, 0)
-    assert flow.left(0) == 2
-    assert not flow.take_all(3, 0)
-    assert flow.left(SECOND // 10) == 1
+    bucket = TokenBucket(10, 3, 0)
+    assert bucket.left(0) == 3
+    bucket.allow()
+    assert bucket.take_all(2, 0)
+    assert bucket.left(0) == 2
+    assert not bucket.take_all(3, 0)
+    assert bucket.left(SECOND // 10) == 1
 
 
 def test_it_is_easy_for_who_was_asked_or_sends_little() -> None:
-    flow = Flow(1, 100, 0)
-    assert flow.easy(25, 0)
-    assert not flow.easy(26, 0)
-    assert flow.take_all(50, 0)
-    assert not flow.easy(1, 0)
-    flow.allow()
-    assert flow.easy(1, 0)
-    assert not flow.easy(2, 0)
-    assert flow.easy(2, 50 * SECOND)
+    bucket = TokenBucket(1, 100, 0)
+    assert bucket.easy(25, 0)
+    assert not bucket.easy(26, 0)
+    assert bucket.take_all(50, 0)
+    assert not bucket.easy(1, 0)
+    bucket.allow()
+    assert bucket.easy(1, 0)
+    assert not bucket.easy(2, 0)
+    assert bucket.easy(2, 50 * SECOND)
 
 
 def test_after_an_overrun_nothing_is_within_the_limit_any_more() -> None:
-    flow = Flow(10, 3, 0)
-    flow.allow()
-    flow.overrun()
-    assert not flow.take(0)
-    assert not flow.take(100 * SECOND)
-    assert flow.left(200 * SECOND) == 0
+    bucket = TokenBucket(10, 3, 0)
+    bucket.allow()
+    bucket.overrun()
+    assert not bucket.take(0)
+    assert not bucket.take(100 * SECOND)
+    assert bucket.left(200 * SECOND) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from server.processes import supervisor as leash
+from server.processes import supervisor
 
 GRANDCHILD = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); "
 
@@ -17,7 +17,7 @@ GRANDCHILD = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']
 @contextmanager
 def leashed(*command: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", leash.__file__, *command],
+        [sys.executable, "-I", "-S", supervisor.__file__, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -68,7 +68,7 @@ def test_a_command_that_is_not_there() -> None:
     with leashed("no-such-program") as process:
         assert process.stdout is not None
         assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
-        assert process.wait(10) == leash.CANNOT_START
+        assert process.wait(10) == supervisor.CANNOT_START
 
 
 def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
@@ -106,7 +106,7 @@ def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
 def test_kill_9_of_the_starter_kills_the_command() -> None:
     starter = (
         "import subprocess, sys;"
-        f"p = subprocess.Popen([sys.executable, {leash.__file__!r}, 'sh', '-c', 'echo $$; exec sleep 60'],"
+        f"p = subprocess.Popen([sys.executable, {supervisor.__file__!r}, 'sh', '-c', 'echo $$; exec sleep 60'],"
         " stdin=subprocess.PIPE); p.wait()"
     )
     with subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True) as process:

@@ -22,7 +22,7 @@ from server.rooms.room import INBOX, Room
 from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of, records_of
-from server.store.journal.recovery import Past, unfinished
+from server.store.journal.recovery import Unfinished, unfinished
 from tests.server.matches import terms
 
 Message = TypeVar("Message", bound=ServerMessage)
@@ -54,7 +54,9 @@ async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
         tasks.cancel_scope.cancel()
 
 
-def make_room(journal: Journal, given: Terms, past: Past | None = None) -> tuple[Room, dict[Player, Line]]:
+def make_room(
+    journal: Journal, given: Terms, past: Unfinished | None = None
+) -> tuple[Room, dict[Player, Line]]:
     lines = {player: Line() for player in Player}
     members = {player: Member(str(player), outlet=line) for player, line in lines.items()}
     return Room(given, "test", members, journal, LoopWatch(), past=past), lines

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protocol.codes import EndReason
 from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
-from server.rooms.spectators import AT_ONCE, GATHER_SECONDS, MAX_BACKLOG, Gallery
+from server.rooms.spectators import AT_ONCE, GATHER_SECONDS, MAX_BACKLOG, Spectators
 from tests.server.frames import from_wire
 
 CLOCKS = Clocks(1, 1)
@@ -52,7 +52,7 @@ class Match:
 
     def __init__(self) -> None:
         self.moves: list[Played] = []
-        self.gallery = Gallery(self.view)
+        self.spectators = Spectators(self.view)
 
     def view(self) -> View:
         control = TimeControl.parse("1+0")
@@ -60,29 +60,29 @@ class Match:
 
     def move(self) -> None:
         self.moves.append(Played(len(self.moves), 1.0))
-        self.gallery.show(Update("m", len(self.moves) - 1, self.moves[-1], CLOCKS))
+        self.spectators.show(Update("m", len(self.moves) - 1, self.moves[-1], CLOCKS))
 
     def end(self) -> None:
         moves = [each.move for each in self.moves]
-        self.gallery.close(lambda: End("m", None, EndReason.PLY_LIMIT, "", moves, CLOCKS))
+        self.spectators.close(lambda: End("m", None, EndReason.PLY_LIMIT, "", moves, CLOCKS))
 
 
 def test_who_enters_sees_all_so_far_then_each_move_then_the_end() -> None:
     match, watcher = Match(), Slow()
     match.move()
-    match.gallery.enter(watcher)
+    match.spectators.enter(watcher)
     match.move()
     match.end()
     assert [type(message) for message in watcher.heard()] == [View, Update, End]
     assert watcher.moves() == [0, 1]
-    assert len(match.gallery) == 0
+    assert len(match.spectators) == 0
 
 
 def test_who_leaves_sees_no_more() -> None:
     match, watcher = Match(), Slow()
-    match.gallery.enter(watcher)
-    match.gallery.leave(watcher)
-    match.gallery.leave(watcher)
+    match.spectators.enter(watcher)
+    match.spectators.leave(watcher)
+    match.spectators.leave(watcher)
     match.move()
     assert len(watcher.frames) == 1
 
@@ -90,15 +90,15 @@ def test_who_leaves_sees_no_more() -> None:
 def test_a_frame_is_made_once_for_all() -> None:
     match, watchers = Match(), [Slow() for _ in range(3)]
     for watcher in watchers:
-        match.gallery.enter(watcher)
+        match.spectators.enter(watcher)
     match.move()
     assert len({id(watcher.frames[-1]) for watcher in watchers}) == 1
 
 
 def test_a_slow_watcher_is_left_out_and_skips_to_the_newest() -> None:
     match, slow, quick = Match(), Slow(), Slow()
-    match.gallery.enter(slow)
-    match.gallery.enter(quick)
+    match.spectators.enter(slow)
+    match.spectators.enter(quick)
     for _ in range(100):
         match.move()
         quick.backlog = 0
@@ -112,7 +112,7 @@ def test_a_slow_watcher_is_left_out_and_skips_to_the_newest() -> None:
 
 def test_even_one_that_never_read_is_told_the_end() -> None:
     match, slow = Match(), Slow()
-    match.gallery.enter(slow)
+    match.spectators.enter(slow)
     for _ in range(50):
         match.move()
     match.end()
@@ -124,10 +124,10 @@ def test_even_one_that_never_read_is_told_the_end() -> None:
 def test_told_by_turns_everybody_hears_everything_once_and_in_order(script: list[str]) -> None:
     """`turn`: the event loop comes to what was put off longest."""
     match, waiting = Match(), list[Callable[[], None]]()
-    match.gallery = Gallery(match.view, lambda _seconds, call: waiting.append(call))
+    match.spectators = Spectators(match.view, lambda _seconds, call: waiting.append(call))
     watchers = [Slow() for _ in range(AT_ONCE * 2 + 3)]
     for watcher in watchers:
-        match.gallery.enter(watcher)
+        match.spectators.enter(watcher)
     for number, what in enumerate(script):
         watcher = watchers[number % len(watchers)]
         if what == "move":
@@ -140,10 +140,10 @@ def test_told_by_turns_everybody_hears_everything_once_and_in_order(script: list
         elif what == "enter":
             newcomer = Slow()
             watchers.append(newcomer)
-            match.gallery.enter(newcomer)
+            match.spectators.enter(newcomer)
         elif what == "leave" and len(watchers) > 1:
             watchers.remove(watcher)
-            match.gallery.leave(watcher)
+            match.spectators.leave(watcher)
     match.end()
     while waiting:
         waiting.pop(0)()
@@ -154,21 +154,21 @@ def test_told_by_turns_everybody_hears_everything_once_and_in_order(script: list
 
 def test_nothing_is_kept_that_everybody_has_heard() -> None:
     match, waiting = Match(), list[Callable[[], None]]()
-    match.gallery = Gallery(match.view, lambda _seconds, call: waiting.append(call))
+    match.spectators = Spectators(match.view, lambda _seconds, call: waiting.append(call))
     for _ in range(AT_ONCE + 1):
-        match.gallery.enter(Slow())
+        match.spectators.enter(Slow())
     for _ in range(20):
         match.move()
         while waiting:
             waiting.pop(0)()
-    assert not match.gallery._news
+    assert not match.spectators._news
     assert len(waiting) == 0
 
 
 @given(st.lists(st.booleans(), max_size=120))
 def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script: list[bool]) -> None:
     match, watcher = Match(), Slow()
-    match.gallery.enter(watcher)
+    match.spectators.enter(watcher)
     for moves in script:
         if moves:
             match.move()
@@ -183,10 +183,10 @@ def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script:
 def test_a_crowd_of_any_size_hears_evenly_and_soon(size: int) -> None:
     """Never many in one turn of the event loop, and everybody within twice the time of gathering."""
     match, waiting = Match(), list[tuple[float, Callable[[], None]]]()
-    match.gallery = Gallery(match.view, lambda seconds, call: waiting.append((seconds, call)))
+    match.spectators = Spectators(match.view, lambda seconds, call: waiting.append((seconds, call)))
     watchers = [Slow() for _ in range(size)]
     for watcher in watchers:
-        match.gallery.enter(watcher)
+        match.spectators.enter(watcher)
     waited = told = 0.0
     while waiting:
         seconds, call = waiting.pop()

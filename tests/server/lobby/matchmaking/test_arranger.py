@@ -27,7 +27,7 @@ from protocol.messages import (
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host
-from server.lobby.matchmaking import answer_window as courtesy
+from server.lobby.matchmaking import answer_window
 from server.lobby.matchmaking.matchmaker import Offer
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial, enter
@@ -138,7 +138,7 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
 async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(courtesy, "ANSWER", courtesy.ANSWER // 10)
+    monkeypatch.setattr(answer_window, "ANSWER", answer_window.ANSWER // 10)
     host.arranger.at_once = 2
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
         await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))

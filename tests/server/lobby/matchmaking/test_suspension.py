@@ -5,13 +5,19 @@ from __future__ import annotations
 import pytest
 
 from protocol.codes import FORFEITS, EndReason
-from server.lobby.matchmaking.suspension import EARLY_PLIES, FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Bench
+from server.lobby.matchmaking.suspension import (
+    EARLY_PLIES,
+    FAILURES,
+    FIRST_SECONDS,
+    LONGEST_SECONDS,
+    Suspensions,
+)
 
 PLIES = EARLY_PLIES
 """Of a match in which both have played."""
 
 
-def fail(bench: Bench, times: int, now: float = 0.0) -> str:
+def fail(bench: Suspensions, times: int, now: float = 0.0) -> str:
     why = ""
     for _ in range(times):
         why = bench.note("anna", lost=True, reason=EndReason.TIMEOUT, plies=PLIES, now=now)
@@ -19,7 +25,7 @@ def fail(bench: Bench, times: int, now: float = 0.0) -> str:
 
 
 def test_failures_in_a_row_bench_with_the_reason_until_the_time_is_up() -> None:
-    bench = Bench()
+    bench = Suspensions()
     assert fail(bench, FAILURES - 1) == ""
     assert not bench.sits("anna", 0)
     assert "timeout" in fail(bench, 1)
@@ -40,7 +46,7 @@ def test_failures_in_a_row_bench_with_the_reason_until_the_time_is_up() -> None:
     ],
 )
 def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
-    bench = Bench()
+    bench = Suspensions()
     fail(bench, FAILURES - 1)
     assert bench.note("anna", lost=lost, reason=reason, plies=PLIES, now=0) == ""
     assert fail(bench, FAILURES - 1) == ""
@@ -48,7 +54,7 @@ def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: E
 
 @pytest.mark.parametrize("reason", sorted(FORFEITS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
-    bench = Bench()
+    bench = Suspensions()
     for _ in range(FAILURES):
         why = bench.note("anna", lost=True, reason=reason, plies=PLIES, now=0)
     assert reason.value in why
@@ -56,7 +62,7 @@ def test_every_forfeit_counts(reason: EndReason) -> None:
 
 def test_who_resigns_before_it_has_played_counts_too() -> None:
     """A bot that raises at its first moves would lose a rated match every few milliseconds."""
-    bench = Bench()
+    bench = Suspensions()
     for _ in range(FAILURES):
         why = bench.note("anna", lost=True, reason=EndReason.RESIGNATION, plies=EARLY_PLIES - 1, now=0)
         bench.note("bert", lost=False, reason=EndReason.RESIGNATION, plies=EARLY_PLIES - 1, now=0)
@@ -65,7 +71,7 @@ def test_who_resigns_before_it_has_played_counts_too() -> None:
 
 
 def test_each_time_it_sits_twice_as_long_up_to_a_limit() -> None:
-    bench, now, sat = Bench(), 0.0, []
+    bench, now, sat = Suspensions(), 0.0, []
     fail(bench, FAILURES - 1)
     for _ in range(10):
         fail(bench, 1, now)
@@ -77,7 +83,7 @@ def test_each_time_it_sits_twice_as_long_up_to_a_limit() -> None:
 
 
 def test_who_comes_anew_is_pardoned_but_not_forgotten() -> None:
-    bench = Bench()
+    bench = Suspensions()
     fail(bench, FAILURES)
     bench.pardon("anna")
     assert not bench.sits("anna", 0)

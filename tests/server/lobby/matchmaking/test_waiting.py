@@ -12,11 +12,11 @@ from protocol.messages import Challenge, Hello
 from protocol.timecontrol import TimeControl
 from server.lobby.accounts import Accounts
 from server.lobby.lobby import Lobby
-from server.lobby.matchmaking import answer_window as courtesy
-from server.lobby.matchmaking.answer_window import Courtesy
+from server.lobby.matchmaking import answer_window
+from server.lobby.matchmaking.answer_window import AnswerWindow
 from server.lobby.matchmaking.challenges import Challenges
 from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.matchmaking.suspension import FAILURES, FIRST_SECONDS, Bench
+from server.lobby.matchmaking.suspension import FAILURES, FIRST_SECONDS, Suspensions
 from server.lobby.matchmaking.waiting import Waiting
 from server.rooms.member import Member
 from tests.server.lobby.test_lobby import Shelf, Wire
@@ -31,9 +31,9 @@ class Scene:
 
     def __init__(self) -> None:
         self.lobby = Lobby(Accounts(anyone=True))
-        self.bench, self.courtesy = Bench(), Courtesy()
+        self.bench, self.answer_window = Suspensions(), AnswerWindow()
         self.challenges = Challenges(per_bot=8, seconds=60)
-        self.waiting = Waiting(self.lobby, self.bench, self.courtesy, self.challenges)
+        self.waiting = Waiting(self.lobby, self.bench, self.answer_window, self.challenges)
         self.offer: Offer | None = OFFER
         self.now = 100
 
@@ -52,7 +52,8 @@ class Scene:
             and member.takes.pool
             and not (member.benched and self.bench.sits(member.name, self.now))
             and not (
-                member.name in self.challenges.asked and self.courtesy.holds(member.name, self.now * SECOND)
+                member.name in self.challenges.asked
+                and self.answer_window.holds(member.name, self.now * SECOND)
             )
             and member.takes.refusal(self.offer.game, self.offer.time_control) is None
         }
@@ -82,7 +83,7 @@ class Scene:
             member.change()
         elif what == "ask":
             self.challenges.add("rival", Challenge(name), OFFER.game, self.now * SECOND)
-            self.courtesy.ask(name, self.now * SECOND)
+            self.answer_window.ask(name, self.now * SECOND)
             member.change()
             if number % 2:
                 self.challenges.drop_bot("rival")
@@ -133,7 +134,7 @@ def test_who_is_kept_waits_when_the_time_is_over(kept: str) -> None:
     scene.enter("anna")
     scene.happen("fail" if kept == "bench" else "ask", "anna", 0)
     assert scene.look() == []
-    scene.now += FIRST_SECONDS if kept == "bench" else courtesy.ANSWER // SECOND
+    scene.now += FIRST_SECONDS if kept == "bench" else answer_window.ANSWER // SECOND
     assert scene.look() == ["anna"]
     assert scene.lobby.member("anna").benched == ""
 

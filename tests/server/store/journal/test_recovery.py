@@ -46,7 +46,10 @@ async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None
             await journal.drain()
         found = {server: await unfinished(engine, "serve", server) for server in ("north", "south", "")}
         tasks.cancel_scope.cancel()
-    assert {server: [past.terms.match for past in pasts] for server, pasts in found.items()} == {
+    assert {
+        server: [past.terms.match for past in unfinished_matches]
+        for server, unfinished_matches in found.items()
+    } == {
         "north": ["of the north"],
         "south": ["of the south"],
         "": [],

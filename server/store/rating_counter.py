@@ -23,7 +23,7 @@ PAUSE_SECONDS = 1.0
 NEW = Rating()
 
 
-class RatingBook:
+class RatingCounter:
     """What each bot is rated, as of the last count. `run` must be under way for it to follow the matches."""
 
     def __init__(self, engine: AsyncEngine, write: Write | None = None) -> None:

@@ -11,55 +11,59 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.glicko import Rating
 from rating.steps import Step
-from server.store import rating_book
 from server.store.database import StoreError, open_store
 from server.store.journal.writer import open_writer
-from server.store.rating_book import RatingBook
+from server.store.rating_counter import PAUSE_SECONDS, RatingCounter
 from server.store.ratings import Write, ratings_of
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
 
 
 @asynccontextmanager
-async def running(engine: AsyncEngine, write: Write | None = None) -> AsyncIterator[RatingBook]:
+async def running(engine: AsyncEngine, write: Write | None = None) -> AsyncIterator[RatingCounter]:
     async with anyio.create_task_group() as tasks:
-        book = RatingBook(engine, write)
-        tasks.start_soon(book.run)
-        yield book
+        rating_counter = RatingCounter(engine, write)
+        tasks.start_soon(rating_counter.run)
+        yield rating_counter
         tasks.cancel_scope.cancel()
 
 
-async def until_rated(book: RatingBook, bot: str, rating: float) -> None:
+async def until_rated(rating_counter: RatingCounter, bot: str, rating: float) -> None:
     with anyio.fail_after(20):
-        while book.rating("tictactoe", bot) != rating:
+        while rating_counter.rating("tictactoe", bot) != rating:
             await anyio.sleep(0.02)
 
 
-async def until_moved(book: RatingBook, bot: str) -> None:
+async def until_moved(rating_counter: RatingCounter, bot: str) -> None:
     with anyio.fail_after(20):
-        while book.rating("tictactoe", bot) == Rating().rating:
+        while rating_counter.rating("tictactoe", bot) == Rating().rating:
             await anyio.sleep(0.02)
 
 
 async def test_the_book_has_what_is_in_the_store_and_follows_what_finishes(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
-        async with running(engine) as book:
-            assert book.rating("tictactoe", "anna") == Rating().rating
-            await until_moved(book, "anna")
+        async with running(engine) as rating_counter:
+            assert rating_counter.rating("tictactoe", "anna") == Rating().rating
+            await until_moved(rating_counter, "anna")
             first = await ratings_of(engine, "tictactoe", ["anna", "bert"])
-            assert book.rating("tictactoe", "anna") == first["anna"].rating > 1500
-            assert book.rating("tictactoe", "bert") == first["bert"].rating < 1500
-            assert book.rating("riskless", "anna") == 1500
+            assert rating_counter.rating("tictactoe", "anna") == first["anna"].rating > 1500
+            assert rating_counter.rating("tictactoe", "bert") == first["bert"].rating < 1500
+            assert rating_counter.rating("riskless", "anna") == 1500
             for maxie, minnie in (("carl", "anna"), ("bert", "dora")):
-                book.note(await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie))
+                rating_counter.note(
+                    await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie)
+                )
             with anyio.fail_after(20):
-                while book.rating("tictactoe", "dora") == 1500 or book.rating("tictactoe", "carl") == 1500:
+                while (
+                    rating_counter.rating("tictactoe", "dora") == 1500
+                    or rating_counter.rating("tictactoe", "carl") == 1500
+                ):
                     await anyio.sleep(0.02)
             for bot, rating in (
                 await ratings_of(engine, "tictactoe", ["anna", "bert", "carl", "dora"])
             ).items():
-                assert book.rating("tictactoe", bot) == rating.rating
+                assert rating_counter.rating("tictactoe", bot) == rating.rating
 
 
 async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp_path: Path) -> None:
@@ -68,13 +72,13 @@ async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp
         # Counting is the writer's; what the engine itself is asked for, the event loop pays for.
         sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: looked.append(told[2]))
         early = await keep(engine, day(1), events(MAXIE_WINS))
-        async with running(engine, writer.write) as book:
-            await until_moved(book, "anna")
+        async with running(engine, writer.write) as rating_counter:
+            await until_moved(rating_counter, "anna")
             looked.clear()
-            book.note(early)
+            rating_counter.note(early)
             for number, bot in enumerate(("carl", "dora"), 2):  # when dora's is counted, carl's is done with
-                book.note(await keep(engine, day(number), events(MAXIE_WINS), maxie=bot))
-                await until_moved(book, bot)
+                rating_counter.note(await keep(engine, day(number), events(MAXIE_WINS), maxie=bot))
+                await until_moved(rating_counter, bot)
     assert looked
     assert not [statement for statement in looked if "rating_steps" in statement]
 
@@ -88,16 +92,16 @@ async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
             tasks.cancel_scope.cancel()
             raise StoreError("the journal is closed")
 
-        tasks.start_soon(RatingBook(engine, closed).run)
+        tasks.start_soon(RatingCounter(engine, closed).run)
     assert not caplog.records
 
 
 async def test_a_void_match_moves_nobody(database: str) -> None:
-    async with open_store(database) as engine, running(engine) as book:
-        book.note(await keep(engine, day(1), events((4,), FAILS)))
-        book.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"))
-        await until_rated(book, "anna", (await _soon(engine, "anna")).rating)
-        assert book.rating("tictactoe", "bert") == 1500
+    async with open_store(database) as engine, running(engine) as rating_counter:
+        rating_counter.note(await keep(engine, day(1), events((4,), FAILS)))
+        rating_counter.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"))
+        await until_rated(rating_counter, "anna", (await _soon(engine, "anna")).rating)
+        assert rating_counter.rating("tictactoe", "bert") == 1500
 
 
 async def _soon(engine: AsyncEngine, bot: str) -> Rating:
@@ -114,12 +118,12 @@ async def test_a_database_that_is_down_makes_the_ratings_wait(
     async with open_store(url) as engine:
         record = await keep(engine, day(1), events(MAXIE_WINS))
         await anyio.to_thread.run_sync(own_postgresql.stop)
-        async with running(engine) as book:
-            book.note(record)
+        async with running(engine) as rating_counter:
+            rating_counter.note(record)
             with anyio.fail_after(20):
                 while "the ratings wait" not in caplog.text:
                     await anyio.sleep(0.02)
             await anyio.to_thread.run_sync(own_postgresql.start)
-            with anyio.fail_after(20 + rating_book.PAUSE_SECONDS):
-                while book.rating("tictactoe", "anna") == 1500:
+            with anyio.fail_after(20 + PAUSE_SECONDS):
+                while rating_counter.rating("tictactoe", "anna") == 1500:
                     await anyio.sleep(0.02)
