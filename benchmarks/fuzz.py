@@ -35,10 +35,10 @@ from benchmarks.measure import Section
 from benchmarks.players import Player
 from benchmarks.results import claim, measured_on, write_server
 from games.catalogue import make_game
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codec import DecodeError, decode_client, decode_server, encode
 from protocol.codes import FORFEITS, EndReason
-from protocol.messages import SUBPROTOCOL, Hello
+from protocol.messages import SUBPROTOCOL, Hello, Players
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
 from server.lobby.dispatch import Visitor
@@ -228,10 +228,16 @@ async def _hold_nobody_else(outcome: Outcome, players: int) -> None:
         await asyncio.sleep(0.1)
 
 
-def _spec() -> MatchSpec:
+def _spec() -> Terms:
     control = TimeControl.parse("60+1")
-    return MatchSpec(
-        uuid.uuid4().hex, "fuzz", make_game("tictactoe", {}), "anna", "bert", control, 100, 30_000, 1
+    return Terms(
+        match=uuid.uuid4().hex,
+        event="fuzz",
+        game=make_game("tictactoe", {}),
+        players=Players("anna", "bert"),
+        time_control=control,
+        margin_ms=100,
+        ready_ms=30_000,
     )
 
 

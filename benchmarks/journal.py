@@ -26,7 +26,7 @@ from benchmarks.results import measured_on, write_server
 from games.core import Player
 from maps.setup import make_setup
 from match.events import Moved, TurnLeft, joined, to_journal
-from match.referee import Terms
+from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
@@ -70,7 +70,16 @@ class Cost:
 
 def terms_of(match: str) -> Terms:
     """On which all are played."""
-    return Terms(match, GAME, Players("anna", "bert"), TimeControl.parse("60+1"), 100, 1000, 1000)
+    return Terms(
+        match=match,
+        event="journal",
+        game=GAME,
+        players=Players("anna", "bert"),
+        time_control=TimeControl.parse("60+1"),
+        margin_ms=100,
+        ready_ms=1000,
+        grace_ms=1000,
+    )
 
 
 def begun(at_once: int) -> list[Play]:
@@ -86,7 +95,7 @@ async def journaled(at_once: int, commits: int, folder: Path) -> Cost:
     running = asyncio.create_task(journal.run())
     plays = begun(at_once)
     for play in plays:
-        journal.open_match(terms_of(play.match), EVENT, STARTED)
+        journal.open_match(terms_of(play.match), STARTED)
     await journal.drain()
     (thread,) = (each for each in threading.enumerate() if each.name.startswith("arena-writer"))
     clock = time.pthread_getcpuclockid(thread.ident or 0)
@@ -107,14 +116,14 @@ async def journaled(at_once: int, commits: int, folder: Path) -> Cost:
                     GAME.name,
                     {},
                     terms.players,
-                    str(terms.control),
+                    str(terms.time_control),
                     STARTED,
                     [],
                     ENDS,
                 )
                 journal.close_match(record)
                 plays[number] = Play(uuid.uuid4().hex)
-                journal.open_match(terms_of(plays[number].match), EVENT, STARTED)
+                journal.open_match(terms_of(plays[number].match), STARTED)
         await journal.drain()
     moves = commits * at_once
     cost = Cost(

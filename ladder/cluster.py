@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
+import msgspec
 
 from ladder.cluster_worker import PairDone, PairJob, play_pair
 from ladder.file import BotPlan
 from ladder.fleet import BotRefused
 from ladder.match_host import MatchHost
-from ladder.runner import Terms, longest_seconds
+from ladder.runner import EventTerms, longest_seconds
 from ladder.schedule import Schedule
 from match.replay import verify
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.record import BadRecord, Record, Result, from_line
 from rating.pairing import Pairing
 from server.processes.bot_process import Patience
@@ -76,7 +76,7 @@ class ClusterRunner:
         self,
         client: Client,
         host: MatchHost,
-        terms: Terms,
+        terms: EventTerms,
         bots: Mapping[str, BotPlan],
         played: Callable[[Pairing, Record], None],
         *,
@@ -154,29 +154,29 @@ class ClusterRunner:
     async def _play(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
         weight = max(self._bots[bot].threads for bot in (pairings[0][1].maxie, pairings[0][1].minnie))
-        specs = {
-            match: terms.spec(match, pairing, pairing.maxie, pairing.minnie, weight)
+        each_terms = {
+            match: terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight)
             for match, pairing in pairings
         }
         limit = TRIES * (
-            self._patience.settle + sum(map(longest_seconds, specs.values())) + terms.slack_seconds
+            self._patience.settle + sum(map(longest_seconds, each_terms.values())) + terms.slack_seconds
         )
         done, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
         with anyio.move_on_after(limit):
-            done, why = await self._asked(self._job(pairings, specs))
+            done, why = await self._asked(self._job(pairings, each_terms))
         if self._problem is not None:
             return
         for text in done.notices:
             self._notice(text)
-        answers = dict(zip(specs, done.records, strict=False))
+        answers = dict(zip(each_terms, done.records, strict=False))
         for match, pairing in pairings:
             record = self._unplayed(match, pairing, why)
             if match in answers:
                 try:
-                    record = checked(answers[match], specs[match])
+                    record = checked(answers[match], each_terms[match])
                 except BadRecord as error:
                     record = self._unplayed(match, pairing, f"a worker's record is wrong: {error}")
-            await self._host.keep(specs[match], record)
+            await self._host.keep(each_terms[match], record)
             if schedule.ended(pairing, record):
                 self._played(pairing, record)
             else:
@@ -187,23 +187,14 @@ class ClusterRunner:
     def _unplayed(self, match: str, pairing: Pairing, why: str) -> Record:
         return self._terms.unplayed(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
 
-    def _job(self, pairings: list[tuple[str, Pairing]], specs: Mapping[str, MatchSpec]) -> PairJob:
-        spec = specs[pairings[0][0]]
+    def _job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
+        terms = each_terms[pairings[0][0]]
         pair = pairings[0][1].pair
         return PairJob(
-            event=spec.event,
+            terms=msgspec.structs.replace(terms, grace_ms=self._grace_ms),
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,
-            game=spec.game.name,
-            setup=spec.game.setup(),
-            opening=spec.opening,
-            time_control=spec.time_control,
-            margin_ms=spec.margin_ms,
-            ready_ms=spec.ready_ms,
-            grace_ms=self._grace_ms,
-            threads=spec.threads,
-            adjudication=spec.adjudication,
             patience=self._patience,
         )
 
@@ -236,23 +227,23 @@ def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     return taken
 
 
-def checked(line: str, spec: MatchSpec) -> Record:
+def checked(line: str, terms: Terms) -> Record:
     """The record in a worker's answer. Raises BadRecord where it is not of this match, or not by the rules."""
     record = from_line(line)
     wanted = {
-        "match": spec.match,
-        "event": spec.event,
-        "game": spec.game.name,
-        "setup": spec.game.setup(),
-        "players": Players(spec.maxie, spec.minnie),
-        "time_control": str(spec.time_control),
-        "adjudication": spec.adjudication,
+        "match": terms.match,
+        "event": terms.event,
+        "game": terms.game.name,
+        "setup": terms.game.setup(),
+        "players": terms.players,
+        "time_control": str(terms.time_control),
+        "adjudication": terms.adjudication,
     }
     for name, value in wanted.items():
         if getattr(record, name) != value:
             raise BadRecord(f"its {name} is not that of the match")
     opening = tuple(each.move for each in record.moves if each.opening)
-    if record.moves and list(opening) != list(spec.opening):
+    if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("it does not begin with the opening")
     verify(record)
     return record

@@ -14,15 +14,12 @@ from threading import Lock
 
 import anyio
 
-from games.catalogue import make_game
 from ladder.file import BotPlan
 from ladder.fleet import BotRefused, open_fleet
 from ladder.openings import ListedOpenings
-from ladder.runner import Runner, Terms
-from protocol.adjudication import Adjudication
-from protocol.messages import Data
+from ladder.runner import EventTerms, Runner
+from match.terms import Terms
 from protocol.record import Record, to_line
-from protocol.timecontrol import TimeControl
 from rating.pairing import Pairing
 from server.host import open_host
 from server.processes.bot_process import Patience
@@ -35,21 +32,13 @@ _OPENING = Lock()
 class PairJob:
     """One pair, or what is left of it: all that its two bots play without anybody else."""
 
-    event: str
+    terms: Terms
+    """Those of the first match that is left; the other differs in its id and its seats."""
     matches: tuple[tuple[str, Pairing], ...]
     """Each with its id, in their order."""
     bots: tuple[BotPlan, ...]
     folder: str
     """Where the bots' files are, if the worker has such a folder."""
-    game: str
-    setup: dict[str, Data]
-    opening: tuple[Data, ...]
-    time_control: TimeControl
-    margin_ms: int
-    ready_ms: int
-    grace_ms: int
-    threads: int
-    adjudication: Adjudication | None
     patience: Patience
 
 
@@ -78,7 +67,7 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
     async with AsyncExitStack() as stack:
         # A worker's threads each have an event loop, so the lock holds up nobody who has it.
         with _OPENING:
-            host = await stack.enter_async_context(open_host(grace_ms=job.grace_ms))
+            host = await stack.enter_async_context(open_host(grace_ms=job.terms.grace_ms))
         fleet = await stack.enter_async_context(
             open_fleet(
                 host,
@@ -90,7 +79,7 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
         )
         try:
             await fleet.settle()
-            await Runner(host, fleet, _terms(job), 1, played).run(_Given(job.matches))
+            await Runner(host, fleet, _event_terms(job.terms), 1, played).run(_Given(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
     if refused is not None:
@@ -98,16 +87,16 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
     return done
 
 
-def _terms(job: PairJob) -> Terms:
-    return Terms(
-        event=job.event,
-        starts=(make_game(job.game, job.setup),),
-        time_control=job.time_control,
-        margin_ms=job.margin_ms,
-        ready_ms=job.ready_ms,
-        threads=job.threads,
-        openings=ListedOpenings([[job.opening]]),
-        adjudication=job.adjudication,
+def _event_terms(terms: Terms) -> EventTerms:
+    return EventTerms(
+        event=terms.event,
+        starts=(terms.game,),
+        time_control=terms.time_control,
+        margin_ms=terms.margin_ms,
+        ready_ms=terms.ready_ms,
+        threads=terms.threads,
+        openings=ListedOpenings([[terms.opening]]),
+        adjudication=terms.adjudication,
     )
 
 

@@ -28,7 +28,7 @@ from ladder.fleet import BotRefused, Fleet, open_fleet
 from ladder.formats import make_format
 from ladder.openings import NoOpenings, Openings
 from ladder.record_file import RecordFile
-from ladder.runner import Bots, Runner, Terms, named
+from ladder.runner import Bots, EventTerms, Runner, named
 from ladder.schedule import Schedule
 from ladder.visitors import DialIn, TooFew, gather
 from protocol.record import Record
@@ -352,10 +352,10 @@ class _Play:
         most = max(ladder.concurrency, ladder.weight)
         return {"held": Pinning(ladder.cores, most, bots.process_of).held}
 
-    def _terms(self) -> Terms:
+    def _terms(self) -> EventTerms:
         ladder = self._ladder
         by_hand = ladder.plan.concurrency > 0
-        return Terms(
+        return EventTerms(
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,

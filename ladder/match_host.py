@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.record import Record
 
 
@@ -26,14 +26,14 @@ class MatchHost(Protocol):
         """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
         ...
 
-    async def play(self, spec: MatchSpec) -> Record:
-        """Play one match to its end. Always returns, within the deadlines of `spec` and of the host.
+    async def play(self, terms: Terms) -> Record:
+        """Play one match to its end. Always returns, within the deadlines of `terms` and of the host.
 
         A player who is not there loses as `no_show`; a fault of the host ends the match as
         `server_fault`, which is void. A host refuses nothing here: every failure is in the result.
         """
         ...
 
-    async def keep(self, spec: MatchSpec, record: Record) -> None:
+    async def keep(self, terms: Terms, record: Record) -> None:
         """Put the record of a match that was never begun into the store."""
         ...

@@ -23,7 +23,7 @@ from games.core import AnyGame, Player
 from ladder.fleet import BotRefused
 from ladder.match_host import MatchHost
 from ladder.openings import NoOpenings, Openings
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
@@ -37,7 +37,7 @@ LONG_MATCH = 1000
 
 
 @dataclass(frozen=True)
-class Terms:
+class EventTerms:
     """What all matches of an event share."""
 
     event: str
@@ -54,14 +54,13 @@ class Terms:
     slack_seconds: float = 60
     """Beyond what a match may last by its clocks, before the host is believed to have failed."""
 
-    def spec(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> MatchSpec:
+    def of_match(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> Terms:
         """A match of the event, between bots that are connected under these names."""
-        return MatchSpec(
+        return Terms(
             match=match,
             event=self.event,
             game=self.starts[pairing.pair.start],
-            maxie=maxie,
-            minnie=minnie,
+            players=Players(maxie, minnie),
             time_control=self.time_control,
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
@@ -135,7 +134,7 @@ class Runner:
         self,
         host: MatchHost,
         fleet: Bots,
-        terms: Terms,
+        terms: EventTerms,
         concurrency: int,
         played: Callable[[Pairing, Record], None],
         *,
@@ -206,14 +205,14 @@ class Runner:
             if len(bots) == 2:
                 self._running += 1
                 self._load += weight
-                spec = self._terms.spec(match, pairing, names[0], names[1], weight)
-                tasks.start_soon(self._play, schedule, pairing, spec, weight)
+                terms = self._terms.of_match(match, pairing, names[0], names[1], weight)
+                tasks.start_soon(self._play, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._fleet.release(name)
                 record = self._forfeit(match, pairing)
                 await self._host.keep(
-                    self._terms.spec(match, pairing, pairing.maxie, pairing.minnie, weight), record
+                    self._terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight), record
                 )
                 self._settle(schedule, pairing, record)
         return started
@@ -231,19 +230,22 @@ class Runner:
             names.append(name)
         return names
 
-    async def _play(self, schedule: Matches, pairing: Pairing, spec: MatchSpec, weight: int) -> None:
-        limit = longest_seconds(spec) + self._terms.slack_seconds
+    async def _play(self, schedule: Matches, pairing: Pairing, terms: Terms, weight: int) -> None:
+        limit = longest_seconds(terms) + self._terms.slack_seconds
         record = self._terms.unplayed(
-            spec.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
+            terms.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
         )
-        with anyio.move_on_after(limit), self._held((spec.maxie, spec.minnie), spec.threads):
-            record = await self._host.play(spec)
+        with (
+            anyio.move_on_after(limit),
+            self._held((terms.players.maxie, terms.players.minnie), terms.threads),
+        ):
+            record = await self._host.play(terms)
         self._running -= 1
         self._load -= weight
         self._settle(schedule, pairing, record)
         for seat, bot, name in (
-            (Player.MAXIE, pairing.maxie, spec.maxie),
-            (Player.MINNIE, pairing.minnie, spec.minnie),
+            (Player.MAXIE, pairing.maxie, terms.players.maxie),
+            (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
             gave_up = record.result.reason is EndReason.RESIGNATION and record.result.winner != seat.value
             self._fleet.give_back(bot, name, answered=answered(record, seat, bot), resigned=gave_up)
@@ -270,13 +272,13 @@ def named(pairing: Pairing, record: Record) -> Record:
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))
 
 
-def longest_seconds(spec: MatchSpec) -> float:
+def longest_seconds(terms: Terms) -> float:
     """How long the match can last if its host keeps its clocks."""
-    limit = spec.game.setup().get("ply_limit")
+    limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
-    control = spec.time_control
+    control = terms.time_control
     if control.per_move:
-        clocks = plies * (control.base_ms + spec.margin_ms)
+        clocks = plies * (control.base_ms + terms.margin_ms)
     else:
-        clocks = 2 * control.base_ms + plies * (control.increment_ms + spec.margin_ms)
-    return (spec.ready_ms + clocks) / 1000
+        clocks = 2 * control.base_ms + plies * (control.increment_ms + terms.margin_ms)
+    return (terms.ready_ms + clocks) / 1000

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from games.core import BadData, Game, IllegalMove, Player
+from games.core import BadData, IllegalMove, Player
 from match.adjudication import adjudicate
 from match.clock import MS, Clock
 from match.events import (
@@ -36,12 +36,11 @@ from match.events import (
     TurnLeft,
 )
 from match.lag import LagBudget
-from protocol.adjudication import Adjudication
+from match.terms import Terms
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Clocks, Data, End, Error, Players, Seat, ServerMessage, Start, Turn
+from protocol.messages import Accepted, Clocks, End, Error, Seat, ServerMessage, Start, Turn
 from protocol.moves import MoveList
 from protocol.record import RecordedMove
-from protocol.timecontrol import TimeControl
 
 LATE_LIMIT = 50 * MS
 """Where the server was held up for longer than this, and than the margin, a flag is nobody's: the match is void."""
@@ -51,24 +50,6 @@ MAX_FAULTS = 16
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 """The players' names on the wire."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What a match is played on: fixed before it begins."""
-
-    match: str
-    game: Game[object, object]
-    players: Players
-    control: TimeControl
-    margin_ms: int
-    ready_ms: int
-    grace_ms: int
-    threads: int = 1
-    opening: tuple[Data, ...] = ()
-    """Moves that are played already when the players begin; nobody's clock runs for them."""
-    adjudication: Adjudication | None = None
-    """When the match is ended before its game ends; None: never."""
 
 
 @dataclass
@@ -84,7 +65,7 @@ class Referee:
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
         self.mover = self.terms.game.player(self.position)
-        self._clock = Clock.start(self.terms.control, self.terms.margin_ms)
+        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()
@@ -379,7 +360,7 @@ class Referee:
             setup=terms.game.setup(),
             seat=SEATS[player],
             players=terms.players,
-            time_control=terms.control,
+            time_control=terms.time_control,
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.threads,
@@ -396,5 +377,5 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        increment = self.terms.control.increment_ms
+        increment = self.terms.time_control.increment_ms
         return Tell(self.mover, Turn(self.terms.match, self.ply, self._played.so_far(), clocks, increment))

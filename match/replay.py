@@ -10,7 +10,8 @@ from itertools import takewhile
 from games.catalogue import make_game
 from games.core import GameError, Player, Reason
 from match.events import GotReady, Moved, Opened
-from match.referee import SEATS, Referee, Terms
+from match.referee import SEATS, Referee
+from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -61,12 +62,12 @@ def _replayed(record: Record) -> Referee:
     opening = tuple(each.move for each in takewhile(lambda each: each.opening, record.moves))
     terms = Terms(
         match=record.match,
+        event=record.event,
         game=game,
         players=record.players,
-        control=control,
+        time_control=control,
         margin_ms=0,
         ready_ms=1,
-        grace_ms=0,
         opening=opening,
         adjudication=record.adjudication,
     )

@@ -29,7 +29,8 @@ from match.events import (
     Tell,
     TurnLeft,
 )
-from match.referee import SEATS, Referee, Terms
+from match.referee import SEATS, Referee
+from match.terms import Terms
 from protocol.messages import Accepted, Data, Error, Seat
 
 SHOWN = 60

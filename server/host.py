@@ -28,10 +28,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from games.core import Player
-from match.referee import Terms
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import Code
-from protocol.messages import SUBPROTOCOL, Listing, Players
+from protocol.messages import SUBPROTOCOL, Listing
 from protocol.record import Record
 from server.lobby.accounts import Accounts
 from server.lobby.dispatch import LISTING_SECONDS, Dispatch
@@ -132,14 +131,14 @@ class Host:
         """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
         return await self.lobby.wait_connected(name, seconds)
 
-    async def play(self, spec: MatchSpec) -> Record:
+    async def play(self, terms: Terms) -> Record:
         """Play one match to its end, in this task. Waits first until both bots can take it."""
-        await self.lobby.wait_free((spec.maxie, spec.minnie))
-        return await self._run(self._open(spec))
+        await self.lobby.wait_free(msgspec.structs.astuple(terms.players))
+        return await self._run(self._open(terms))
 
-    async def keep(self, spec: MatchSpec, record: Record) -> None:
+    async def keep(self, terms: Terms, record: Record) -> None:
         """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
-        self.journal.open_match(self._terms(spec), spec.event, record.started)
+        self.journal.open_match(self._agreed(terms), record.started)
         await self.journal.durable(self.journal.close_match(record))
 
     async def resume(self, event: str) -> int:
@@ -148,8 +147,7 @@ class Host:
         names = {name for past in unfinished_matches for name in msgspec.structs.astuple(past.terms.players)}
         self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
         for past in unfinished_matches:
-            room = self._admit(past.terms, past.event, rated=past.rated, past=past)
-            self._begin(room)
+            self._begin(self._admit(past.terms, past))
         return len(unfinished_matches)
 
     async def drain(self, seconds: float) -> int:
@@ -188,8 +186,8 @@ class Host:
 
     # rooms
 
-    def _start(self, spec: MatchSpec, rated: bool) -> None:  # noqa: FBT001  the arranger's callback
-        self._begin(self._open(spec, rated=rated))
+    def _start(self, terms: Terms) -> None:
+        self._begin(self._open(terms))
 
     def _begin(self, room: Room) -> None:
         # Counted here and not in the task, which runs later: the limit must hold for the next one too.
@@ -201,41 +199,29 @@ class Host:
             record = await self._run(room)
         finally:
             self.arranger.playing -= 1
-        if room.rated:
+        if room.terms.rated:
             self.rating_counter.note(record)
         self.arranger.ended(record)
         self.lobby.stir()
         if self.on_record is not None:
             await self.on_record(record)
 
-    def _open(self, spec: MatchSpec, *, rated: bool = False) -> Room:
+    def _open(self, terms: Terms) -> Room:
         """Make the room of a match; from now on its players are taken."""
-        return self._admit(self._terms(spec), spec.event, rated=rated)
+        return self._admit(self._agreed(terms))
 
-    def _terms(self, spec: MatchSpec) -> Terms:
-        return Terms(
-            match=spec.match,
-            game=spec.game,
-            players=Players(spec.maxie, spec.minnie),
-            control=spec.time_control,
-            margin_ms=spec.margin_ms,
-            ready_ms=spec.ready_ms,
-            grace_ms=self.grace_ms,
-            threads=spec.threads,
-            opening=spec.opening,
-            adjudication=spec.adjudication,
-        )
+    def _agreed(self, terms: Terms) -> Terms:
+        """The terms with what the server has to say of them."""
+        return msgspec.structs.replace(terms, grace_ms=self.grace_ms)
 
-    def _admit(self, terms: Terms, event: str, *, rated: bool, past: Unfinished | None = None) -> Room:
+    def _admit(self, terms: Terms, unfinished: Unfinished | None = None) -> Room:
         names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
         room = Room(
             terms,
-            event,
             {player: self.lobby.member(name) for player, name in names.items()},
             self.journal,
             self.watch,
-            rated=rated,
-            past=past,
+            unfinished=unfinished,
             moved=self.metrics.moved,
         )
         for player, member in room.players.items():

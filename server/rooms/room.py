@@ -23,7 +23,8 @@ from anyio.lowlevel import checkpoint
 
 from games.core import Player
 from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
-from match.referee import SEATS, Referee, Terms
+from match.referee import SEATS, Referee
+from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, View
 from protocol.record import FORMAT, Record, RecordedMove, Result
@@ -51,26 +52,22 @@ class Room:
     def __init__(
         self,
         terms: Terms,
-        event: str,
         players: Mapping[Player, Member],
         journal: Journal,
         watch: LoopWatch,
         *,
-        rated: bool = False,
-        past: Unfinished | None = None,
+        unfinished: Unfinished | None = None,
         moved: Callable[[float], None] = lambda _seconds: None,
     ) -> None:
         self.terms = terms
-        self.event = event
-        self.rated = rated
         self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
-        self.started = past.started if past else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.started = unfinished.started if unfinished else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.spectators = Spectators(self.view, asyncio.get_running_loop().call_later)
         self.players = players
         self._journal = journal
         self._watch = watch
-        self._unfinished = past
+        self._unfinished = unfinished
         self._moved = moved
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -153,7 +150,7 @@ class Room:
     def _begin(self) -> None:
         """Open a new match, or go on with one that was in progress when the server went away."""
         if self._unfinished is None:
-            self._journal.open_match(self.terms, self.event, self.started, rated=self.rated)
+            self._journal.open_match(self.terms, self.started)
             self._handle(Opened(), monotonic_ns())
             return
         for at, event in self._unfinished.events:
@@ -289,12 +286,12 @@ class Room:
         terms = self.terms
         return LiveMatch(
             terms.match,
-            self.event,
+            terms.event,
             terms.game.name,
             terms.players,
-            terms.control,
+            terms.time_control,
             self.referee.ply,
-            self.rated,
+            terms.rated,
             self._map,
         )
 
@@ -303,11 +300,11 @@ class Room:
         terms, mover = self.terms, self.referee.mover_now
         return View(
             match=terms.match,
-            event=self.event,
+            event=self.terms.event,
             game=terms.game.name,
             setup=terms.game.setup(),
             players=terms.players,
-            time_control=terms.control,
+            time_control=terms.time_control,
             moves=[_played(move) for move in self.referee.moves],
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
@@ -331,11 +328,11 @@ class Room:
         return Record(
             format=FORMAT,
             match=self.terms.match,
-            event=self.event,
+            event=self.terms.event,
             game=self.terms.game.name,
             setup=self.terms.game.setup(),
             players=self.terms.players,
-            time_control=str(self.terms.control),
+            time_control=str(self.terms.time_control),
             started=self.started,
             moves=self.referee.moves,
             result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)

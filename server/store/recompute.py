@@ -19,11 +19,12 @@ from games.core import GameError
 from match.events import Timed
 from match.referee import SEATS, Referee
 from match.replay import verify
+from match.terms import from_json
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from rating.steps import Rater, Step
 from server.store import database
-from server.store.journal.reader import events_of_all, terms_of
+from server.store.journal.reader import events_of_all
 from server.store.ratings import Place, rated_matches, step_of
 from server.store.schema import rating_steps
 
@@ -84,7 +85,7 @@ def _from_journal(row: sa.Row[Any], journal: list[Timed] | None) -> Record:
         if journal is None:
             verify(kept)
             return kept
-        referee = Referee(terms_of(row))
+        referee = Referee(from_json(row.terms))
     except (BadRecord, GameError, msgspec.DecodeError) as error:
         raise Differs(f"match {row.match}: {error}") from None
     for at, event in journal:

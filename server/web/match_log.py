@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.http11 import Request
 
 from match.referee import SEATS
+from match.terms import from_json
 from match.timeline import Step, timeline
 from protocol.codes import Code
 from protocol.messages import Seat
@@ -20,7 +21,7 @@ from server.lobby.accounts import Accounts, Refused
 from server.net import answers
 from server.net.answers import Answer
 from server.store import database, schema
-from server.store.journal.reader import events_of, terms_of
+from server.store.journal.reader import events_of
 
 
 class NoLog(Exception):
@@ -69,14 +70,14 @@ async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
         raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")
     if len(rows) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
-    terms = terms_of(rows[0])
+    terms = from_json(rows[0].terms)
     steps, result = timeline(terms, await events_of(engine, terms.match))
     return Log(
         match=terms.match,
         game=terms.game.name,
         maxie=terms.players.maxie,
         minnie=terms.players.minnie,
-        time_control=str(terms.control),
+        time_control=str(terms.time_control),
         margin_ms=terms.margin_ms,
         winner=None if result is None or result.winner is None else SEATS[result.winner],
         reason=None if result is None else result.reason.value,

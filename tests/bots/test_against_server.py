@@ -17,14 +17,23 @@ from bots.client.worker import BotFactory
 from bots.engines.registry import make_engine
 from games.core import AnyGame
 from maps.setup import make_setup
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import EndReason
+from protocol.messages import Players
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
 
 
-def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> MatchSpec:
-    return MatchSpec(uuid.uuid4().hex, "test", game, maxie, minnie, TimeControl.parse(tc), 100, 10_000, 1)
+def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> Terms:
+    return Terms(
+        match=uuid.uuid4().hex,
+        event="test",
+        game=game,
+        players=Players(maxie, minnie),
+        time_control=TimeControl.parse(tc),
+        margin_ms=100,
+        ready_ms=10_000,
+    )
 
 
 @asynccontextmanager

@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 from games.catalogue import make_game
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import Code, EndReason
+from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
@@ -57,13 +58,12 @@ class Outcome:
         return [message["code"] for message in self.of("error")]
 
 
-def spec(maxie: str, minnie: str, control: TimeControl) -> MatchSpec:
-    return MatchSpec(
+def spec(maxie: str, minnie: str, control: TimeControl) -> Terms:
+    return Terms(
         match=uuid.uuid4().hex,
         event="misbehaving",
         game=make_game("tictactoe", {}),
-        maxie=maxie,
-        minnie=minnie,
+        players=Players(maxie, minnie),
         time_control=control,
         margin_ms=MARGIN_MS,
         ready_ms=READY_MS,

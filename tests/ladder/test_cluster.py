@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 from uuid import UUID, uuid4
@@ -25,7 +25,7 @@ from ladder.file import BotPlan, LadderPlan
 from ladder.fleet import BotRefused
 from ladder.formats import make_format
 from ladder.openings import RandomOpenings
-from ladder.runner import Terms
+from ladder.runner import EventTerms
 from ladder.schedule import Schedule
 from match.replay import verify
 from protocol import record as records
@@ -257,7 +257,7 @@ async def test_where_there_is_no_cluster_one_line_says_so(address: str) -> None:
 
 async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Path, host: Host) -> None:
     games = [game_of()]
-    terms = Terms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+    terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
     with cluster(tmp_path, workers=0) as made, anyio.fail_after(30):
         async with open_cluster(made.address, 10) as client:
             runner = ClusterRunner(
@@ -304,4 +304,4 @@ def test_a_workers_record_is_held_against_its_match() -> None:
     with pytest.raises(BadRecord, match="illegal move"):
         checked(to_line(record(match.match, moves=(4, 4))), match)
     with pytest.raises(BadRecord, match="opening"):
-        checked(to_line(good), replace(match, opening=(4,)))
+        checked(to_line(good), msgspec.structs.replace(match, opening=(4,)))

@@ -5,15 +5,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import anyio
+import msgspec
 import pytest
 
 from ladder.file import BotPlan
 from ladder.fleet import BotRefused, open_fleet
 from ladder.formats import Rounds
 from ladder.match_host import MatchHost
-from ladder.runner import Runner, Terms, longest_seconds
+from ladder.runner import EventTerms, Runner, longest_seconds
 from ladder.schedule import Schedule
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
@@ -29,9 +30,9 @@ class Watched:
     """A host that notes which matches are in play at once."""
 
     host: MatchHost
-    playing: list[MatchSpec] = field(default_factory=list)
+    playing: list[Terms] = field(default_factory=list)
     most: int = 0
-    specs: list[MatchSpec] = field(default_factory=list)
+    terms: list[Terms] = field(default_factory=list)
 
     url: str = field(init=False)
 
@@ -44,30 +45,30 @@ class Watched:
     async def wait_connected(self, name: str, seconds: float) -> bool:
         return await self.host.wait_connected(name, seconds)
 
-    async def play(self, spec: MatchSpec) -> Record:
-        busy = {name for each in self.playing for name in (each.maxie, each.minnie)}
-        assert not busy & {spec.maxie, spec.minnie}, "a process plays one match at a time"
-        self.playing.append(spec)
-        self.specs.append(spec)
+    async def play(self, given: Terms) -> Record:
+        busy = {name for each in self.playing for name in msgspec.structs.astuple(each.players)}
+        assert not busy & set(msgspec.structs.astuple(given.players)), "a process plays one match at a time"
+        self.playing.append(given)
+        self.terms.append(given)
         self.most = max(self.most, len(self.playing))
         try:
-            return await self.host.play(spec)
+            return await self.host.play(given)
         finally:
-            self.playing.remove(spec)
+            self.playing.remove(given)
 
-    async def keep(self, spec: MatchSpec, record: Record) -> None:
-        await self.host.keep(spec, record)
+    async def keep(self, given: Terms, record: Record) -> None:
+        await self.host.keep(given, record)
 
 
 class Stuck(Watched):
     """A host whose matches never end."""
 
-    async def play(self, spec: MatchSpec) -> Record:
+    async def play(self, given: Terms) -> Record:
         await anyio.sleep_forever()
         raise AssertionError
 
 
-TERMS = Terms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+TERMS = EventTerms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
 
 
 async def run(
@@ -77,7 +78,7 @@ async def run(
     rounds: int = 1,
     twins: int = 1,
     concurrency: int = 2,
-    terms: Terms = TERMS,
+    terms: EventTerms = TERMS,
 ) -> tuple[list[tuple[Pairing, Record]], list[str]]:
     """What a round-robin of these bots played, and what was noticed."""
     played: list[tuple[Pairing, Record]] = []
@@ -119,7 +120,12 @@ async def test_twins_let_two_bots_play_several_matches(host: Host) -> None:
     watched = Watched(host)
     played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, twins=2, concurrency=2)
     assert watched.most == 2
-    assert {name for each in watched.specs for name in (each.maxie, each.minnie)} == {"a", "a#2", "b", "b#2"}
+    assert {name for each in watched.terms for name in msgspec.structs.astuple(each.players)} == {
+        "a",
+        "a#2",
+        "b",
+        "b#2",
+    }
     assert not noticed
     assert {record.players.maxie for _, record in played} == {"a", "b"}
 
@@ -132,9 +138,9 @@ async def test_concurrency_is_a_bound(host: Host) -> None:
 
 async def test_each_pair_has_its_start(host: Host) -> None:
     watched = Watched(host)
-    terms = Terms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000, 1)
+    terms = EventTerms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000, 1)
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
-    by_id = {each.match: each for each in watched.specs}
+    by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
         assert by_id[record.match].game is terms.starts[pairing.pair.start]
     assert Counter(pairing.pair.start for pairing, _ in played) == {0: 2, 1: 2}
@@ -153,7 +159,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
 
 async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     # A wide margin: on a busy machine a flag would be void where the server itself was later than it.
-    terms = Terms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400, threads=1)
+    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400, threads=1)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
     played, noticed = await run(host, bots, rounds=2, terms=terms)
     reasons = Counter(record.result.reason for _, record in played)
@@ -185,7 +191,7 @@ async def test_a_bot_that_was_started_wrongly_ends_the_event(host: Host) -> None
 
 
 async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
-    terms = Terms("test", (game_of(),), TimeControl(1), 0, 0, 1, slack_seconds=0.05)
+    terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0, 1, slack_seconds=0.05)
     played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
     assert all(losers(record) == () for _, record in played)

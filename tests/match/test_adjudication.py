@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -11,19 +10,20 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from games.core import Player
 from match.adjudication import adjudicate
 from match.events import Event, Finish, GotReady, Moved, Opened, Resigned, TurnLeft
 from match.referee import SEATS, Referee
 from match.replay import verify
+from match.terms import from_json
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import End, Thinking
 from protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
 from server.store.database import open_store, reading
 from server.store.journal.journal import Journal
-from server.store.journal.reader import terms_of
 from server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
@@ -196,8 +196,8 @@ async def test_the_store_keeps_the_rules(database: str) -> None:
             replace(terms(), match=str(n) * 32, adjudication=rules) for n, rules in ((1, WIN), (2, None))
         ]
         for each in wanted:
-            await journal.durable(journal.open_match(each, "event", "2026-11-20T12:00:00Z"))
+            await journal.durable(journal.open_match(each, "2026-11-20T12:00:00Z"))
         async with reading(engine) as connection:
             rows = (await connection.execute(matches.select().order_by(matches.c.match))).all()
-        assert [terms_of(row).adjudication for row in rows] == [WIN, None]
+        assert [from_json(row.terms).adjudication for row in rows] == [WIN, None]
         tasks.cancel_scope.cancel()

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from games.board import RisklessMap
 from games.catalogue import make_game
 from games.core import AnyGame
-from match.referee import Terms
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
@@ -34,17 +33,24 @@ def game_of(name: str = "tictactoe") -> AnyGame:
 def terms(
     tc: str = "1+0.1", *, game: str = "tictactoe", margin: int = 50, ready: int = 1000, grace: int = 500
 ) -> Terms:
-    players = Players("anna", "bert")
-    return Terms("m" * 32, game_of(game), players, TimeControl.parse(tc), margin, ready, grace)
+    return Terms(
+        match="m" * 32,
+        event="test",
+        game=game_of(game),
+        players=Players("anna", "bert"),
+        time_control=TimeControl.parse(tc),
+        margin_ms=margin,
+        ready_ms=ready,
+        grace_ms=grace,
+    )
 
 
-def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe", **limits: int) -> MatchSpec:
-    return MatchSpec(
+def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe", **limits: int) -> Terms:
+    return Terms(
         match=uuid.uuid4().hex,
         event="test",
         game=game_of(game),
-        maxie=maxie,
-        minnie=minnie,
+        players=Players(maxie, minnie),
         time_control=TimeControl.parse(tc),
         margin_ms=limits.get("margin", 100),
         ready_ms=limits.get("ready", 5000),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 
 import anyio
 import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
@@ -64,7 +64,7 @@ async def keep(
     async with anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        journal.open_match(agreed, event, "2026-11-20T12:00:00Z", rated=rated)
+        journal.open_match(replace(agreed, event=event, rated=rated), "2026-11-20T12:00:00Z")
         for seq, (at, each) in enumerate(happened):
             referee.handle(each, at)
             if journaled:
@@ -77,7 +77,7 @@ async def keep(
             agreed.game.name,
             agreed.game.setup(),
             agreed.players,
-            str(agreed.control),
+            str(agreed.time_control),
             "2026-11-20T12:00:00Z",
             referee.moves,
             Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)

@@ -14,8 +14,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from match.referee import Referee, Terms
-from match.terms import MatchSpec
+from match.referee import Referee
+from match.terms import Terms
 from protocol.codes import Code, EndReason
 from protocol.messages import (
     SUBPROTOCOL,
@@ -26,7 +26,6 @@ from protocol.messages import (
     End,
     Error,
     Move,
-    Players,
     Ready,
     Start,
     Turn,
@@ -115,17 +114,12 @@ async def test_the_journal_of_a_match_replays_to_its_record(host: Host) -> None:
         tasks.start_soon(bert.play, game)
         asked = spec("anna", "bert")
         record = await host.play(asked)
-    referee = Referee(_terms(asked))
+    referee = Referee(asked)
     for at, event in await events_of(host.engine, record.match):
         referee.handle(event, at)
     assert referee.moves == record.moves
     assert referee.result is not None
     assert referee.result.reason is record.result.reason
-
-
-def _terms(asked: MatchSpec) -> Terms:
-    players = Players(asked.maxie, asked.minnie)
-    return Terms(asked.match, asked.game, players, asked.time_control, asked.margin_ms, asked.ready_ms, 400)
 
 
 async def test_a_bot_that_drops_returns_with_its_session_and_plays_on(host: Host) -> None:
@@ -221,7 +215,7 @@ async def test_a_fault_of_ours_voids_the_match_and_tells_both(host: Host) -> Non
     assert records[0].result.reason is EndReason.SERVER_FAULT
 
 
-async def _play_again(host: Host, asked: MatchSpec, records: list[Record]) -> None:
+async def _play_again(host: Host, asked: Terms, records: list[Record]) -> None:
     records.append(await host.play(asked))
 
 
@@ -291,10 +285,19 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
                 result = Result("maxie", EndReason.RESIGNATION)
                 started = "2026-11-20T12:00:00Z"
                 record = Record(
-                    FORMAT, kept.match, "event", "tictactoe", {}, kept.players, "1+0.1", started, [], result
+                    FORMAT,
+                    kept.match,
+                    kept.event,
+                    "tictactoe",
+                    {},
+                    kept.players,
+                    "1+0.1",
+                    started,
+                    [],
+                    result,
                 )
                 scope.cancel()
-                host.journal.open_match(kept, record.event, started)
+                host.journal.open_match(kept, started)
                 host.journal.close_match(record)
                 await anyio.sleep_forever()
         async with open_host(database=url) as again:

@@ -18,7 +18,7 @@ from anyio.lowlevel import checkpoint
 from games.core import AnyGame, GameError, Player
 from maps.loader import MapError, map_names
 from maps.setup import make_setup
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -27,6 +27,7 @@ from protocol.messages import (
     ChallengeOutcome,
     ChallengeOver,
     Decline,
+    Players,
     Withdraw,
 )
 from protocol.record import Record
@@ -49,8 +50,8 @@ MARGIN_MS = 100
 READY_MS = 30_000
 """Of the same: a compiled engine may have to compile first."""
 
-Start = Callable[[MatchSpec, bool], None]
-"""Begins a match in the background; the flag says whether it is rated."""
+Start = Callable[[Terms], None]
+"""Begins a match in the background."""
 
 
 GATHER_SECONDS = 0.02
@@ -188,10 +189,10 @@ class Arranger:
             self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
             return
         maxie, minnie = self._seats(taken, member.name)
-        spec = _spec(taken, maxie, minnie)
-        self._over(taken, "accepted", match=spec.match, also=member)
+        terms = _terms(taken, maxie, minnie)
+        self._over(taken, "accepted", match=terms.match, also=member)
         self._meetings.note(maxie, minnie)
-        self._start(spec, taken.asked.rated)
+        self._start(terms)
 
     def _seats(self, taken: OpenChallenge, other: str) -> tuple[str, str]:
         if taken.asked.seat == "maxie":
@@ -254,18 +255,18 @@ class Arranger:
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
-        spec = MatchSpec(
+        terms = Terms(
             match=uuid.uuid4().hex,
             event=offer.event,
             game=offer.game,
-            maxie=pair[0],
-            minnie=pair[1],
+            players=Players(pair[0], pair[1]),
             time_control=offer.time_control,
             margin_ms=offer.margin_ms,
             ready_ms=offer.ready_ms,
             threads=offer.threads,
+            rated=offer.rated,
         )
-        self._start(spec, offer.rated)
+        self._start(terms)
         for name in pair:
             self._waiting.served(name)
 
@@ -282,17 +283,16 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-def _spec(taken: OpenChallenge, maxie: str, minnie: str) -> MatchSpec:
-    return MatchSpec(
+def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
+    return Terms(
         match=uuid.uuid4().hex,
         event=OPEN_EVENT,
         game=taken.game,
-        maxie=maxie,
-        minnie=minnie,
+        players=Players(maxie, minnie),
         time_control=taken.asked.time_control,
         margin_ms=MARGIN_MS,
         ready_ms=READY_MS,
-        threads=1,
+        rated=taken.asked.rated,
     )
 
 

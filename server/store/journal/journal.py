@@ -20,11 +20,10 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Event, TurnLeft, to_journal
-from match.referee import Terms
+from match.terms import Terms, to_json
 from protocol.record import Record, to_line
 from server.store import database, schema
 from server.store.journal.batches import Batches, Line
-from server.store.journal.reader import kept_terms
 from server.store.journal.writer import Writer, open_writer
 
 T = TypeVar("T")
@@ -94,17 +93,17 @@ class Journal:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
         return self._add("sessions", {"name": name, "hash": secret.hex()})
 
-    def open_match(self, terms: Terms, event: str, started: str, *, rated: bool = False) -> Batch:
-        """Note a new match. `rated`: its result is to count for the ratings of both."""
+    def open_match(self, terms: Terms, started: str) -> Batch:
+        """Note a new match."""
         row = {
             "match": terms.match,
-            "event": event,
+            "event": terms.event,
             "game": terms.game.name,
             "maxie": terms.players.maxie,
             "minnie": terms.players.minnie,
-            "terms": kept_terms(terms),
+            "terms": to_json(terms),
             "started": started,
-            "rated": rated,
+            "rated": terms.rated,
             "server": self._server,
         }
         return self._add("opened", row)

@@ -3,70 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
-import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from games.catalogue import make_game
 from match.events import Timed, from_journal, from_line
-from match.referee import Terms
-from protocol.adjudication import Adjudication
-from protocol.messages import Data, Players
 from protocol.record import Record
 from protocol.record import from_line as record_of_line
-from protocol.timecontrol import TimeControl
 from server.store import database
 from server.store.journal.batches import Line, by_match, chunks, lines_in, quoted
 from server.store.schema import batches, events, matches
-
-
-class _Terms(Struct, frozen=True):
-    """What `matches.terms` holds."""
-
-    setup: dict[str, Data]
-    time_control: TimeControl
-    margin_ms: int
-    ready_ms: int
-    grace_ms: int
-    threads: int = 1
-    opening: tuple[Data, ...] = ()
-    adjudication: Adjudication | None = None
-
-
-def kept_terms(terms: Terms) -> str:
-    """What `matches.terms` is to hold."""
-    kept = _Terms(
-        setup=terms.game.setup(),
-        time_control=terms.control,
-        margin_ms=terms.margin_ms,
-        ready_ms=terms.ready_ms,
-        grace_ms=terms.grace_ms,
-        threads=terms.threads,
-        opening=terms.opening,
-        adjudication=terms.adjudication,
-    )
-    return msgspec.json.encode(kept).decode()
-
-
-def terms_of(row: sa.Row[Any]) -> Terms:
-    """What the match of a row of `matches` is played on. Raises games.core.GameError, msgspec.DecodeError."""
-    kept = msgspec.json.decode(row.terms, type=_Terms)
-    return Terms(
-        match=row.match,
-        game=make_game(row.game, kept.setup),
-        players=Players(row.maxie, row.minnie),
-        control=kept.time_control,
-        margin_ms=kept.margin_ms,
-        ready_ms=kept.ready_ms,
-        grace_ms=kept.grace_ms,
-        threads=kept.threads,
-        opening=kept.opening,
-        adjudication=kept.adjudication,
-    )
 
 
 async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Timed
-from match.referee import Terms
+from match.terms import Terms, from_json
 from server.store import database, schema
 from server.store.journal.batches import sweep
-from server.store.journal.reader import events_of_all, terms_of
+from server.store.journal.reader import events_of_all
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,7 @@ class Unfinished:
     """A match that was in progress when its server went away, as the journal has it."""
 
     terms: Terms
-    event: str
     started: str
-    rated: bool
     events: Sequence[Timed]
 
 
@@ -37,10 +35,7 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
-    return [
-        Unfinished(terms_of(row), row.event, row.started, row.rated, happened.get(row.match, []))
-        for row in rows
-    ]
+    return [Unfinished(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows]
 
 
 async def tidy(engine: AsyncEngine) -> None:

@@ -13,8 +13,9 @@ import pytest
 from anyio.abc import Process
 
 from maps.setup import make_setup
-from match.terms import MatchSpec
+from match.terms import Terms
 from protocol.codes import EndReason
+from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
@@ -29,10 +30,16 @@ class Mine(Bot):
 """
 
 
-def spec(maxie: str, minnie: str, tc: str = "5/move", ready_ms: int = 10_000) -> MatchSpec:
+def spec(maxie: str, minnie: str, tc: str = "5/move", ready_ms: int = 10_000) -> Terms:
     control = TimeControl.parse(tc)
-    return MatchSpec(
-        uuid.uuid4().hex, "test", make_setup("tictactoe"), maxie, minnie, control, 100, ready_ms, 1
+    return Terms(
+        match=uuid.uuid4().hex,
+        event="test",
+        game=make_setup("tictactoe"),
+        players=Players(maxie, minnie),
+        time_control=control,
+        margin_ms=100,
+        ready_ms=ready_ms,
     )
 
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import anyio.from_thread
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from ladder.commands.watch import earlier, watch_ladder
 from protocol.record import Record
@@ -29,7 +29,7 @@ async def write(folder: Path, *records: Record, over: bool = False) -> None:
             journal = Journal(engine)
             tasks.start_soon(journal.run)
             for each in records:
-                journal.open_match(replace(terms(), match=each.match), "spring", each.started)
+                journal.open_match(replace(terms(), match=each.match, event="spring"), each.started)
                 await journal.durable(journal.close_match(each))
         if over:
             async with database.exclusive(engine) as connection:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
-from match.referee import Terms
+from match.terms import Terms
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server.net.loop_watch import LoopWatch
@@ -55,11 +55,11 @@ async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
 
 
 def make_room(
-    journal: Journal, given: Terms, past: Unfinished | None = None
+    journal: Journal, given: Terms, unfinished: Unfinished | None = None
 ) -> tuple[Room, dict[Player, Line]]:
     lines = {player: Line() for player in Player}
     members = {player: Member(str(player), outlet=line) for player, line in lines.items()}
-    return Room(given, "test", members, journal, LoopWatch(), past=past), lines
+    return Room(given, members, journal, LoopWatch(), unfinished=unfinished), lines
 
 
 async def opened(room: Room, line: Line) -> None:
@@ -164,7 +164,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
             await anyio.sleep(0.05)  # some tries
             async with engine.begin() as connection:
                 await connection.execute(sa.text("ALTER TABLE away RENAME TO matches"))
-        kept = await records_of(engine, room.event)
+        kept = await records_of(engine, room.terms.event)
     assert [record.result.reason for record in kept] == [EndReason.RESIGNATION]
 
 
@@ -173,7 +173,7 @@ async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: b
     """`ended`: the server was killed between a match's last event and its record."""
     given = terms(grace=30_000)
     async with open_store(database) as engine, journal_of(engine) as journal:
-        journal.open_match(given, "test", "2026-11-20T12:00:00Z")
+        journal.open_match(given, "2026-11-20T12:00:00Z")
         events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE), TurnLeft(0)]
         if ended:
             events.append(Resigned(Player.MAXIE))

@@ -83,7 +83,7 @@ async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_pa
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
 
         async def write() -> None:
             nonlocal appended

@@ -1,9 +1,9 @@
 import asyncio
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
@@ -98,7 +98,7 @@ async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_aga
                     )
                     if event == "spring" or number == 1:
                         journal.open_match(
-                            dataclasses.replace(terms(), match=match), event, "2026-11-20T12:00:00Z"
+                            msgspec.structs.replace(terms(), match=match, event=event), "2026-11-20T12:00:00Z"
                         )
                         for seq in (1, 2):
                             journal.append(match, seq, number * seq, Opened())

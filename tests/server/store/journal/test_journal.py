@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import anyio
 import pytest
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
+from msgspec.structs import replace
 
 from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
+from match.terms import from_json
 from server.store import schema
 from server.store.database import StoreError, now, open_store
 from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.reader import events_of, records_of, terms_of
+from server.store.journal.reader import events_of, records_of
 from server.store.journal.recovery import tidy
 from tests.server.databases import Postgresql
 from tests.server.journals import playing
@@ -28,7 +28,7 @@ async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         for seq, (at, event) in enumerate(happened):
             await journal.durable(journal.append("m" * 32, seq, at, event))
             async with open_store(database) as other:
@@ -39,7 +39,7 @@ async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
 async def test_what_comes_while_a_commit_is_under_way_shares_the_next(database: str) -> None:
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         batches = [journal.append("m" * 32, seq, seq, Opened()) for seq in range(50)]
         assert len({id(batch) for batch in batches}) == 1
         tasks.start_soon(journal.run)
@@ -54,14 +54,14 @@ async def test_a_batch_that_fails_says_so_and_the_next_goes_on(database: str) ->
         tasks.start_soon(journal.run)
         with pytest.raises(JournalFailed):
             await journal.durable(journal.append("no such match", 0, 0, Opened()))
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
         tasks.cancel_scope.cancel()
 
 
 async def test_what_a_failed_batch_held_is_not_in_the_match_when_it_is_over(database: str) -> None:
     async with open_store(database) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
         journal.append("m" * 32, 2, 2, GotReady(Player.MAXIE))
         with pytest.raises(JournalFailed, match="no match 'no such match' is in progress on this server"):
@@ -73,7 +73,7 @@ async def test_what_a_failed_batch_held_is_not_in_the_match_when_it_is_over(data
 async def test_a_finished_match_is_one_row_with_all_its_turns(database: str) -> None:
     moved = Moved(Player.MAXIE, 0, [1, 2])
     async with open_store(database) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
         await journal.durable(journal.append("m" * 32, 3, 9, moved, (7, TurnLeft(0, 5))))
         await journal.durable(journal.close_match(record("m" * 32)))
@@ -87,7 +87,7 @@ async def test_a_finished_match_is_one_row_with_all_its_turns(database: str) -> 
 async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_after(database: str) -> None:
     async with open_store(database) as engine:
         async with playing(engine) as journal:
-            journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+            journal.open_match(terms(), "2026-11-20T12:00:00Z")
             await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
         for seq in (2, 3):
             async with playing(engine) as journal:
@@ -103,7 +103,7 @@ async def test_two_journals_on_one_store_do_not_touch_each_others_matches(databa
         async with playing(engine) as north, playing(other) as south:
             both = {"n" * 32: north, "s" * 32: south}
             for match, journal in both.items():
-                journal.open_match(replace(terms(), match=match), "test", "2026-11-20T12:00:00Z")
+                journal.open_match(replace(terms(), match=match), "2026-11-20T12:00:00Z")
             for seq in range(1, 50):
                 for match, journal in both.items():
                     await journal.durable(journal.append(match, seq, seq, Opened()))
@@ -121,7 +121,7 @@ async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
         await journal.drain()
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         journal.append("m" * 32, 0, 0, Opened())
         await journal.drain()
         assert len(await events_of(engine, "m" * 32)) == 1
@@ -131,7 +131,7 @@ async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
 @pytest.mark.parametrize("turns", range(5))
 async def test_drain_waits_for_what_is_being_committed(database: str, turns: int) -> None:
     async with open_store(database) as engine, playing(engine) as journal:
-        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         batch = journal.append("m" * 32, 1, 0, Opened())
         for _ in range(turns):
             await checkpoint()
@@ -145,7 +145,7 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z", rated=True)
+        journal.open_match(replace(terms(), rated=True), "2026-11-20T12:00:00Z")
         finished = record("m" * 32, moves=[4, 0])
         await journal.durable(journal.close_match(finished))
         assert await records_of(engine, "test") == [finished]
@@ -162,9 +162,9 @@ async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: 
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(given, "test", "2026-11-20T12:00:00Z"))
+        await journal.durable(journal.open_match(given, "2026-11-20T12:00:00Z"))
         async with engine.connect() as connection:
-            found = terms_of((await connection.execute(sa.select(schema.matches))).one())
+            found = from_json((await connection.execute(sa.select(schema.matches.c.terms))).scalar_one())
         tasks.cancel_scope.cancel()
     assert found.game.setup() == given.game.setup()
     assert replace(found, game=given.game) == given
@@ -174,7 +174,7 @@ async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgres
     async with open_store(postgresql_database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         async with open_store(postgresql_database) as other, other.connect() as connection:
             await connection.execute(
                 sa.text(
@@ -194,7 +194,7 @@ async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: P
     async with open_store(url) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine)
         tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "test", "2026-11-20T12:00:00Z"))
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         await anyio.to_thread.run_sync(own_postgresql.stop)
         for seq in range(3):
             with pytest.raises(JournalFailed):
@@ -210,7 +210,7 @@ async def test_a_match_that_ended_while_the_database_was_down_is_kept_whole_when
 ) -> None:
     url = await anyio.to_thread.run_sync(own_postgresql.new_database)
     async with open_store(url) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "test", "2026-11-20T12:00:00Z")
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
         for seq in (1, 2):
             await journal.durable(journal.append("m" * 32, seq, seq, Opened()))
         await anyio.to_thread.run_sync(own_postgresql.stop)
