@@ -23,7 +23,6 @@ import anyio
 import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
@@ -45,8 +44,8 @@ from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.rooms.room import Room
 from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Spectators
+from server.store.database import Engine, make_engine, prepare
 from server.store.database import close as close_engine
-from server.store.database import make_engine, prepare
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import Unfinished, kept_sessions, tidy, unfinished
 from server.store.queries import Queries
@@ -80,7 +79,7 @@ class Host:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        engine: Engine,
         tasks: anyio.abc.TaskGroup,
         limits: HostLimits,
         *,

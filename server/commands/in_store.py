@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from io import StringIO
-from pathlib import Path
 from typing import Literal, TypeVar
 
 import anyio
-import sqlalchemy as sa
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from console import Failure, err, out
-from server.store.database import StoreError, open_store
+from server.store.database import Engine, StoreError, file_of, open_store
 
 DATABASE = "sqlite:///arena.db"
 """The store where none is named: that of `arena serve`."""
@@ -29,7 +25,7 @@ Justify = Literal["left", "right"]
 T = TypeVar("T")
 
 
-def in_store(db: str | None, work: Callable[[AsyncEngine], Awaitable[T]], *, make: bool = False) -> T:
+def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bool = False) -> T:
     """What `work` returns for a store that is open while it runs. Raises Failure in one line.
 
     make: whether an SQLite file that is not there is made; else a mistyped name would show an empty store
@@ -75,11 +71,6 @@ def say(text: str) -> None:
 
 def check_there(url: str) -> None:
     """Raises Failure for an SQLite store whose file is not there."""
-    try:
-        parsed = sa.make_url(url)
-    except (ArgumentError, ValueError):
-        return  # the store says what is wrong with it
-    if parsed.get_backend_name() == "sqlite" and parsed.database and not Path(parsed.database).exists():
-        raise Failure(
-            f"there is no database {parsed.database}: name one with --db, or let `arena serve` make it"
-        )
+    file = file_of(url)
+    if file is not None and not file.exists():
+        raise Failure(f"there is no database {file}: name one with --db, or let `arena serve` make it")

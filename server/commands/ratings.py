@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
 from games.catalogue import GAMES
 from server.commands.in_store import DATABASE, Justify, in_store, print_table, say
+from server.store.database import Engine
 from server.store.ratings import Standing, refresh, standings
 from server.store.recompute import Differs, Recomputed, recompute
 
@@ -52,7 +52,7 @@ def ratings(
     if game is not None and game not in GAMES:
         raise Misuse(f"--game: there is no game {game!r:.40}; there are {', '.join(sorted(GAMES))}")
 
-    async def work(engine: AsyncEngine) -> tuple[list[Standing], Recomputed | None]:
+    async def work(engine: Engine) -> tuple[list[Standing], Recomputed | None]:
         await refresh(engine)
         try:
             done = await recompute(engine) if again else None

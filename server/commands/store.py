@@ -9,13 +9,12 @@ from typing import Annotated, TextIO
 
 import anyio
 import typer
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from console import DatabaseOption, Failure
 from server.commands.in_store import DATABASE, check_there, in_store, say
 from server.store.archive import Imported, export_lines, import_lines
 from server.store.backup import Contents, backup, restore
-from server.store.database import StoreError
+from server.store.database import Engine, StoreError
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +56,7 @@ def restore_command(
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
 
-    async def work(engine: AsyncEngine) -> Contents:
+    async def work(engine: Engine) -> Contents:
         try:
             return await restore(engine, file)
         except OSError as error:
@@ -82,7 +81,7 @@ def export_command(
 
     to_file = str(file) != "-"
 
-    async def work(engine: AsyncEngine) -> int:
+    async def work(engine: Engine) -> int:
         count = 0
         with _whole_file(file) if to_file else nullcontext() as written:
             async for line in export_lines(engine, event):
@@ -120,7 +119,7 @@ def import_command(
     Example: arena import --db sqlite:///arena.db ladder.jsonl
     """
 
-    async def work(engine: AsyncEngine) -> Imported:
+    async def work(engine: Engine) -> Imported:
         try:
             with file.open("rb") as lines:
                 return await import_lines(engine, lines)

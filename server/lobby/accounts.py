@@ -6,13 +6,12 @@ import hmac
 import logging
 from time import monotonic
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from protocol.codes import Code
 from protocol.messages import Role
 from server.lobby.matchmaking.guests import is_guest
 from server.net.failed_logins import FailedLogins
 from server.store import database, tokens
+from server.store.database import Engine
 
 log = logging.getLogger("arena.accounts")
 
@@ -34,7 +33,7 @@ class Accounts:
     """
 
     def __init__(
-        self, *, anyone: bool, engine: AsyncEngine | None = None, failed_logins: FailedLogins | None = None
+        self, *, anyone: bool, engine: Engine | None = None, failed_logins: FailedLogins | None = None
     ) -> None:
         self.anyone = anyone
         self.guests = False

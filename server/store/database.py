@@ -19,6 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from server.store import migrations
 
+Engine = AsyncEngine
+"""A database that is open, as everybody outside the store names it."""
+
 PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """The environment's name for a file that holds the password of a PostgreSQL URL without one."""
 
@@ -64,6 +67,17 @@ def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
     if kind == "postgresql":
         return _postgresql(parsed)
     raise StoreError(f"no database of kind {kind!r}: write sqlite:///arena.db or postgresql://…")
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite URL; None for every other URL, also for one that is none."""
+    try:
+        parsed = sa.make_url(url)
+    except (ArgumentError, ValueError):
+        return None
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        return None
+    return Path(parsed.database)
 
 
 def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:

@@ -7,21 +7,18 @@ import binascii
 from http import HTTPStatus
 
 import msgspec
-import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
 from websockets.http11 import Request
 
 from match.referee import SEATS
-from match.terms import from_json
 from match.timeline import Step, timeline
 from protocol.codes import Code
 from protocol.messages import Seat
 from server.lobby.accounts import Accounts, Refused
 from server.net import answers
 from server.net.answers import Answer
-from server.store import database, schema
-from server.store.journal.reader import events_of
+from server.store.database import Engine
+from server.store.journal.reader import begun, events_of
 
 
 class NoLog(Exception):
@@ -57,20 +54,15 @@ class Log(Struct, frozen=True):
         return msgspec.structs.replace(self, steps=kept)
 
 
-async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
+async def match_log(engine: Engine, match: str, player: str = "") -> Log:
     """The log of the one match whose id begins so; of `player` alone where one is named. Raises NoLog."""
-    table = schema.matches
-    query = sa.select(table).where(table.c.match.startswith(match, autoescape=True))
-    if player:
-        query = query.where((table.c.maxie == player) | (table.c.minnie == player))
-    async with database.reading(engine) as connection:
-        rows = (await connection.execute(query.limit(2))).all()
-    if not rows:
+    found = await begun(engine, match, player)
+    if not found:
         whose = f" of {player!r:.70}" if player else ""
         raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")
-    if len(rows) > 1:
+    if len(found) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
-    terms = from_json(rows[0].terms)
+    (terms,) = found
     steps, result = timeline(terms, await events_of(engine, terms.match))
     return Log(
         match=terms.match,
@@ -89,7 +81,7 @@ async def match_log(engine: AsyncEngine, match: str, player: str = "") -> Log:
 class MatchLogs:
     """Answers `GET /api/log/MATCH` with HTTP Basic: the bot's name and its token."""
 
-    def __init__(self, engine: AsyncEngine, accounts: Accounts) -> None:
+    def __init__(self, engine: Engine, accounts: Accounts) -> None:
         self._engine = engine
         self._accounts = accounts
 

@@ -9,11 +9,21 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from match.events import Timed, from_journal, from_line
+from match.terms import Terms, from_json
 from protocol.record import Record
 from protocol.record import from_line as record_of_line
 from server.store import database
 from server.store.journal.batches import Line, by_match, chunks, lines_in, quoted
 from server.store.schema import batches, events, matches
+
+
+async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Terms]:
+    """The terms of the matches whose ids begin with `prefix`, at most so many; of `player` alone where one is named."""
+    query = sa.select(matches.c.terms).where(matches.c.match.startswith(prefix, autoescape=True))
+    if player:
+        query = query.where((matches.c.maxie == player) | (matches.c.minnie == player))
+    async with database.reading(engine) as connection:
+        return [from_json(text) for text in (await connection.execute(query.limit(most))).scalars()]
 
 
 async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:
