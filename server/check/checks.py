@@ -22,21 +22,23 @@ from server.check.stage import Stage
 QUICK = TimeControl(100, per_move=True)
 LONG = TimeControl(2000, per_move=True)
 GENEROUS_MS = 5000
-"""The margin where a check is not about time: it only ends what hangs."""
+"""The margin of a check that is not about time: it only ends what hangs."""
 GAMES = ("tictactoe", "riskless", "hexapawn")
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
 MOVES = 8
 """Moves of the bot in an ordinary scene."""
 HISTORY = 300
-"""Plies behind it where a match is long."""
+"""Plies that have been played of a long match when the bot is asked for its first move."""
 AWAY_SECONDS = 0.5
-"""How long a server is gone that is started again."""
+"""How long a server that is started again is gone."""
 SETTLE_SECONDS = 0.15
+"""How long nothing may come where nothing was asked."""
 PONG_SECONDS = 0.5
 """A ping may wait for a busy machine, but not for a move that takes longer than this."""
 CLOSE_SECONDS = 2.0
+"""How long a bot may take to answer the close of its connection."""
 RUSH_SECONDS, RUSH = 1.0, 8
-"""More connections than this, in this time, are a rush at a server that has said goodbye."""
+"""More connections than RUSH within RUSH_SECONDS are a rush at a server that has said goodbye."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Exam:
         return [name for name in GAMES if hello is None or not hello.games or name in hello.games]
 
     def game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
-        """A game of that name; of none, the first that the bot plays."""
+        """The game of that name, or the first that the bot plays where no name is given."""
         name = name or self.games[0]
         if name != "riskless":
             return make_setup(name)
@@ -163,11 +165,9 @@ async def long_match(exam: Exam) -> None:
     await scene.begin()
     while len(scene.moves) < HISTORY and not scene.over:
         scene.reply()
-    # A match by chance may end before: then a good deal before its end, at the bot's turn.
+    # A match of random moves may be over before that. It is then cut well before its end, at the bot's turn.
     kept = scene.moves if not scene.over else scene.moves[: (len(scene.moves) - 20) // 2 * 2]
-    scene.position, scene.moves = scene.game.start(), []
-    for move in kept:
-        scene.play(move)
+    scene.set_up(kept)
     await scene.play_on(MOVES)
 
 
@@ -224,7 +224,7 @@ async def restarted(exam: Exam) -> None:
 
 
 async def _resume(exam: Exam, scene: Scene) -> None:
-    scene.peer = await exam.stage.back()
+    scene.go_on_with(await exam.stage.back())
     await scene.peer.say(scene.start)
     await scene.ready()
     await scene.turn()
@@ -246,7 +246,7 @@ async def alive(exam: Exam) -> None:
     scene = Scene(await exam.stage.peer(), game, Player.MAXIE, LONG, GENEROUS_MS)
     await scene.begin()
     await scene.turn()
-    # Later than the turn, which may have been read together with it.
+    # The ping is sent later than the turn, for a bot may read both together.
     await anyio.sleep(SETTLE_SECONDS)
     began = time.monotonic()
     pong = await scene.peer.connection.ping()
@@ -266,7 +266,7 @@ async def shut_down(exam: Exam) -> None:
     """The server says goodbye: the bot closes in good order and does not rush back."""
     peer = await exam.stage.peer()
     await peer.say(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
-    exam.stage.open_for_bots = False
+    exam.stage.turn_bots_away()
     arrivals = exam.stage.arrivals
     closing = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(CLOSE_SECONDS) as scope:

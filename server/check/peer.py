@@ -16,7 +16,7 @@ from protocol.codec import DecodeError, decode_client
 from protocol.messages import ClientMessage, Hello, Limits, ServerMessage, Welcome
 
 FRAMES_KEPT = 8
-"""Frames that are shown with a fault: the last ones."""
+"""How many of the last frames are shown with a fault."""
 SHOWN = 160
 """Characters of a frame that are shown."""
 HELLO_ALONE_SECONDS = 0.1
@@ -24,7 +24,7 @@ HELLO_ALONE_SECONDS = 0.1
 
 
 class Fault(Exception):
-    """The bot did what the protocol forbids, or not what it asks for; one line."""
+    """The bot did what the protocol forbids, or did not do what it asks for; one line."""
 
 
 class Frames:
@@ -48,6 +48,10 @@ class Frames:
         """Keep what happened beside the frames."""
         self._kept.append(f"- {text}")
 
+    def clear(self) -> None:
+        """Forget all frames, because the next check begins."""
+        self._kept.clear()
+
     def lines(self) -> list[str]:
         """The last frames, oldest first."""
         return list(self._kept)
@@ -66,7 +70,7 @@ class Peer:
         await self.say_data({**msgspec.to_builtins(message), **unknown})
 
     async def say_data(self, message: dict[str, Any]) -> None:
-        """Send a map. To a connection that is gone it goes nowhere: the next wait tells."""
+        """Send a map. It goes nowhere where the connection is gone, which the next wait for the bot finds out."""
         frame = msgpack.packb(message)
         self.frames.add(">", frame)
         try:

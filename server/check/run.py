@@ -1,4 +1,4 @@
-"""Runs the checks one after another, each from a clean state, and keeps what came of them."""
+"""Runs the checks one after another, each from a clean state, and keeps their results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from protocol.timecontrol import TimeControl
 from server.check.checks import Exam, schedule
-from server.check.peer import Fault, Frames
+from server.check.peer import Fault
 from server.check.stage import Stage, open_stage
 
 Verdict = Literal["passed", "failed", "skipped"]
@@ -23,7 +23,7 @@ class UnknownCheck(ValueError):
 
 
 class Finding(Struct, frozen=True):
-    """What came of one check."""
+    """The result of one check."""
 
     check: str
     verdict: Verdict
@@ -63,9 +63,7 @@ async def examine(
         for name, asked, check in schedule(exam):
             if only and name not in only and name != "handshake":
                 continue
-            stage.frames = Frames()
-            if stage.hello is not None and (peer := stage.known) is not None:
-                peer.frames = stage.frames
+            stage.frames.clear()
             if not usable:
                 finding = Finding(name, "skipped", asked, UNREACHED)
             elif check is None:
@@ -93,6 +91,6 @@ async def examine(
 async def _failed(name: str, asked: str, why: str, stage: Stage) -> Finding:
     printed: list[str] = []
     if stage.subject is not None:
-        await stage.subject.wait(0.2)  # its last words may be on the way
+        await stage.subject.wait(0.2)  # what it printed last may be on the way
         printed = stage.subject.last_words
     return Finding(name, "failed", asked, why, stage.frames.lines(), printed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from games.core import AnyGame, BadData, IllegalMove, Player
@@ -30,7 +31,7 @@ SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 
 
 class Scene:
-    """One match. Every step that waits for the bot raises Fault when it does not as it should."""
+    """One match. Every step that waits for the bot raises Fault when the bot does not do as it should."""
 
     def __init__(self, peer: Peer, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int) -> None:
         self.peer = peer
@@ -133,6 +134,16 @@ class Scene:
             raise Fault(f"ply {len(self.moves)}: {error}") from None
         self.moves.append(data)
 
+    def set_up(self, moves: Sequence[Data]) -> None:
+        """Begin anew with these moves played. Raises Fault where one is illegal."""
+        self.position, self.moves = self.game.start(), []
+        for move in moves:
+            self.play(move)
+
+    def go_on_with(self, peer: Peer) -> None:
+        """Continue on another connection of the bot."""
+        self.peer = peer
+
     def reply(self) -> None:
         """Play a move by chance for the other seat, or for both while nothing is asked of the bot."""
         move = self._chance.choice(self.game.moves(self.position))
@@ -140,7 +151,7 @@ class Scene:
         self.moves.append(self.game.move_to_data(move))
 
     async def exchange(self, **unknown: object) -> None:
-        """One move of the bot, after one of the other seat where that is to move."""
+        """Play one move of the bot, after one of the other seat where that is to move."""
         if not self.bots_turn:
             self.reply()
         if not self.over:
@@ -148,7 +159,7 @@ class Scene:
             await self.answer(**unknown)
 
     async def play_on(self, most: int) -> None:
-        """At most so many moves of the bot, then the end."""
+        """Play at most so many moves of the bot, then end the match."""
         for _ in range(most):
             if self.over:
                 break
@@ -165,7 +176,7 @@ class Scene:
         await self.peer.say(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
 
     async def quiet(self, seconds: float) -> None:
-        """Nothing but repeats may come for a while."""
+        """Wait for a while in which nothing may come but repeats. Raises Fault."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             heard = await self.peer.hear_within("silence", left)

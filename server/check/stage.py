@@ -30,14 +30,12 @@ class Stage:
         self.patience = patience
         self.frames = Frames()
         self.hello: Hello | None = None
-        """The last hello."""
+        """The last hello of the bot."""
         self.session = ""
-        """The secret of the last welcome."""
+        """The session's secret in the last welcome."""
         self.arrivals = 0
-        """Connections so far."""
+        """How many connections there were so far."""
         self.subject: Subject | None = None
-        self.open_for_bots = True
-        """False: whoever connects is cut off."""
         self.url = ""
         self._command = command
         self._tasks = tasks
@@ -45,6 +43,7 @@ class Stage:
         self._port = port
         self._server: Server | None = None
         self._peer: Peer | None = None
+        self._open_for_bots = True
         self._refused = ""
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](WAITING)
 
@@ -64,8 +63,12 @@ class Stage:
         self._port = next(iter(self._server.sockets)).getsockname()[1]
         self.url = f"ws://{self._host}:{self._port}"
 
+    def turn_bots_away(self) -> None:
+        """Cut off whoever connects from now on."""
+        self._open_for_bots = False
+
     async def vanish(self) -> None:
-        """Be gone as a server that was killed: no port, no connection, no word."""
+        """Be gone as a server that was killed, without a port, a connection or a last word."""
         self.frames.note("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:
@@ -87,11 +90,6 @@ class Stage:
         self._peer = Peer(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)
         self.hello = await self._peer.welcome(self.session)
-        return self._peer
-
-    @property
-    def known(self) -> Peer | None:
-        """The last connection, which may be closed; None when there is none."""
         return self._peer
 
     async def back(self) -> Peer:
@@ -138,7 +136,7 @@ class Stage:
 
     async def _arrive(self, connection: ServerConnection) -> None:
         self.arrivals += 1
-        if not self.open_for_bots:
+        if not self._open_for_bots:
             connection.transport.abort()
             return
         try:

@@ -1,4 +1,4 @@
-"""The bot under test as a process: started, its last words kept, ended with all that it has started."""
+"""The bot under test as a process: started, listened to, and ended with all that it has started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from server.processes import supervisor
 STOP_SECONDS = 2.0
 """From asking it to end to killing it."""
 LAST_LINES = 12
+"""Lines that the bot printed last that are kept."""
 LINE_LENGTH = 300
+"""Bytes of each of those lines that are kept."""
 
 
 class Subject:
@@ -71,7 +73,7 @@ class Subject:
                 self._process.terminate()
                 await self.wait(STOP_SECONDS)
             if self._process.stdin is not None:
-                await self._process.stdin.aclose()  # the leash then kills
+                await self._process.stdin.aclose()  # the supervisor then kills the bot
             if await self.wait(STOP_SECONDS) is None:
                 self._process.kill()
                 await self._process.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import ssl
@@ -33,15 +32,15 @@ from maps.setup import make_setup
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.host import CannotListen, Host, open_host
-from server.lobby.house import DEFAULT, BadHouse, house_bots, open_house
+from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
+from server.lobby.roster import DEFAULT, BadHouse, house_bots
 from server.net import interpreter
 from server.net import log as logs
 from server.net.limits import HostLimits
 from server.store.database import StoreError
 
 SAFE = HostLimits()
-log_house = logging.getLogger("arena.house")
 
 
 class LogForm(StrEnum):
@@ -162,9 +161,11 @@ def serve(
     )
     logs.set_up(log.value, verbose=verbose, wire=wire)
     tls = _tls(tls_cert, tls_key)
-    at_once = concurrency or max(1, os.cpu_count() or 1)
 
-    async def main() -> str | None:
+    async def tell(each: Record) -> None:
+        await _tell(each, record)
+
+    async def main() -> None:
         async with (
             open_host(
                 host=host,
@@ -175,39 +176,27 @@ def serve(
                 tls=tls,
                 limits=limits,
                 trusted_proxies=networks,
-                inside=bool(engines),
+                # Whoever names engines is told at once when a name is wrong.
+                house=HousePlan(engines, guests=not no_guests, check=house != DEFAULT),
+                offer=None if challenges_only else offer,
+                concurrency=concurrency or max(1, os.cpu_count() or 1),
                 going_on=OPEN_EVENT,
+                on_record=tell,
                 name=name,
             ) as running,
-            open_house(running, engines, guests=not no_guests, notice=log_house.warning) as at_home,
         ):
-
-            async def tell(each: Record) -> None:
-                at_home.ended(each)
-                await _tell(each, record)
-
-            running.on_record = tell
-            # Whoever names engines is told at once when a name is wrong.
-            refused = await at_home.start_all() if house != DEFAULT else None
-            if refused is not None:
-                return refused
-            running.arranger.at_once = at_once
-            if not challenges_only:
-                running.arranger.offer = offer
-            running.lobby.stir()
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
             if running.resumed:
                 err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
             await _until_told_to_stop(running, drain)
-            return None
 
     try:
         with interpreter.settled():
-            refused = anyio.run(main, backend_options={"use_uvloop": True})
+            anyio.run(main, backend_options={"use_uvloop": True})
     except (CannotListen, StoreError) as error:
         raise Failure(str(error)) from None
-    if refused is not None:
-        raise Misuse(f"--house: {refused}")
+    except BadHouse as error:
+        raise Misuse(f"--house: {error}") from None
 
 
 async def _until_told_to_stop(running: Host, drain: float) -> None:

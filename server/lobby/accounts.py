@@ -1,4 +1,4 @@
-"""Who may use which name: tokens of the store, and those that a host hands out for as long as it runs."""
+"""Who may use which name, by the tokens of the store and by those that a host hands out for as long as it runs."""
 
 from __future__ import annotations
 
@@ -26,18 +26,26 @@ class Refused(Exception):
 
 
 class Accounts:
-    """Names, and what opens them.
+    """Names, and the tokens that open them.
 
     With `anyone` a name that has no token is free for whoever comes first: for a private network. The
     store is asked anew each time, so what `arena token` changes holds from the next hello.
     """
 
     def __init__(
-        self, *, anyone: bool, engine: Engine | None = None, failed_logins: FailedLogins | None = None
+        self,
+        *,
+        anyone: bool,
+        guests: bool = False,
+        engine: Engine | None = None,
+        failed_logins: FailedLogins | None = None,
     ) -> None:
-        self.anyone = anyone
-        self.guests = False
-        """Whether a guest's name needs no token; what guests may do, `server.lobby.matchmaking.guests` says."""
+        """anyone  a name that has no token needs none
+        guests  a guest's name needs no token; what guests may do, `server.lobby.matchmaking.guests` says
+        engine  the store that has the tokens; None for those that this object issues alone
+        """
+        self._anyone = anyone
+        self._guests = guests
         self._engine = engine
         self._failed_logins = failed_logins or FailedLogins()
         self._issued: dict[str, str] = {}
@@ -50,7 +58,7 @@ class Accounts:
 
     def lets_in_as_guest(self, name: str, token: str) -> bool:
         """Whether somebody with this name and token, if let in at all, is let in as a guest."""
-        return self.guests and not self.anyone and not token and is_guest(name)
+        return self._guests and not self._anyone and not token and is_guest(name)
 
     async def check(self, name: str, token: str, address: str = "") -> Role:
         """The role that the token opens the name in. Raises Refused.
@@ -66,16 +74,16 @@ class Accounts:
             complaint = database.complaint(error)
             if complaint is None:
                 raise
-            # One line: whoever knocks meanwhile adds one.
+            # The log gets one line and no stack, for everybody who tries meanwhile adds another.
             log.error("the store does not answer: %s", complaint, extra={"bot": name})  # noqa: TRY400
             raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
         # While the store was asked, others from there may have guessed: without this look, any number
         # of connections at once could try a token each.
         self._check_address(address)
         if known is None and not why:
-            if (self.anyone and not token) or self.lets_in_as_guest(name, token):
+            if (self._anyone and not token) or self.lets_in_as_guest(name, token):
                 return "bot"
-            hint = "leave the token empty here" if self.anyone else "ask the host for a token"
+            hint = "leave the token empty here" if self._anyone else "ask the host for a token"
             why = f"no token is known for {name!r}: {hint}"
         elif known is not None and hmac.compare_digest(known, tokens.hashed(token)):
             return role

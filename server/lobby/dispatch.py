@@ -174,6 +174,7 @@ class Dispatch:
         member = visitor.member
         if member is None or not self._lobby.leave(member, visitor.line):
             return
+        self._arranger.left(member)
         at = monotonic_ns()
         if fault is not None:
             log.warning("protocol error: %s", fault, extra={"bot": member.name})

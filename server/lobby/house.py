@@ -7,126 +7,124 @@ crashes or hangs, and ended with the server. Whenever it is started, it goes on 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import PurePath
 
 import anyio
 import anyio.abc
 
 from games.core import Player
-from protocol.messages import Present
 from protocol.record import Record
 from rating.standings import answered
-from server.host import Host
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.roster import MATCHES, BadHouse, HouseBot
 from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
-from server.store.tokens import is_name
+from server.processes.tasks import cancelled_at_exit
 
-PREFIX = "house-"
-"""Before the engine's name: `arena bot greedy` must find its own name free."""
-DEFAULT = "greedy,alphabeta:depth=6"
-"""One that beginners beat, and one that they do not; both answer at once and leave the cores to others."""
-NONE = "none"
-MATCHES = 4
-"""That one house bot plays at once."""
+log = logging.getLogger("arena.house")
+
 PATIENCE = Patience(restarts=100, backoff_limit=60)
 """A server runs for months: its bots are given up only when they fail for hours and never make a move."""
 
 
-class BadHouse(ValueError):
-    """A list of house bots that cannot be understood; one line."""
+@dataclass(frozen=True)
+class HousePlan:
+    """Which house bots a server has, and how it treats them."""
+
+    bots: Sequence[HouseBot] = ()
+    guests: bool = True
+    """Whether people without a token may play the house bots."""
+    check: bool = False
+    """Whether all house bots are started when the server is opened, and one that cannot be started is an error."""
+    notice: Callable[[str], None] = log.warning
+    """Told of every crash and hang, in a line that names the bot, with its last output below."""
+    patience: Patience = PATIENCE
+
+    @property
+    def lets_guests_in(self) -> bool:
+        """Whether guests are let in: only where there is a house bot to play."""
+        return self.guests and bool(self.bots)
+
+
+NO_HOUSE = HousePlan()
+"""The plan of a server without house bots."""
 
 
 @dataclass(frozen=True)
-class HouseBot:
-    """A bot of the house: its name, and the engine that it runs."""
+class _Inside:
+    """Where house bots connect: `server.processes.bot_process.Reception`."""
 
-    name: str
-    engine: str
+    url: str
+    lobby: Lobby
 
+    def issue_token(self, name: str) -> str:
+        return self.lobby.accounts.issue(name)
 
-def house_bots(text: str) -> list[HouseBot]:
-    """The bots of a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse."""
-    if text.strip() == NONE:
-        return []
-    engines: list[str] = []
-    for part in text.split(","):
-        # an engine's options are divided by commas as the engines are
-        if engines and ":" in engines[-1] and "=" in part and ":" not in part:
-            engines[-1] += f",{part.strip()}"
-        else:
-            engines.append(part.strip())
-    bots: list[HouseBot] = []
-    for engine in engines:
-        name = PREFIX + PurePath(engine.partition(":")[0]).stem
-        twins = sum(each.name == name or each.name.startswith(f"{name}-") for each in bots)
-        name = f"{name}-{twins + 1}" if twins else name
-        if not engine or not is_name(name):
-            raise BadHouse(f"{text!r:.80} is no list of engines: write greedy,alphabeta:depth=6, or {NONE}")
-        bots.append(HouseBot(name, engine))
-    return bots
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        return await self.lobby.wait_connected(name, seconds)
 
 
 class House:
-    """The house bots of one server. Made by `open_house`."""
+    """The processes of one server's house bots. Made by `open_house`."""
 
     def __init__(
-        self,
-        host: Host,
-        bots: Sequence[HouseBot],
-        patience: Patience,
-        notice: Callable[[str], None],
-        tasks: anyio.abc.TaskGroup,
+        self, plan: HousePlan, lobby: Lobby, arranger: Arranger, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        self._host = host
-        self._notice = notice
+        """Set up the processes without starting one; `url` is where they connect."""
+        self._plan = plan
+        self._lobby = lobby
+        self._arranger = arranger
         self._tasks = tasks
-        self._patience = patience
         self._checking = False
         self._started: set[str] = set()
         self._changed = anyio.Event()
+        reception = _Inside(url, lobby)
         self._processes = {
             bot.name: BotProcess(
-                Launch(bot.name, self._command(bot), None), host, patience, notice, self._look
+                Launch(bot.name, _command(bot, url), None), reception, plan.patience, plan.notice, self._look
             )
-            for bot in bots
+            for bot in plan.bots
         }
-        host.lobby.house = {bot.name: Present(bot.name, bot.engine, 0, MATCHES, house=True) for bot in bots}
-        for bot in bots:
-            # Before anybody can come in under the name.
-            host.issue_token(bot.name)
 
-    def _command(self, bot: HouseBot) -> tuple[str, ...]:
-        started = engine_command(bot.engine, self._host.inside_url, bot.name)
-        return (*started, "--challenges-only", "--matches", str(MATCHES))
+    async def follow(self) -> None:
+        """Start whoever the roster asks for, and learn from its finished matches who hangs, until cancelled."""
+        while True:
+            asked, finished = await self._lobby.house.news()
+            for name in asked:
+                self._start(name)
+            for record in finished:
+                self._judge(record)
 
-    def wake(self, name: str) -> None:
-        """Start a bot, unless that was done."""
+    def start_those_in_matches(self) -> None:
+        """Start the bots whose matches were in progress when the server went away: they go on with them."""
+        for name in self._processes:
+            member = self._lobby.find(name)
+            if member is not None and member.matches:
+                self._start(name)
+
+    async def check(self) -> None:
+        """Start every bot, and wait until all are up. Raises BadHouse where one was named wrongly."""
+        self._checking = True
+        for name in self._processes:
+            self._start(name)
+        with anyio.move_on_after(self._plan.patience.settle):
+            while any(each.state is State.STARTING for each in self._processes.values()):
+                await self._changed.wait()
+        self._checking = False
+        for process in self._processes.values():
+            if process.refusal is not None:
+                raise BadHouse(process.refusal)
+
+    def _start(self, name: str) -> None:
         if name not in self._started:
             self._started.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
-    def wake_for_matches(self) -> None:
-        """Start the bots whose matches were in progress when the server went away: they go on with them."""
-        for name in self._processes:
-            member = self._host.lobby.find(name)
-            if member is not None and member.matches:
-                self.wake(name)
-
-    async def start_all(self) -> str | None:
-        """Start every bot, and wait until all are up; what one says that was named wrongly, if one was."""
-        self._checking = True
-        for name in self._processes:
-            self.wake(name)
-        with anyio.move_on_after(self._patience.settle):
-            while any(each.state is State.STARTING for each in self._processes.values()):
-                await self._changed.wait()
-        self._checking = False
-        return next((each.refusal for each in self._processes.values() if each.refusal), None)
-
-    def ended(self, record: Record) -> None:
-        """A match is over: a bot that made no move in its matches hangs."""
+    def _judge(self, record: Record) -> None:
+        """Look whether a house bot made a move in a match that is over: one that never does hangs."""
         for seat, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             process = self._processes.get(name)
             if process is None:
@@ -138,36 +136,32 @@ class House:
                     process.stayed_silent()
 
     def _look(self) -> None:
+        """Look which bots are lost: nobody can challenge them any more."""
         for name, process in self._processes.items():
-            if process.state is State.LOST and self._host.lobby.house.pop(name, None) is not None:
+            if process.state is State.LOST and self._lobby.house.remove(name):
                 if process.refusal is not None and not self._checking:
-                    self._notice(f"bot {name} cannot be started: {process.refusal}")
-                self._host.arranger.close_of(name, f"{name} cannot be started")
-                self._host.lobby.stir()
+                    self._plan.notice(f"bot {name} cannot be started: {process.refusal}")
+                self._arranger.close_of(name, f"{name} cannot be started")
+                self._lobby.stir()
         self._changed.set()
         self._changed = anyio.Event()
 
 
-@asynccontextmanager
-async def open_house(
-    host: Host,
-    bots: Sequence[HouseBot],
-    *,
-    guests: bool,
-    notice: Callable[[str], None],
-    patience: Patience = PATIENCE,
-) -> AsyncIterator[House]:
-    """Have these bots in the house; on leaving, however that comes, their processes are ended.
+def _command(bot: HouseBot, url: str) -> tuple[str, ...]:
+    return (*engine_command(bot.engine, url, bot.name), "--challenges-only", "--matches", str(MATCHES))
 
-    guests  who has no token may play them too
-    notice  told of every crash and hang, in a line that names the bot, with its last output below
+
+@asynccontextmanager
+async def open_house(plan: HousePlan, lobby: Lobby, arranger: Arranger, url: str) -> AsyncIterator[None]:
+    """Run the house bots of a server that listens at `url`, as the roster of its lobby asks for them.
+
+    On leaving, however that comes, their processes are ended. Raises BadHouse where the plan asks for a
+    check and a bot cannot be started.
     """
-    async with anyio.create_task_group() as tasks:
-        house = House(host, bots, patience, notice, tasks)
-        host.arranger.wake = house.wake
-        house.wake_for_matches()
-        host.lobby.accounts.guests = host.pages.guests = guests and bool(bots)
-        try:
-            yield house
-        finally:
-            tasks.cancel_scope.cancel()
+    async with cancelled_at_exit() as tasks:
+        house = House(plan, lobby, arranger, url, tasks)
+        house.start_those_in_matches()
+        tasks.start_soon(house.follow)
+        if plan.check:
+            await house.check()
+        yield

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import anyio
-from msgspec.structs import replace
 
 from protocol.codes import Code
 from protocol.messages import Hello, Present
 from server.lobby.accounts import Accounts, Refused
-from server.rooms.member import Member, Outlet, Takes, new_secret, secret_hash
+from server.lobby.roster import HouseRoster
+from server.rooms.member import Member, Outlet, new_secret, secret_hash
 
 
 class Lobby:
     """The members of one server, by name."""
 
-    def __init__(self, accounts: Accounts, *, most_matches: int = 1000) -> None:
+    def __init__(
+        self, accounts: Accounts, *, house: HouseRoster | None = None, most_matches: int = 1000
+    ) -> None:
+        """`most_matches` is how many matches one bot may play at once; without `house` there are no house bots."""
         self.accounts = accounts
-        self.on_leave: Callable[[Member], None] = lambda _member: None
-        self.house: dict[str, Present] = {}
-        """The server's own bots, as they are listed until they are connected."""
+        self.house = HouseRoster() if house is None else house
+        """The server's own bots, which are listed whether or not they are connected."""
         self._most_matches = most_matches
         self._members: dict[str, Member] = {}
         self._entering: set[str] = set()
         self._stirred: dict[str, Member] = {}
         self._changed: anyio.Event | None = None
-        """Of those who wait for a change; None while nobody does, which is most of the time."""
+        """Set at the next change, for those who wait for one; None while nobody does, which is most of the time."""
         self.changes = 0
-        """How often something has changed: who looks, then waits, sees whether it missed one."""
+        """How often something has changed: whoever looks and then waits sees whether it missed a change."""
 
     def member(self, name: str) -> Member:
         """The member of that name, connected or not."""
@@ -42,7 +43,7 @@ class Lobby:
         self._stirred[member.name] = member
 
     def stirred(self) -> list[Member]:
-        """Those about whom something has changed since this was asked last; some may have left."""
+        """The members about whom something has changed since this was last asked; some may have left."""
         stirred, self._stirred = self._stirred, {}
         return list(stirred.values())
 
@@ -51,22 +52,22 @@ class Lobby:
         return self._members.get(name)
 
     def restore(self, secrets: Mapping[str, bytes]) -> None:
-        """Know the sessions of before the server was away, by the hashes of their secrets."""
+        """Let the sessions from before the server went away return, by the hashes of their secrets."""
         for name, secret in secrets.items():
-            self.member(name).secret = secret
+            self.member(name).remember(secret)
 
     def connected(self) -> list[Member]:
-        """Who is here, in the order in which the names first came."""
+        """The members who are connected, in the order in which their names first came."""
         return [member for member in self._members.values() if member.outlet is not None]
 
     def present(self) -> list[Present]:
-        """Who can be challenged: the house's bots, connected or not, then the others who are here."""
+        """Who can be challenged: the house bots, connected or not, then the others who are connected."""
         here = {member.name: member.present() for member in self.connected()}
-        house = [here.pop(name, shown) for name, shown in self.house.items()]
-        return [*(replace(each, house=True) for each in house), *here.values()]
+        others = [each for name, each in here.items() if name not in self.house]
+        return [*self.house.present(here), *others]
 
     def players_of(self, game: str) -> list[Member]:
-        """Who is here and plays the game."""
+        """The members who are connected and play the game."""
         return [each for each in self.connected() if not each.takes.games or game in each.takes.games]
 
     async def vet(self, hello: Hello, address: str = "") -> str | None:
@@ -93,7 +94,7 @@ class Lobby:
         return secret
 
     def turn_away(self, hello: Hello) -> None:
-        """What was vetted does not come in after all."""
+        """Free the name of a vetted bot that does not come in after all."""
         self._entering.discard(hello.name)
 
     def enter(self, hello: Hello, outlet: Outlet, secret: str | None) -> Member:
@@ -101,24 +102,18 @@ class Lobby:
         self._entering.discard(hello.name)
         member = self.member(hello.name)
         if secret is not None:
-            member.secret = secret_hash(secret)
-        member.capacity = min(hello.matches, self._most_matches)
-        member.takes = Takes.of(hello)
-        member.guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
-        if member.guest:
-            member.capacity = 1
-            member.takes = dataclasses.replace(member.takes, pool=False)
-        member.program = hello.program
+            member.remember(secret_hash(secret))
+        guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
+        member.introduce(hello, most_matches=self._most_matches, guest=guest)
         member.connect(outlet)
         self.stir()
         return member
 
     def leave(self, member: Member, outlet: Outlet) -> bool:
-        """A connection has ended. False when another has taken its place already."""
+        """Take note that a connection has ended. False when another has taken its place already."""
         if member.outlet is not outlet:
             return False
         member.disconnect()
-        self.on_leave(member)
         self.forget(member)
         self.stir()
         return True

@@ -1,4 +1,4 @@
-"""One bot as a process: started on a leash, listened to, restarted when it crashes or hangs.
+"""One bot as a process: started under a supervisor, listened to, restarted when it crashes or hangs.
 
 STARTING -> UP -> (its end) -> STARTING ... -> LOST, when it failed too often in a row
 """
@@ -22,10 +22,11 @@ import anyio.abc
 from server.processes import supervisor
 
 TAIL_LINES = 20
+"""Lines that a bot printed last that are kept."""
 LINE_LENGTH = 500
-"""Of what a bot prints, this much is kept: whole lines, the last ones."""
+"""Bytes of each line that a bot prints that are kept; the last lines are kept whole up to this."""
 TOLD_RESIGNATIONS = 3
-"""A bot that gives up match after match is not quoted each time."""
+"""Resignations of a bot with which its output is shown; of later ones only the result is told."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,15 @@ class Patience:
     """How long to wait for a bot, and how often to start it again. Seconds."""
 
     start: float = 60
-    """From the start of the process to its connection; then it hangs."""
+    """How long the process may take to connect; one that takes longer hangs."""
     settle: float = 20
     """How long the first matches wait for bots that take long to connect."""
     restarts: int = 3
-    """Restarts in a row in which it answered nothing; then it is lost."""
+    """How many restarts in a row it may answer nothing; after them it is lost."""
     silent_matches: int = 2
-    """Matches in a row that it lost without a move, by its time; then it hangs."""
+    """After so many matches in a row lost by its time and without a move it hangs."""
     backoff: float = 0.25
-    """Before the first restart in a row; doubled for each further one ..."""
+    """The pause before the first restart in a row; it doubles for each further one ..."""
     backoff_limit: float = 5
     """... up to this."""
     stop: float = 2
@@ -51,8 +52,10 @@ class Patience:
 class Reception(Protocol):
     """Where a bot connects."""
 
-    url: str
-    """`ws://HOST:PORT`."""
+    @property
+    def url(self) -> str:
+        """The address that it is given, as `ws://HOST:PORT`."""
+        ...
 
     def issue_token(self, name: str) -> str:
         """A token with which a bot of this name, and no other, may connect."""
@@ -96,7 +99,7 @@ class BotProcess:
         self.refusal: str | None = None
         """What it said when it ended with exit code 2 before it ever connected: it was started wrongly."""
         self.process: int | None = None
-        """The id of its leash, which is the parent of all that it runs; None where it does not run."""
+        """The id of its supervisor, which is the parent of all that it runs; None where it does not run."""
         self._launch = launch
         self._host = host
         self._patience = patience
@@ -111,11 +114,11 @@ class BotProcess:
         self._kill = anyio.Event()
 
     def begins(self) -> None:
-        """A match begins: what it printed before is not about that."""
+        """Forget what it printed, because a match begins which that is not about."""
         self._tail.clear()
 
     def resigned(self) -> None:
-        """It gave its last match up: its author needs to see what it printed, a traceback as a rule."""
+        """Tell what it printed before it resigned its last match: its author needs it, a traceback as a rule."""
         self._resignations += 1
         if self._tail and self._resignations <= TOLD_RESIGNATIONS:
             last = self._resignations == TOLD_RESIGNATIONS
@@ -123,12 +126,12 @@ class BotProcess:
             self._notice("\n    ".join([f"bot {self.name} resigned{more}; it printed", *self._tail]))
 
     def answered(self) -> None:
-        """It made a move in its last match."""
+        """Take note that it made a move in its last match."""
         self._silent = 0
         self._failures = 0
 
     def stayed_silent(self) -> None:
-        """It lost its last match by its time, without a move."""
+        """Take note that it lost its last match by its time, without a move."""
         self._silent += 1
         if self._silent >= self._patience.silent_matches and self.state is State.UP:
             self._give_up_on(f"it did not answer in {self._silent} matches in a row")
@@ -154,7 +157,7 @@ class BotProcess:
                 break
             self._failures += 1
             lost = self._failures > self._patience.restarts
-            self._notice(self._obituary(code, lost=lost))
+            self._notice(self._report_of_end(code, lost=lost))
             if lost:
                 break
             self._enter(State.STARTING)
@@ -163,9 +166,9 @@ class BotProcess:
         self._enter(State.LOST)
 
     async def _live(self) -> int:
-        """One life of the process: its exit code."""
+        """Run the process once, from its start to its end; its exit code."""
         process = await anyio.open_process(
-            # Isolated (-I) and without site (-S), the leash starts in milliseconds and needs no package.
+            # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
             [sys.executable, "-I", "-S", supervisor.__file__, *self._launch.command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -215,7 +218,7 @@ class BotProcess:
 
     async def _kill_when_told(self, process: anyio.abc.Process) -> None:
         await self._kill.wait()
-        await _close_leash(process)
+        await _close_input(process)
 
     async def _listen(self, output: anyio.abc.ByteReceiveStream, heard: anyio.Event) -> None:
         """Keep the last lines of what it prints, however much and however long the lines."""
@@ -240,21 +243,22 @@ class BotProcess:
             with anyio.move_on_after(self._patience.stop):
                 await process.wait()
         if process.returncode is None:
-            await _close_leash(process)
+            await _close_input(process)
             with anyio.move_on_after(self._patience.stop):
                 await process.wait()
         if process.returncode is None:
             process.kill()
         await process.aclose()
 
-    def _obituary(self, code: int, *, lost: bool) -> str:
+    def _report_of_end(self, code: int, *, lost: bool) -> str:
         """What happened, in one line, and what the bot printed last, below it."""
         how = f"hung: {self._hung}" if self._hung else f"ended unasked ({_exit(code)})"
         then = "it is lost, and so are its matches" if lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
 
 
-async def _close_leash(process: anyio.abc.Process) -> None:
+async def _close_input(process: anyio.abc.Process) -> None:
+    """Close the pipe that the supervisor reads, which makes it kill the bot."""
     if process.stdin is not None:
         await process.stdin.aclose()
 

@@ -1,8 +1,8 @@
 """Runs one command and never outlives whoever started it, nor lets the command do so.
 
-python leash.py COMMAND [ARGUMENT ...]
+python supervisor.py COMMAND [ARGUMENT ...]
 
-The leash's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
+The supervisor's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
 because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
 process of its group are killed. SIGTERM and SIGINT are handed on to the group. The exit code is the command's, or
 128 and the signal's number; 2 when it cannot be started. A program of its own that imports little: every

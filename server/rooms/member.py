@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Protocol
 
@@ -103,8 +103,8 @@ class Member:
     matches: dict[str, tuple[Inlet, Player]] = field(default_factory=dict)
     """The matches that it is in, by id: the room and the bot's seat."""
     guest: bool = False
-    """Whether it came without a token, to play the house's bots."""
-    benched: str = ""
+    """Whether it came without a token, to play the house bots."""
+    suspended: str = ""
     """Why the matchmaker gives it nothing; empty when it does."""
     on_change: Callable[[Member], None] = field(default=lambda _member: None, repr=False)
     """Told when it may have begun to wait for a match, or no longer does."""
@@ -138,6 +138,22 @@ class Member:
         if self.outlet is not None:
             self.outlet.tell(message)
 
+    def remember(self, secret: bytes) -> None:
+        """Take the hash of its session's secret, with which it can return from now on."""
+        self.secret = secret
+
+    def introduce(self, hello: Hello, *, most_matches: int, guest: bool) -> None:
+        """Take down what a bot says of itself as it comes in; a guest plays one match, and only if it asks for it."""
+        self.program = hello.program
+        self.guest = guest
+        self.capacity = 1 if guest else min(hello.matches, most_matches)
+        takes = Takes.of(hello)
+        self.takes = replace(takes, pool=False) if guest else takes
+
+    def suspend(self, why: str) -> None:
+        """Say why the matchmaker gives it nothing; with an empty reason it is suspended no more."""
+        self.suspended = why
+
     def connect(self, outlet: Outlet) -> None:
         """The bot is here, behind this outlet; one that was here before is dismissed."""
         if self.outlet is not None:
@@ -161,4 +177,4 @@ class Member:
 
     def present(self) -> Present:
         """The bot as a listing shows it."""
-        return Present(self.name, self.program, len(self.matches), self.capacity, self.benched)
+        return Present(self.name, self.program, len(self.matches), self.capacity, self.suspended)

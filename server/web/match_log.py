@@ -1,4 +1,4 @@
-"""A match's log from the store: for the host every match, over the net a bot's own."""
+"""A match's log from the store: the host may read the log of every match, and a bot over the net that of its own."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from server.store.journal.reader import begun, events_of
 
 
 class NoLog(Exception):
-    """There is no such match, or not one alone; one line that says why."""
+    """No match, or more than one, has the id that was asked for; one line that says so."""
 
 
 class Log(Struct, frozen=True):
-    """What is told of a match."""
+    """A match as its log tells it."""
 
     match: str
     game: str
@@ -46,7 +46,7 @@ class Log(Struct, frozen=True):
         return {seat for seat, name in names.items() if name == bot}
 
     def only(self, bot: str) -> Log:
-        """Without what the other bot did. Raises NoLog for a bot that did not play."""
+        """The log without what the other bot did. Raises NoLog for a bot that did not play."""
         seats = self.seats_of(bot)
         if not seats:
             raise NoLog(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
@@ -55,7 +55,10 @@ class Log(Struct, frozen=True):
 
 
 async def match_log(engine: Engine, match: str, player: str = "") -> Log:
-    """The log of the one match whose id begins so; of `player` alone where one is named. Raises NoLog."""
+    """The log of the one match whose id begins with `match`, among those of `player` where one is named.
+
+    Raises NoLog.
+    """
     found = await begun(engine, match, player)
     if not found:
         whose = f" of {player!r:.70}" if player else ""

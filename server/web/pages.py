@@ -1,4 +1,4 @@
-"""What the server answers to plain GETs on its own port: health, metrics, the page, and what it asks for.
+"""The answers to plain GETs on the server's own port: health, metrics, the page, and what the page asks for.
 
 /healthz /readyz /metrics
 /                          the page; its files lie under /web/
@@ -10,8 +10,8 @@
 /api/bot/NAME              what is known of a bot
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
-Each answer that needs the store is kept for a second, only a few are made at once, and one question has
-one form: however often people press reload, matches do not notice.
+Each answer that needs the store is kept for a second, only a few are made at the same time, and one question
+has one form: however often people press reload, matches do not notice.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ KEPT_SECONDS = 1.0
 """How long an answer from the store is given again."""
 KEPT = 64
 """How many such answers are kept."""
-AT_ONCE = 4
-"""How many questions go to the store at once."""
-PATIENCE = 10.0
-"""Seconds after which a question is given up."""
+STORE_QUESTIONS = 4
+"""How many questions go to the store at the same time."""
+PATIENCE_SECONDS = 10.0
+"""From a question to its being given up."""
 PARAMETERS = {
     "records": {"before", "limit", "bot", "game"},
     "record": {"download"},
@@ -62,7 +62,7 @@ _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 
 
 class _Wrong(Exception):
-    """A parameter that cannot be meant; the text says why."""
+    """A parameter that cannot be what somebody meant; the text says why."""
 
 
 class Pages:
@@ -77,7 +77,14 @@ class Pages:
         *,
         program: str,
         anyone: bool,
+        guests: bool,
+        draining: Callable[[], bool],
     ) -> None:
+        """program   the server's name and version
+        anyone    whether names need no token
+        guests    whether people without a token may play the house bots
+        draining  says whether the server is about to stop
+        """
         self._metrics = metrics
         self._queries = queries
         self._files = files
@@ -85,14 +92,13 @@ class Pages:
         self._about = {
             "program": program,
             "anyone": anyone,
+            "guests": guests,
             "games": sorted(GAMES.keys() & {"riskless", "tictactoe", "hexapawn"}),
             "maps": map_names(),
         }
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
-        self._turns = anyio.CapacityLimiter(AT_ONCE)
-        self.draining = False
-        self.guests = False
-        """Whether guests may play the server's own bots without a token."""
+        self._turns = anyio.CapacityLimiter(STORE_QUESTIONS)
+        self._draining = draining
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -122,7 +128,7 @@ class Pages:
         match path:
             case "/healthz":
                 return answers.text("ok")
-            case "/readyz" if self.draining:
+            case "/readyz" if self._draining():
                 return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/readyz":
                 return answers.text("ready")
@@ -137,7 +143,7 @@ class Pages:
             given = _parameters(urlsplit(asked).query)
             match what, bool(rest):
                 case "about", False:
-                    return answers.json({**self._about, "guests": self.guests})
+                    return answers.json(self._about)
                 case "map", True:
                     return _map(name)
                 case "records", False:
@@ -155,16 +161,16 @@ class Pages:
         return None
 
     async def _ask(self, path: str, given: dict[str, str], make: Callable[[], Awaitable[Answer]]) -> Answer:
-        """An answer of the last second, or a new one."""
+        """The answer of the last second where there is one, or a new one."""
         known = PARAMETERS[path.partition("/")[0]]
         for name in given:
             if name not in known:
-                # What means nothing would make one question into as many as somebody likes.
+                # A parameter without a meaning would make one question into as many as somebody likes.
                 raise _Wrong(f"there is no parameter {name!r:.40} here")
         question = (unquote(path), *sorted(given.items()))
 
         async def answer() -> Answer:
-            kept = self._kept.get(question)  # perhaps made while this one waited for its turn
+            kept = self._kept.get(question)  # the same question may have been answered while this one waited
             if kept is not None and monotonic() < kept[0]:
                 return kept[1]
             made = await make()
@@ -179,7 +185,7 @@ class Pages:
     async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, which must not take long."""
         try:
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(PATIENCE_SECONDS):
                 async with self._turns:
                     return await make()
         except TimeoutError:

@@ -1,9 +1,9 @@
 """The files of the page, `server/web/page/`: read once, compressed once, kept in memory.
 
 `/` is the page itself, asked for anew each time. All else lies under `/web/DIGEST/`, where DIGEST is
-of all the files: what is there never changes, so a browser keeps it for good, and a new version of the
-server has new addresses. Nothing is served but what was there when the server started, so no path can
-lead out of the folder.
+the digest of all the files: what is there never changes, so a browser keeps it for good, and a new version
+of the server has new addresses. Nothing is served but what was there when the server started, so no path
+can lead out of the folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }
-"""What is served, by how its name ends."""
+"""The media types of the files that are served, by how their names end."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -48,7 +48,7 @@ FOREVER = "public, max-age=31536000, immutable"
 SMALL = 500
 """Bytes below which compressing gains nothing."""
 DIGEST = b"{{digest}}"
-"""Stands in the page for the digest."""
+"""Stands in the page where the digest of all the files is to be."""
 MODULES = b"<!-- modules -->"
 """Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
 FIRST_MODULE = "js/main.js"
@@ -101,7 +101,7 @@ class StaticFiles:
 
 
 def _modules(files: Mapping[str, bytes], first: str) -> list[str]:
-    """A module and all that it imports, directly or not; what is imported later on is not among them."""
+    """A module and all that it imports, directly or not, but for what it imports only while it runs."""
     found = [first]
     for name in found:
         for target in _IMPORT.findall(files[name].decode()):

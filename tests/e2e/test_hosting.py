@@ -223,7 +223,7 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
         assert told["type"] == "welcome"
         for _ in range(11):
             told = hello(https, chain, "127.0.0.3", "ada", "wrong")
-        assert told["code"] == Code.RATE_LIMITED, "who guesses is shut out"
+        assert told["code"] == Code.RATE_LIMITED, "whoever tries wrong tokens is shut out"
         assert hello(https, chain, "127.0.0.2", "ada", token)["type"] == "welcome", "and nobody else is"
         log = server.log.read_text()
     assert "here from 127.0.0.2" in log

@@ -67,18 +67,22 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
 
 
 @pytest.mark.parametrize("watched", [False, True])
-async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(host: Host, watched: bool) -> None:
+async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: bool) -> None:
     game = game_of()
     over = anyio.Event()
 
     async def end(_record: Record) -> None:
         over.set()
 
-    host.on_record = end
     gc.collect()
     gc.disable()
     try:
-        async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+        async with (
+            open_host(on_record=end) as host,
+            enter(host, "anna") as anna,
+            enter(host, "bert") as bert,
+            enter(host, "carl") as carl,
+        ):
             await anna.say(Challenge("bert", game="tictactoe"))
             await bert.say(Accept((await bert.hear(Challenged)).challenge))
             start = await anna.hear(Start)

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 ANSWER = 2_000_000_000
 """How long a challenged bot is left to answer."""
 AGAIN = 20_000_000_000
-"""From one such time to the next, whoever challenges."""
+"""From the beginning of a bot's time to answer to the next, whoever challenges it."""
 
 
 @dataclass
 class AnswerWindow:
-    """Which bots are being left to answer."""
+    """Which bots are being left time to answer."""
 
     _since: dict[str, int] = field(default_factory=dict)
 
     def ask(self, name: str, now: int) -> None:
-        """A bot has a challenge before it, and room for a match."""
+        """Begin the time of a bot that has a challenge before it, and could take one match more."""
         if now >= self._since.get(name, now - AGAIN) + AGAIN:
             self._since[name] = now
 
@@ -31,9 +31,9 @@ class AnswerWindow:
         return since is not None and now < since + ANSWER
 
     def forget(self, name: str) -> None:
-        """The bot has left."""
+        """Forget a bot that has left."""
         self._since.pop(name, None)
 
     def next_end(self, now: int) -> int | None:
-        """When the first of those times ends that have not ended at `now`."""
+        """When the first of the times ends that have not ended at `now`; None where there is none."""
         return min((since + ANSWER for since in self._since.values() if now < since + ANSWER), default=None)

@@ -1,4 +1,4 @@
-"""The arranger: matches that come about by challenge, and by the matchmaker for whoever waits.
+"""The arranger: it begins the matches that bots challenge each other to, and those of the matchmaker.
 
 It decides and starts; nothing here waits for a match. Whether both players are free is looked at and
 taken in one step, so two requests never pass one limit together.
@@ -46,13 +46,12 @@ from server.rooms.member import Member
 log = logging.getLogger("arena.arranger")
 
 MARGIN_MS = 100
-"""Of matches that come about by challenge."""
+"""The margin of matches that come about by challenge."""
 READY_MS = 30_000
-"""Of the same: a compiled engine may have to compile first."""
+"""How long the bots of a challenge may take to get ready: a compiled engine may have to compile first."""
 
 Start = Callable[[Terms], None]
 """Begins a match in the background."""
-
 
 GATHER_SECONDS = 0.02
 """From a change to the look at who waits: bots that come free together are matched together, and looked at once."""
@@ -61,33 +60,61 @@ GATHER_SECONDS = 0.02
 class Arranger:
     """Arranges matches on one server."""
 
-    def __init__(self, lobby: Lobby, limits: HostLimits, start: Start) -> None:
+    def __init__(
+        self,
+        lobby: Lobby,
+        limits: HostLimits,
+        start: Start,
+        playing: Callable[[], int],
+        *,
+        rating: Callable[[str, str], float] = lambda _game, _name: UNRATED,
+        offer: Offer | None = None,
+        concurrency: int = 1,
+    ) -> None:
+        """start        begins a match
+        playing      says how many of the matches that were begun are not over
+        rating       says what a bot is rated in a game, both by name
+        offer        what the matchmaker gives to whoever waits; None where bots play only by challenge
+        concurrency  begun matches that may be in progress for the matchmaker to begin another
+        """
         self._lobby = lobby
         self._start = start
+        self._playing = playing
+        self._rating = rating
+        self._offer = offer
+        self._concurrency = concurrency
+        self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._suspensions = Suspensions()
         self._answer_window = AnswerWindow()
         self._meetings = Meetings()
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
-        self.offer: Offer | None = None
-        """What the matchmaker gives to whoever waits; None on a server that only plays what is asked."""
-        self.at_once = 1
-        """How many matches the matchmaker lets go on at once."""
-        self.playing = 0
-        self.draining = False
-        self.wake: Callable[[str], None] = lambda _name: None
-        """Starts a bot of the house."""
-        self._guests = TokenBucket(guests.PER_SECOND, guests.AT_ONCE, monotonic_ns())
-        self.rating: Callable[[str, str], float] = lambda _game, _name: UNRATED
-        """What a bot is rated in a game."""
+        self._guests = TokenBucket(guests.PER_SECOND, guests.BURST, monotonic_ns())
+
+    # what the matchmaker may begin
+
+    @property
+    def draining(self) -> bool:
+        """Whether no new match is begun because the server is about to stop."""
+        return self._draining
+
+    def drain(self) -> None:
+        """Begin no new match from now on."""
+        self._draining = True
+
+    def change_offer(self, offer: Offer | None, *, concurrency: int = 1) -> None:
+        """Have the matchmaker give this from now on, while fewer than `concurrency` matches are in progress."""
+        self._offer = offer
+        self._concurrency = concurrency
+        self._lobby.stir()
 
     # what happens to bots
 
     def came(self, member: Member, *, fresh: bool) -> None:
-        """A bot is here: one that comes anew is given another chance."""
+        """Tell a bot that has connected who challenges it; one that comes anew is suspended no more."""
         if fresh:
             self._suspensions.pardon(member.name)
-            member.benched = ""
+            member.suspend("")
         for challenge in self._challenges.listed(monotonic_ns()):
             if challenge.opponent == member.name:
                 member.tell(challenge)
@@ -95,7 +122,7 @@ class Arranger:
         member.change()
 
     def left(self, member: Member) -> None:
-        """A bot is gone: its challenges are closed."""
+        """Close the challenges of a bot whose connection has ended."""
         self.close_of(member.name, f"{member.name} has left")
         self._answer_window.forget(member.name)
         if not member.matches:
@@ -107,7 +134,7 @@ class Arranger:
             self._over(gone, "withdrawn", why)
 
     def ended(self, record: Record) -> None:
-        """A match is over: who forfeits again and again is benched."""
+        """Take note of a match that is over; a bot that forfeits again and again is suspended."""
         result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
@@ -116,15 +143,15 @@ class Arranger:
             if name in asked:
                 self._answer_window.ask(name, monotonic_ns())
             if member is not None:
-                member.benched = why
+                member.suspend(why)
                 member.change()
             if why:
-                log.warning("benched: %s", why, extra={"bot": name})
+                log.warning("suspended: %s", why, extra={"bot": name})
 
     # challenges
 
     def listed(self) -> list[Challenged]:
-        """The open challenges, for a listing."""
+        """The open challenges as a listing shows them, oldest first."""
         return self._challenges.listed(monotonic_ns())
 
     def handle(self, member: Member, message: Challenge | Accept | Decline | Withdraw) -> None:
@@ -144,16 +171,16 @@ class Arranger:
         self._lobby.stir()
 
     def _open(self, member: Member, asked: Challenge) -> None:
-        if self.draining:
+        if self._draining:
             raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
         if member.guest:
             self._check_guest(asked)
         game = _game_of(asked)
         target = self._lobby.find(asked.opponent) if asked.opponent else None
-        here = target is not None and target.outlet is not None
-        if asked.opponent and not here and asked.opponent not in self._lobby.house:
+        connected = target is not None and target.outlet is not None
+        if asked.opponent and not connected and asked.opponent not in self._lobby.house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
-        if target is not None and here:
+        if target is not None and connected:
             why = target.takes.refusal(game, asked.time_control)
             if why:
                 raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
@@ -166,8 +193,8 @@ class Arranger:
                 self._answer_window.ask(target.name, monotonic_ns())
                 target.change()
         if asked.opponent in self._lobby.house:
-            # One that is not connected is told of the challenge when it comes in.
-            self.wake(asked.opponent)
+            # A house bot that is not connected is told of the challenge when it comes in.
+            self._lobby.house.ask(asked.opponent)
 
     def _check_guest(self, asked: Challenge) -> None:
         why = guests.objection(asked, self._lobby.house, map_names())
@@ -235,23 +262,24 @@ class Arranger:
     async def _match_all(self) -> None:
         """Give a match to everybody who waits, as far as the limits go."""
         while True:
-            offer = self.offer
+            offer = self._offer
             self._waiting.look(offer, monotonic(), monotonic_ns())
             if offer is None or not self._may_begin():
                 return
-            rating = partial(self.rating, offer.game.name)
-            chosen = self._meetings.choose(self._waiting.names(), rating, self.at_once - self.playing)
+            rating = partial(self._rating, offer.game.name)
+            most = self._concurrency - self._playing()
+            chosen = self._meetings.choose(self._waiting.names(), rating, most)
             if not chosen:
                 return
             for pair in chosen:
                 self._waiting.follow(monotonic(), monotonic_ns())
-                if self.offer is offer and self._may_begin() and all(name in self._waiting for name in pair):
+                if self._offer is offer and self._may_begin() and all(name in self._waiting for name in pair):
                     self._begin(offer, pair)
-                # So many may wait at once that those who play would be held up.
+                # So many may wait at once that the matches in progress would be held up.
                 await checkpoint()
 
     def _may_begin(self) -> bool:
-        return not self.draining and self.playing < self.at_once
+        return not self._draining and self._playing() < self._concurrency
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
@@ -297,7 +325,7 @@ def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
 
 
 def _game_of(asked: Challenge) -> AnyGame:
-    # A path is a name that only the host's own command line may use.
+    # A path as the name of a map is for the host's own command line alone.
     if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
         raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
     try:

@@ -103,14 +103,14 @@ class Challenges:
         return self._open.pop(id)
 
     def drop_bot(self, who: str) -> list[OpenChallenge]:
-        """Close all that `who` opened or was asked, because it has left."""
+        """Close all that `who` opened or was asked; what was closed."""
         gone = [each for each in self._open.values() if who in (each.challenger, each.asked.opponent)]
         for each in gone:
             del self._open[each.id]
         return gone
 
     def expire(self, now: int) -> list[OpenChallenge]:
-        """Close all whose time is up."""
+        """Close all whose time is up; what was closed."""
         gone = [each for each in self._open.values() if each.expires <= now]
         for each in gone:
             del self._open[each.id]
@@ -118,7 +118,7 @@ class Challenges:
 
     @property
     def next_expiry(self) -> int | None:
-        """When the first of them expires; None where there is none."""
+        """When the first open challenge expires; None where there is none."""
         return min((each.expires for each in self._open.values()), default=None)
 
     def _find(self, id: str) -> OpenChallenge:

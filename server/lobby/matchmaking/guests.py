@@ -14,9 +14,11 @@ from protocol.timecontrol import TimeControl
 LONGEST = TimeControl(1_800_000, 30_000)
 """The most time that a guest's match may have: a house bot plays only so many matches at once."""
 LONGEST_MOVE_MS = 60_000
+"""The most time for each move that a guest's match may have."""
 PER_SECOND = 1.0
-"""Matches that guests may ask for, all guests together: each is kept in the store."""
-AT_ONCE = 10
+"""Matches that all guests together may ask for in a second: each is kept in the store."""
+BURST = 10
+"""Matches that all guests together may ask for at one moment, after asking for none."""
 
 _NAME = re.compile(r"guest-[0-9]{1,6}")
 

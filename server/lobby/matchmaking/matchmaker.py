@@ -13,12 +13,13 @@ RATING_STEP = 200.0
 """A difference in rating that weighs as much as having met once more."""
 
 UNRATED = 1500.0
+"""The rating that counts for a bot without one."""
 MOST_COMPARED = 50
 """How many of those that wait are compared with each other, the longest waiting first: all pairs of
 thousands would hold up every match."""
 
 OPEN_EVENT = "serve"
-"""The event of whatever an open server arranges itself: what it goes on with after a restart."""
+"""The event of all matches that an open server arranges itself, with which it goes on after a restart."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Meetings:
 
     def __init__(self) -> None:
         self._as_maxie: dict[str, dict[str, int]] = {}
-        """Of each who sat there: how often against whom. It grows by the pair, and is forgotten by the bot."""
+        """By the bot in Maxie's seat, how often it met whom. It grows by the pair, and is forgotten by the bot."""
 
     def times(self, maxie: str, minnie: str) -> int:
         """How often they have met in these seats."""
@@ -84,7 +85,7 @@ class Meetings:
         return (a, b) if self.times(a, b) <= self.times(b, a) else (b, a)
 
     def note(self, maxie: str, minnie: str) -> None:
-        """They play now."""
+        """Count a match that begins."""
         against = self._as_maxie.setdefault(maxie, {})
         against[minnie] = against.get(minnie, 0) + 1
 

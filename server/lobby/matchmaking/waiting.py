@@ -1,7 +1,7 @@
 """Who waits for a match from the matchmaker, the longest first.
 
-Of thousands of bots few come free, come or go from one look to the next: only those are looked at, and the few
-whom the bench or courtesy keeps for a time.
+Of thousands of bots few come free, come or go from one look to the next. Only those are looked at, and the few
+that are kept for a time by a suspension or by the time that they have to answer a challenge.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from server.rooms.member import Member
 
 
 class Waiting:
-    """Those of a lobby whom the present offer is for. Times are arguments: seconds, and ns of any clock."""
+    """The members of a lobby whom the present offer is for. Times are arguments: seconds, and ns of any clock."""
 
     def __init__(
-        self, lobby: Lobby, bench: Suspensions, answer_window: AnswerWindow, challenges: Challenges
+        self, lobby: Lobby, suspensions: Suspensions, answer_window: AnswerWindow, challenges: Challenges
     ) -> None:
         self._lobby = lobby
-        self._suspensions = bench
+        self._suspensions = suspensions
         self._answer_window = answer_window
         self._challenges = challenges
         self._offer: Offer | None = None
         self._waiting: dict[str, Member] = {}
         self._kept: dict[str, Member] = {}
-        """Whom the bench or courtesy keeps, as far as is known."""
+        """Members that are suspended or left to answer a challenge, as far as is known."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._waiting
 
     def names(self) -> list[str]:
-        """All of them, whoever has waited longest first."""
+        """The names of all who wait, whoever has waited longest first."""
         return list(self._waiting)
 
     def look(self, offer: Offer | None, now: float, now_ns: int) -> None:
-        """Look at everybody who may have begun to wait, or no longer does."""
+        """Look at everybody who may have begun to wait, or may wait no longer."""
         if offer is not self._offer:
             self._offer = offer
             self._waiting.clear()
@@ -46,11 +46,11 @@ class Waiting:
         self._look_at([*kept.values(), *self._lobby.stirred()], now, now_ns)
 
     def follow(self, now: float, now_ns: int) -> None:
-        """`look`, a moment after another: nobody's time on the bench is over."""
+        """Look again a moment later, only at the members about whom something has changed since."""
         self._look_at(self._lobby.stirred(), now, now_ns)
 
     def served(self, name: str) -> None:
-        """One has been given a match: where it takes more of them, it waits anew."""
+        """Take out a bot that has been given a match; where it takes more of them, it waits anew."""
         member = self._waiting.pop(name, None)
         if member is not None and member.free:
             self._waiting[name] = member
@@ -71,11 +71,11 @@ class Waiting:
         self._kept.pop(member.name, None)
         if self._offer is None or member.outlet is None:
             return False
-        if member.benched:
-            if self._suspensions.sits(member.name, now):
+        if member.suspended:
+            if self._suspensions.holds(member.name, now):
                 self._kept[member.name] = member
                 return False
-            member.benched = ""
+            member.suspend("")
         if not member.free or not member.takes.pool:
             return False
         if member.name in asked and self._answer_window.holds(member.name, now_ns):

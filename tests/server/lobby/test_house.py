@@ -19,8 +19,9 @@ from protocol.codes import EndReason
 from protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
-from server.lobby.house import BadHouse, House, HouseBot, house_bots, open_house
+from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from server.lobby.roster import BadHouse, HouseBot, house_bots
 from server.processes.bot_process import Patience
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
@@ -31,51 +32,14 @@ ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.par
 QUICK = Patience(backoff=0.05, stop=1, restarts=2)
 
 
-@pytest.mark.parametrize(
-    ("text", "bots"),
-    [
-        ("none", []),
-        ("greedy", [("house-greedy", "greedy")]),
-        (
-            "greedy, alphabeta:depth=6,exact=yes,random",
-            [
-                ("house-greedy", "greedy"),
-                ("house-alphabeta", "alphabeta:depth=6,exact=yes"),
-                ("house-random", "random"),
-            ],
-        ),
-        (
-            "minimax:depth=2,minimax:depth=3",
-            [("house-minimax", "minimax:depth=2"), ("house-minimax-2", "minimax:depth=3")],
-        ),
-        ("bots/my_bot.py:Mine", [("house-my_bot", "bots/my_bot.py:Mine")]),
-    ],
-)
-def test_lists_of_engines(text: str, bots: list[tuple[str, str]]) -> None:
-    assert house_bots(text) == [HouseBot(*each) for each in bots]
-
-
-@pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
-def test_what_is_no_list(text: str) -> None:
-    with pytest.raises(BadHouse, match="write greedy"):
-        house_bots(text)
-
-
 @asynccontextmanager
 async def home(
-    bots: list[HouseBot], notices: list[str] | None = None, **options: Any
-) -> AsyncIterator[tuple[Host, House]]:
+    bots: list[HouseBot], notices: list[str] | None = None, *, check: bool = False, **options: Any
+) -> AsyncIterator[Host]:
     notice = pytest.fail if notices is None else notices.append
-    async with (
-        open_host(inside=True, **options) as host,
-        open_house(host, bots, guests=True, notice=notice, patience=QUICK) as house,
-    ):
-        host.on_record = lambda record: tell(house, record)
-        yield host, house
-
-
-async def tell(house: House, record: Any) -> None:
-    house.ended(record)
+    plan = HousePlan(bots, check=check, notice=notice, patience=QUICK)
+    async with open_host(house=plan, **options) as host:
+        yield host
 
 
 async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_server(
@@ -83,7 +47,7 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
 ) -> None:
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    async with home(RANDOM) as (host, _), dial(host.url) as guest:
+    async with home(RANDOM) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         await guest.say(Browse())
         shown = (await guest.hear(Listing)).bots
@@ -104,10 +68,9 @@ async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: p
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
-    async with home(RANDOM, notices) as (host, house), dial(host.url) as guest:
+    async with home(RANDOM, notices, check=True) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
-        assert await house.start_all() is None
-        assert await host.wait_connected("house-random", 20)
+        assert host.lobby.member("house-random").outlet is not None, "a check waits for it"
         for each in processes_of(mark):
             os.kill(each, signal.SIGKILL)
         with anyio.fail_after(20):
@@ -131,7 +94,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
-    async with home(RANDOM, notices, grace_ms=20_000) as (host, _), dial(host.url) as guest:
+    async with home(RANDOM, notices, grace_ms=20_000) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         turn = await begun(guest)
         for each in processes_of(mark):
@@ -144,10 +107,10 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
     kept: dict[str, Any] = {"database": f"sqlite:///{tmp_path / 'arena.db'}", "grace_ms": 20_000}
-    async with home(RANDOM, **kept) as (host, _), dial(host.url) as guest:
+    async with home(RANDOM, **kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begun(guest)
-    async with home(RANDOM, going_on=OPEN_EVENT, **kept) as (host, _), dial(host.url) as guest:
+    async with home(RANDOM, going_on=OPEN_EVENT, **kept) as host, dial(host.url) as guest:
         assert host.resumed == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
@@ -168,20 +131,25 @@ def move_after(turn: Turn) -> Move:
 
 async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
     notices: list[str] = []
-    async with home(house_bots("random,nonsense"), notices) as (host, house), dial(host.url) as guest:
+    async with home(house_bots("random,nonsense"), notices) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
         over = await guest.hear(ChallengeOver)
         assert (over.outcome, over.detail) == ("withdrawn", "house-nonsense cannot be started")
-        refused = await house.start_all()
-        assert refused is not None
-        assert "no engine is called 'nonsense'" in refused
-        assert set(host.lobby.house) == {"house-random"}
+        assert host.lobby.house.names == ["house-random"]
     assert len(notices) == 1
     assert "no engine is called 'nonsense'" in notices[0]
 
 
-async def test_with_tls_the_house_comes_in_by_a_door_of_its_own(tmp_path: Path) -> None:
+async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
+    notices: list[str] = []
+    with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
+        async with home(house_bots("random,nonsense"), notices, check=True):
+            pytest.fail("the server was opened")
+    assert notices == []
+
+
+async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("there is no openssl to make a certificate with")
@@ -192,7 +160,7 @@ async def test_with_tls_the_house_comes_in_by_a_door_of_its_own(tmp_path: Path) 
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
     async with (
-        home(RANDOM, tls=tls, host="0.0.0.0", trusted_proxies=["127.0.0.1"]) as (host, _),
+        home(RANDOM, tls=tls, host="0.0.0.0", trusted_proxies=["127.0.0.1"]) as host,
         dial(
             host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
         ) as guest,

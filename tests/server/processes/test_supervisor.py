@@ -15,7 +15,7 @@ GRANDCHILD = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']
 
 
 @contextmanager
-def leashed(*command: str) -> Iterator[subprocess.Popen[str]]:
+def supervised(*command: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", supervisor.__file__, *command],
         stdin=subprocess.PIPE,
@@ -52,20 +52,20 @@ def gone(pid: int) -> bool:
     ("code", "seen"), [("raise SystemExit(3)", 3), ("pass", 0), ("import os; os.abort()", 134)]
 )
 def test_the_exit_code_is_the_commands(code: str, seen: int) -> None:
-    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+    with supervised(sys.executable, "-I", "-S", "-c", code) as process:
         assert process.wait(10) == seen
 
 
 def test_output_and_environment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_TEST", "seen")
     code = "import os, sys; print(os.environ['ARENA_TEST']); print(sys.stdin.read() == '', file=sys.stderr)"
-    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+    with supervised(sys.executable, "-I", "-S", "-c", code) as process:
         assert process.stdout is not None
         assert sorted(process.stdout.read().split()) == ["True", "seen"]
 
 
 def test_a_command_that_is_not_there() -> None:
-    with leashed("no-such-program") as process:
+    with supervised("no-such-program") as process:
         assert process.stdout is not None
         assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
         assert process.wait(10) == supervisor.CANNOT_START
@@ -73,7 +73,7 @@ def test_a_command_that_is_not_there() -> None:
 
 def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);" + GRANDCHILD + "time.sleep(60)"
-    with leashed(sys.executable, "-c", code) as process:
+    with supervised(sys.executable, "-c", code) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         grandchild = int(process.stdout.readline())
@@ -83,7 +83,7 @@ def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
 
 
 def test_what_the_command_leaves_behind_goes_with_it() -> None:
-    with leashed(sys.executable, "-c", GRANDCHILD) as process:
+    with supervised(sys.executable, "-c", GRANDCHILD) as process:
         assert process.stdout is not None
         grandchild = int(process.stdout.readline())
         assert process.wait(10) == 0
@@ -96,7 +96,7 @@ def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
         f"import signal, sys, time; signal.signal({number:d}, lambda *_: sys.exit(7));"
         "print('ready', flush=True); time.sleep(60)"
     )
-    with leashed(sys.executable, "-I", "-S", "-c", code) as process:
+    with supervised(sys.executable, "-I", "-S", "-c", code) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(number)

@@ -26,7 +26,7 @@ from protocol.messages import (
 )
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
-from server.host import Host
+from server.host import Host, open_host
 from server.lobby.matchmaking import answer_window
 from server.lobby.matchmaking.matchmaker import Offer
 from tests.server.matches import game_of
@@ -36,7 +36,7 @@ FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
 
 
-async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> None:
+async def test_bots_that_dial_in_are_kept_busy_with_each_other() -> None:
     game = game_of()
     records: list[Record] = []
     enough = anyio.Event()
@@ -46,20 +46,20 @@ async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> No
         if len(records) == 6:
             enough.set()
 
-    async def bot(name: str) -> None:
+    async def bot(host: Host, name: str) -> None:
         async with enter(host, name) as peer:
             while True:
                 await peer.play(game)
 
-    host.on_record = tell
-    host.arranger.offer = Offer(game, FAST, 100, 5000, "open")
-    host.arranger.at_once = 2
+    offer = Offer(game, FAST, 100, 5000, "open")
     with anyio.fail_after(30):
-        async with anyio.create_task_group() as tasks:
+        async with (
+            open_host(offer=offer, concurrency=2, on_record=tell) as host,
+            anyio.create_task_group() as tasks,
+        ):
             for name in ("anna", "bert", "carl"):
-                tasks.start_soon(bot, name)
+                tasks.start_soon(bot, host, name)
             await enough.wait()
-            host.arranger.offer = None
             tasks.cancel_scope.cancel()
     met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in records[:6])
     assert len(met) == 3
@@ -69,8 +69,8 @@ async def test_bots_that_dial_in_are_kept_busy_with_each_other(host: Host) -> No
 async def test_no_more_matches_are_begun_at_once_than_the_host_wants(host: Host) -> None:
     async with AsyncExitStack() as stack:
         peers = [await stack.enter_async_context(enter(host, f"bot {number}")) for number in range(6)]
-        host.arranger.at_once = 2
-        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        host.arranger.change_offer(offer, concurrency=2)
         begun: list[Peer] = []
 
         async def wait(peer: Peer) -> None:
@@ -80,13 +80,12 @@ async def test_no_more_matches_are_begun_at_once_than_the_host_wants(host: Host)
         async with anyio.create_task_group() as tasks:
             for peer in peers:
                 tasks.start_soon(wait, peer)
-            host.lobby.stir()
             with anyio.fail_after(20):
                 while len(begun) < 4:
                     await anyio.sleep(0.01)
             tasks.cancel_scope.cancel()
         assert len(host.rooms) == 2
-        host.arranger.offer = None
+        host.arranger.change_offer(None)
 
 
 async def test_a_challenge_is_accepted_and_played(host: Host) -> None:
@@ -139,12 +138,11 @@ async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answer_window, "ANSWER", answer_window.ANSWER // 10)
-    host.arranger.at_once = 2
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
         await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))
         await anna.hear(Challenged)
-        host.arranger.offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
-        host.lobby.stir()
+        offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
+        host.arranger.change_offer(offer, concurrency=2)
         first = await bert.hear(Start)
         assert first.players in (Players("bert", "carl"), Players("carl", "bert"))
         # Two move on to matches of their own; anna is not held for the 60 s that the challenge is open.
@@ -152,7 +150,7 @@ async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
             with anyio.fail_after(20):
                 players = (await anna.hear(Start)).players
                 assert "anna" in (players.maxie, players.minnie)
-    host.arranger.offer = None
+    host.arranger.change_offer(None)
 
 
 async def test_who_leaves_takes_its_challenges_along(host: Host) -> None:
@@ -209,14 +207,14 @@ async def test_two_challenges_accepted_at_once_start_no_more_than_the_bot_takes(
         assert len(host.lobby.member("anna").matches) == 1
 
 
-async def test_a_bot_that_keeps_failing_is_benched_and_comes_back_when_mended(host: Host) -> None:
-    host.arranger.offer = Offer(game_of(), FAST, 100, 200, "open")
+async def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended(host: Host) -> None:
+    host.arranger.change_offer(Offer(game_of(), FAST, 100, 200, "open"))
     with anyio.fail_after(20):
         async with enter(host, "anna"), enter(host, "bert"):
             # neither gets ready: both forfeit
-            while not all(host.lobby.member(name).benched for name in ("anna", "bert")):
+            while not all(host.lobby.member(name).suspended for name in ("anna", "bert")):
                 await anyio.sleep(0.02)
-            assert "3 matches in a row forfeited, the last by no_show" in host.lobby.member("anna").benched
+            assert "3 matches in a row forfeited, the last by no_show" in host.lobby.member("anna").suspended
     async with enter(host, "anna"), enter(host, "bert") as bert:
         await bert.hear(Start)
         assert (await bert.hear(End)).reason is EndReason.NO_SHOW

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from protocol.codes import Code
-from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Error, Hello, Present, Withdraw
+from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Error, Hello, Withdraw
 from protocol.timecontrol import TimeControl
-from server.host import Host
-from server.lobby.matchmaking.guests import AT_ONCE, is_guest, objection
+from server.host import Host, open_host
+from server.lobby.house import HousePlan
+from server.lobby.matchmaking.guests import BURST, is_guest, objection
+from server.lobby.roster import HouseBot
 from tests.server.peer import dial, enter
 
 HOUSE = {"house-greedy"}
@@ -55,10 +60,17 @@ def test_what_a_guest_may_not_ask_for(change: dict[str, Any], told: str) -> None
     assert told in why
 
 
-async def test_a_guest_bothers_nobody_but_the_house(host: Host) -> None:
-    host.lobby.accounts.guests = True
-    host.lobby.house = {"house-greedy": Present("house-greedy", "greedy", 0, 4, house=True)}
-    async with enter(host, "anna") as anna, dial(host.url) as guest:
+@asynccontextmanager
+async def home(tmp_path: Path, *, guests: bool = True) -> AsyncIterator[Host]:
+    """A server with one house bot, which takes longer to connect than any test lasts."""
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\n\ntime.sleep(60)\n")
+    async with open_host(house=HousePlan([HouseBot("house-greedy", str(slow))], guests=guests)) as host:
+        yield host
+
+
+async def test_a_guest_bothers_nobody_but_the_house(tmp_path: Path) -> None:
+    async with home(tmp_path) as host, enter(host, "anna") as anna, dial(host.url) as guest:
         await guest.hello("guest-7", matches=20)
         member = host.lobby.find("guest-7")
         assert member is not None
@@ -70,10 +82,8 @@ async def test_a_guest_bothers_nobody_but_the_house(host: Host) -> None:
         assert (await guest.hear(Error)).code is Code.BAD_CHALLENGE
 
 
-async def test_all_guests_together_may_ask_for_so_many_matches(host: Host) -> None:
-    host.lobby.accounts.guests = True
-    host.lobby.house = {"house-greedy": Present("house-greedy", "greedy", 0, 4, house=True)}
-    async with dial(host.url) as one, dial(host.url) as other:
+async def test_all_guests_together_may_ask_for_so_many_matches(tmp_path: Path) -> None:
+    async with home(tmp_path) as host, dial(host.url) as one, dial(host.url) as other:
         await one.hello("guest-1")
         await other.hello("guest-2")
         for number in range(200):
@@ -88,22 +98,20 @@ async def test_all_guests_together_may_ask_for_so_many_matches(host: Host) -> No
         assert isinstance(answer, Error)
         assert answer.code is Code.RATE_LIMITED
         assert "guests" in answer.detail
-        assert number >= AT_ONCE
+        assert number >= BURST
 
 
 @pytest.mark.parametrize(("guests", "name"), [(False, "guest-1"), (True, "ada")])
 async def test_without_guests_or_with_another_name_a_token_is_needed(
-    host: Host, guests: bool, name: str
+    tmp_path: Path, guests: bool, name: str
 ) -> None:
-    host.lobby.accounts.guests = guests
-    async with dial(host.url) as peer:
+    async with home(tmp_path, guests=guests) as host, dial(host.url) as peer:
         await peer.say(Hello(name))
         assert (await peer.hear(Error)).code is Code.BAD_TOKEN
 
 
-async def test_a_guests_name_that_has_a_token_is_no_guests(host: Host) -> None:
-    host.lobby.accounts.guests = True
-    host.issue_token("guest-1")
-    async with dial(host.url) as peer:
+async def test_a_guests_name_that_has_a_token_is_no_guests(tmp_path: Path) -> None:
+    async with home(tmp_path) as host, dial(host.url) as peer:
+        host.issue_token("guest-1")
         await peer.say(Hello("guest-1"))
         assert (await peer.hear(Error)).code is Code.BAD_TOKEN

@@ -31,9 +31,9 @@ class Scene:
 
     def __init__(self) -> None:
         self.lobby = Lobby(Accounts(anyone=True))
-        self.bench, self.answer_window = Suspensions(), AnswerWindow()
+        self.suspensions, self.answer_window = Suspensions(), AnswerWindow()
         self.challenges = Challenges(per_bot=8, seconds=60)
-        self.waiting = Waiting(self.lobby, self.bench, self.answer_window, self.challenges)
+        self.waiting = Waiting(self.lobby, self.suspensions, self.answer_window, self.challenges)
         self.offer: Offer | None = OFFER
         self.now = 100
 
@@ -50,7 +50,7 @@ class Scene:
             for member in self.lobby.connected()
             if member.free
             and member.takes.pool
-            and not (member.benched and self.bench.sits(member.name, self.now))
+            and not (member.suspended and self.suspensions.holds(member.name, self.now))
             and not (
                 member.name in self.challenges.asked
                 and self.answer_window.holds(member.name, self.now * SECOND)
@@ -78,8 +78,8 @@ class Scene:
             member.finish(f"match {number}")
         elif what == "fail":
             for _ in range(FAILURES):
-                why = self.bench.note(name, lost=True, reason=EndReason.TIMEOUT, plies=9, now=self.now)
-            member.benched = why
+                why = self.suspensions.note(name, lost=True, reason=EndReason.TIMEOUT, plies=9, now=self.now)
+            member.suspend(why)
             member.change()
         elif what == "ask":
             self.challenges.add("rival", Challenge(name), OFFER.game, self.now * SECOND)
@@ -128,15 +128,15 @@ def test_a_bot_of_many_matches_waits_anew_after_each() -> None:
     assert scene.look() == ["bert"]
 
 
-@pytest.mark.parametrize("kept", ["bench", "courtesy"])
+@pytest.mark.parametrize("kept", ["suspension", "answer window"])
 def test_who_is_kept_waits_when_the_time_is_over(kept: str) -> None:
     scene = Scene()
     scene.enter("anna")
-    scene.happen("fail" if kept == "bench" else "ask", "anna", 0)
+    scene.happen("fail" if kept == "suspension" else "ask", "anna", 0)
     assert scene.look() == []
-    scene.now += FIRST_SECONDS if kept == "bench" else answer_window.ANSWER // SECOND
+    scene.now += FIRST_SECONDS if kept == "suspension" else answer_window.ANSWER // SECOND
     assert scene.look() == ["anna"]
-    assert scene.lobby.member("anna").benched == ""
+    assert scene.lobby.member("anna").suspended == ""
 
 
 def test_a_moment_after_a_look_only_changes_are_followed() -> None:

@@ -1,0 +1,82 @@
+"""The matches in progress on one server, each in a room of its own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from games.core import Player
+from match.terms import Terms
+from protocol.messages import LiveMatch
+from protocol.record import Record
+from server.lobby.lobby import Lobby
+from server.net.loop_watch import LoopWatch
+from server.net.metrics import Metrics
+from server.rooms.room import Room
+from server.rooms.spectators import Spectators
+from server.store.journal.journal import Journal
+from server.store.journal.recovery import Unfinished
+
+
+class Matches:
+    """Opens the rooms of one server and plays the matches in them."""
+
+    def __init__(
+        self, lobby: Lobby, journal: Journal, watch: LoopWatch, metrics: Metrics, *, grace_ms: int
+    ) -> None:
+        """`grace_ms` is how long a bot whose connection is lost may take to return to its matches."""
+        self.rooms: dict[str, Room] = {}
+        """The rooms of the matches in progress, by the id of the match."""
+        self._lobby = lobby
+        self._journal = journal
+        self._watch = watch
+        self._metrics = metrics
+        self._grace_ms = grace_ms
+
+    def agreed(self, terms: Terms) -> Terms:
+        """The terms that somebody asked for, with those that the server sets."""
+        return msgspec.structs.replace(terms, grace_ms=self._grace_ms)
+
+    def open(self, terms: Terms) -> Room:
+        """Make the room of a new match; from now on its players are taken."""
+        return self._admit(self.agreed(terms), None)
+
+    def reopen(self, unfinished: Unfinished) -> Room:
+        """Make the room of a match that was in progress when the server went away."""
+        return self._admit(unfinished.terms, unfinished)
+
+    async def run(self, room: Room) -> Record:
+        """Play the match of a room to its end, and close the room."""
+        try:
+            record = await room.run()
+        finally:
+            del self.rooms[room.terms.match]
+            for member in room.players.values():
+                self._lobby.forget(member)
+            self._lobby.stir()
+        self._metrics.finished.labels(record.result.reason.value).inc()
+        return record
+
+    def spectators(self, match: str) -> Spectators | None:
+        """Who watches a match in progress; None for a match that is over or does not exist."""
+        room = self.rooms.get(match)
+        return room.spectators if room and not room.spectators.closed else None
+
+    def listed(self) -> list[LiveMatch]:
+        """The matches in progress as a listing shows them."""
+        return [room.listed() for room in self.rooms.values()]
+
+    def _admit(self, terms: Terms, unfinished: Unfinished | None) -> Room:
+        names = {Player.MAXIE: terms.players.maxie, Player.MINNIE: terms.players.minnie}
+        room = Room(
+            terms,
+            {player: self._lobby.member(name) for player, name in names.items()},
+            self._journal,
+            self._watch,
+            unfinished=unfinished,
+            moved=self._metrics.moved,
+        )
+        for player, member in room.players.items():
+            member.begin(terms.match, room, player)
+        self.rooms[terms.match] = room
+        self._lobby.stir()
+        return room

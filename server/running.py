@@ -1,0 +1,206 @@
+"""A running server: its lobby, its store and its matches, put together. `server.host.open_host` opens one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+from time import monotonic
+
+import anyio
+import anyio.abc
+import msgspec
+from anyio.lowlevel import checkpoint
+
+from match.terms import Terms
+from protocol.messages import Listing
+from protocol.record import Record
+from server.lobby.accounts import Accounts
+from server.lobby.dispatch import LISTING_SECONDS, Dispatch
+from server.lobby.house import NO_HOUSE, HousePlan
+from server.lobby.lobby import Lobby
+from server.lobby.matches import Matches
+from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.matchmaking.matchmaker import Offer
+from server.lobby.roster import HouseRoster
+from server.net.limits import HostLimits
+from server.net.loop_watch import LoopWatch
+from server.net.metrics import Metrics
+from server.rooms.room import Room
+from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Spectators
+from server.store.database import Engine
+from server.store.journal.journal import Journal
+from server.store.journal.recovery import kept_sessions, unfinished
+from server.store.queries import Queries
+from server.store.rating_counter import RatingCounter
+from server.web.match_log import MatchLogs
+from server.web.pages import Pages
+from server.web.static import StaticFiles
+
+PROGRAM = f"riskless-arena {version('riskless-arena')}"
+LISTED_CHALLENGES = 1000
+"""Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
+
+Told = Callable[[Record], Awaitable[None]]
+"""Is told of the record of a match that is over."""
+
+
+class Host:
+    """A running server. Made by `open_host`; `play` may be called from many tasks at once."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        tasks: anyio.abc.TaskGroup,
+        limits: HostLimits,
+        *,
+        anyone: bool,
+        grace_ms: int,
+        name: str = "",
+        house: HousePlan = NO_HOUSE,
+        offer: Offer | None = None,
+        concurrency: int = 1,
+        on_record: Told | None = None,
+    ) -> None:
+        """Put the parts together; `server.host.open_host` says what the arguments are."""
+        self.url = ""
+        """Where bots connect, once the server listens."""
+        self.inside_url = ""
+        """Where house bots connect, in clear and by a loopback address; empty on a server without house bots."""
+        self.name = name
+        self.engine = engine
+        self.metrics = Metrics()
+        self.journal = Journal(engine, self.metrics.journal_seconds.observe, server=name)
+        self.watch = LoopWatch(self.metrics.loop_seconds.observe)
+        accounts = Accounts(anyone=anyone, guests=house.lets_guests_in, engine=engine)
+        for bot in house.bots:
+            # Nobody else can come in under the name of a house bot.
+            accounts.issue(bot.name)
+        self.lobby = Lobby(accounts, house=HouseRoster(house.bots), most_matches=limits.matches_per_bot)
+        self.matches = Matches(self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms)
+        self.rating_counter = RatingCounter(engine, self.journal.write)
+        self._arranged = 0
+        """Matches in progress that the server arranged itself."""
+        self.arranger = Arranger(
+            self.lobby,
+            limits,
+            self._start,
+            lambda: self._arranged,
+            rating=self.rating_counter.rating,
+            offer=offer,
+            concurrency=concurrency,
+        )
+        self.dispatch = Dispatch(
+            self.lobby,
+            self.journal,
+            self.arranger,
+            self,
+            self.metrics,
+            limits,
+            program=PROGRAM,
+            grace_ms=grace_ms,
+        )
+        self.pages = Pages(
+            self.metrics,
+            Queries(engine),
+            StaticFiles(),
+            MatchLogs(engine, accounts),
+            program=PROGRAM,
+            anyone=anyone,
+            guests=house.lets_guests_in,
+            draining=lambda: self.arranger.draining,
+        )
+        self.resumed = 0
+        """How many matches from before the server went away it went on with."""
+        self._on_record = on_record
+        self._tasks = tasks
+        self.metrics.bots.set_function(lambda: len(self.lobby.connected()))
+        self.metrics.matches.set_function(lambda: len(self.rooms))
+
+    @property
+    def rooms(self) -> dict[str, Room]:
+        """The rooms of the matches in progress, by the id of the match."""
+        return self.matches.rooms
+
+    def listens_at(self, url: str, inside_url: str) -> None:
+        """Take down the addresses that the server listens at, once they are known."""
+        self.url, self.inside_url = url, inside_url
+
+    def issue_token(self, name: str) -> str:
+        """A token with which a bot of this name, and no other, may connect."""
+        return self.lobby.accounts.issue(name)
+
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
+        return await self.lobby.wait_connected(name, seconds)
+
+    async def play(self, terms: Terms) -> Record:
+        """Play one match to its end, in this task. Waits first until both bots can take it."""
+        await self.lobby.wait_free(msgspec.structs.astuple(terms.players))
+        return await self.matches.run(self.matches.open(terms))
+
+    async def keep(self, terms: Terms, record: Record) -> None:
+        """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
+        self.journal.open_match(self.matches.agreed(terms), record.started)
+        await self.journal.durable(self.journal.close_match(record))
+
+    async def resume(self, event: str) -> None:
+        """Go on with the matches of an event that were in progress when the server went away."""
+        unfinished_matches = await unfinished(self.engine, event, self.name)
+        names = {name for each in unfinished_matches for name in msgspec.structs.astuple(each.terms.players)}
+        self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
+        for each in unfinished_matches:
+            self._begin(self.matches.reopen(each))
+        self.resumed += len(unfinished_matches)
+
+    async def drain(self, seconds: float) -> int:
+        """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
+        self.arranger.drain()
+        with anyio.move_on_after(seconds):
+            while self.rooms:
+                await self.lobby.wait_change()
+        return len(self.rooms)
+
+    def spectators(self, match: str) -> Spectators | None:
+        """Who watches a match in progress; None for a match that is over or does not exist."""
+        return self.matches.spectators(match)
+
+    def listing(self) -> Listing:
+        """What goes on: the matches in progress, the bots, and the open challenges."""
+        return Listing(
+            self.matches.listed(), self.lobby.present(), self.arranger.listed()[:LISTED_CHALLENGES]
+        )
+
+    async def tell_browsers(self) -> None:
+        """Send a new listing to whoever browses whenever something changes, until cancelled."""
+        while True:
+            await self.lobby.wait_change()
+            await anyio.sleep(LISTING_SECONDS)
+            if self.dispatch.browsing:
+                # A listing is encoded once for all. Who has not yet read the last one is told at the next change.
+                listing = self.dispatch.listing(monotonic())
+                for number, visitor in enumerate(list(self.dispatch.browsing), 1):
+                    if visitor.line.backlog <= MAX_BACKLOG:
+                        visitor.line.tell_wire(listing)
+                    if number % AT_ONCE == 0:
+                        await checkpoint()
+
+    def _start(self, terms: Terms) -> None:
+        self._begin(self.matches.open(terms))
+
+    def _begin(self, room: Room) -> None:
+        # The match counts from now on, and not from when its task runs: the next one must find the limit reached.
+        self._arranged += 1
+        self._tasks.start_soon(self._play_arranged, room)
+
+    async def _play_arranged(self, room: Room) -> None:
+        try:
+            record = await self.matches.run(room)
+        finally:
+            self._arranged -= 1
+        if room.terms.rated:
+            self.rating_counter.note(record)
+        self.arranger.ended(record)
+        self.lobby.house.finished(record)
+        self.lobby.stir()
+        if self._on_record is not None:
+            await self._on_record(record)
