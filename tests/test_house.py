@@ -150,7 +150,9 @@ def test_nothing_is_set_into_an_object_of_another_file() -> None:
         for attribute in set_from_outside(tree_of(file))
     }
     assert not {f"{file}: .{attribute} =" for file, attribute in found - SET_FROM_OUTSIDE.keys()}
-    assert not SET_FROM_OUTSIDE.keys() - found, "these exceptions are needed no more: take them out of the list"
+    assert not SET_FROM_OUTSIDE.keys() - found, (
+        "these exceptions are needed no more: take them out of the list"
+    )
 
 
 @pytest.mark.parametrize(

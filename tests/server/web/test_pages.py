@@ -18,7 +18,6 @@ import sqlalchemy as sa
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.web.pages import STORE_QUESTIONS
-from server.web.static import StaticFiles, takes_gzip
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -78,15 +77,6 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
         _, headers, packed = await get(host, file, Accept_Encoding="br, gzip")
         if "Content-Encoding" in headers:
             assert gzip.decompress(packed) == whole
-
-
-async def test_every_module_that_a_file_imports_is_there() -> None:
-    files = StaticFiles()
-    page = files.page("", "").body.decode()
-    preloaded = re.findall(r'modulepreload" href="/web/([^"]+)"', page)
-    assert f"{files.digest}/js/main.js" in preloaded
-    for name in preloaded:
-        assert files.file(name, "") is not None
 
 
 @pytest.mark.parametrize(
@@ -218,15 +208,19 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
 async def test_the_map_and_what_the_server_is(host: Host) -> None:
     about = await ask(host, "about")
     assert "world" in about["maps"]
-    assert about["anyone"] is False
+    assert (about["anyone"], about["guests"]) == (False, False)
     world = await ask(host, "map/world")
     assert world["wraps"] is True
     assert len(world["continents"]) == 6
 
 
-def test_gzip_is_given_to_whom_takes_it() -> None:
-    assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
-    assert takes_gzip("GZIP")
-    assert not takes_gzip("")
-    assert not takes_gzip("gzip;q=0")
-    assert not takes_gzip("br")
+async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Host) -> None:
+    assert await get_plain(host, "/readyz") == (200, "ready\n")
+    assert await host.drain(0) == 0
+    assert await get_plain(host, "/readyz") == (503, "draining\n")
+    assert await get_plain(host, "/healthz") == (200, "ok\n")
+
+
+async def get_plain(host: Host, path: str) -> tuple[int, str]:
+    status, _, body = await get(host, path)
+    return status, body.decode()

@@ -1,0 +1,51 @@
+"""The page's files: what is there, what is not, and in which form they are given."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.web.static import WEB, StaticFiles, takes_gzip
+
+
+@pytest.fixture(scope="module")
+def files() -> StaticFiles:
+    return StaticFiles()
+
+
+def test_every_module_that_a_file_imports_is_there(files: StaticFiles) -> None:
+    page = files.page("", "").body.decode()
+    preloaded = re.findall(r'modulepreload" href="/web/([^"]+)"', page)
+    assert f"{files.digest}/js/main.js" in preloaded
+    for name in preloaded:
+        assert files.file(name, "") is not None
+
+
+def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
+    for path in WEB.rglob("*.js"):
+        name = f"{files.digest}/{path.relative_to(WEB).as_posix()}"
+        plain, packed = files.file(name, ""), files.file(name, "gzip")
+        assert plain is not None
+        assert packed is not None
+        assert plain.body == path.read_bytes()
+        if "Content-Encoding" in packed.headers:
+            assert gzip.decompress(packed.body) == plain.body
+
+
+@given(st.text(st.sampled_from("./%\\abjsm"), max_size=30))
+def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
+    inside = path in {file.relative_to(WEB).as_posix() for file in WEB.rglob("*")}
+    assert (files.file(f"{files.digest}/{path}", "") is not None) <= inside
+    assert files.file(path, "") is None, "the digest is needed"
+
+
+def test_gzip_is_given_to_whom_takes_it() -> None:
+    assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
+    assert takes_gzip("GZIP")
+    assert not takes_gzip("")
+    assert not takes_gzip("gzip;q=0")
+    assert not takes_gzip("br")
