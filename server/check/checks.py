@@ -43,7 +43,7 @@ RUSH_SECONDS, RUSH = 1.0, 8
 
 @dataclass(frozen=True)
 class Exam:
-    """What all checks share."""
+    """The bot under test and the limits that all checks share."""
 
     stage: Stage
     tiny: TimeControl
@@ -285,7 +285,8 @@ async def shut_down(exam: Exam) -> None:
 def schedule(exam: Exam) -> Iterator[tuple[str, str, Check | None]]:
     """The checks in order, as name, what is asked, and the check: None where it is not for this bot.
 
-    Handshake first: what follows depends on what the bot says it plays. Those that cost its connection last.
+    The handshake is first, because what follows depends on what the bot says that it plays. The checks that
+    cost the bot its connection are last.
     """
     yield "handshake", _asked(handshake), handshake
     for game in exam.games:

@@ -167,7 +167,7 @@ class Scene:
         await self.end()
 
     async def end(self, **unknown: object) -> None:
-        """Say how it ended: by the rules, or the script resigns."""
+        """Say how the match ended: by the rules, or because the script resigns."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason.named(outcome.reason.value)

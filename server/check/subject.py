@@ -15,7 +15,7 @@ import anyio.abc
 from server.processes import supervisor
 
 STOP_SECONDS = 2.0
-"""From asking it to end to killing it."""
+"""How long a bot that is asked to end may take before it is killed."""
 LAST_LINES = 12
 """Lines that the bot printed last that are kept."""
 LINE_LENGTH = 300

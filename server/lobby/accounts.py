@@ -40,7 +40,9 @@ class Accounts:
         engine: Engine | None = None,
         failed_logins: FailedLogins | None = None,
     ) -> None:
-        """anyone  a name that has no token needs none
+        """Know names by these means.
+
+        anyone  a name that has no token needs none
         guests  a guest's name needs no token; what guests may do, `server.lobby.matchmaking.guests` says
         engine  the store that has the tokens; None for those that this object issues alone
         """
@@ -63,7 +65,7 @@ class Accounts:
     async def check(self, name: str, token: str, address: str = "") -> Role:
         """The role that the token opens the name in. Raises Refused.
 
-        Wrong tokens count against `address`. While the store does not answer there is no room for anybody.
+        Wrong tokens count against `address`. While the store does not answer nobody is let in.
         """
         if not tokens.is_name(name):
             raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
@@ -77,8 +79,8 @@ class Accounts:
             # The log gets one line and no stack, for everybody who tries meanwhile adds another.
             log.error("the store does not answer: %s", complaint, extra={"bot": name})  # noqa: TRY400
             raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
-        # While the store was asked, others from there may have guessed: without this look, any number
-        # of connections at once could try a token each.
+        # While the store was asked, others at that address may have tried tokens: without this look, any
+        # number of connections could each try one at the same time.
         self._check_address(address)
         if known is None and not why:
             if (self._anyone and not token) or self.lets_in_as_guest(name, token):

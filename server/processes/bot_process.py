@@ -24,14 +24,14 @@ from server.processes import supervisor
 TAIL_LINES = 20
 """Lines that a bot printed last that are kept."""
 LINE_LENGTH = 500
-"""Bytes of each line that a bot prints that are kept; the last lines are kept whole up to this."""
+"""Bytes that are kept of each of those lines."""
 TOLD_RESIGNATIONS = 3
 """Resignations of a bot with which its output is shown; of later ones only the result is told."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for a bot, and how often to start it again. Seconds."""
+    """How long to wait for a bot, in seconds, and how often to start it again."""
 
     start: float = 60
     """How long the process may take to connect; one that takes longer hangs."""
@@ -42,11 +42,11 @@ class Patience:
     silent_matches: int = 2
     """After so many matches in a row lost by its time and without a move it hangs."""
     backoff: float = 0.25
-    """The pause before the first restart in a row; it doubles for each further one ..."""
+    """The pause before the first restart in a row; it doubles for each further one."""
     backoff_limit: float = 5
-    """... up to this."""
+    """The longest pause before a restart."""
     stop: float = 2
-    """From asking it to end to killing it."""
+    """How long a bot that is asked to end may take before it is killed."""
 
 
 class Reception(Protocol):

@@ -5,8 +5,8 @@ python supervisor.py COMMAND [ARGUMENT ...]
 The supervisor's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
 because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
 process of its group are killed. SIGTERM and SIGINT are handed on to the group. The exit code is the command's, or
-128 and the signal's number; 2 when it cannot be started. A program of its own that imports little: every
-bot has one beside it.
+128 and the signal's number; 2 when it cannot be started. The supervisor is a program of its
+own that imports little, because every bot has one beside it.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from types import FrameType
 
 CANNOT_START = 2
 NICENESS = 5
-"""Added to the command's: who keeps the clocks goes first when all want the cores."""
+"""Added to the niceness of the command: the server that keeps the clocks goes first when all want the cores."""
 
 
 def main(command: list[str]) -> int:
     """Run `command` to its end, or kill it when standard input closes. The exit code."""
-    # Ctrl-C is for the starter, which then ends its commands in good order. Not a session of its own: Linux
-    # divides the cores between sessions first, and four thinking bots would then hold up a fifth, and the
+    # Ctrl-C is for the starter, which then ends its commands in good order. The group is no session of its
+    # own: Linux divides the cores between sessions first, and four thinking bots would then hold up a fifth, and the
     # server that keeps the clocks, for a tenth of a second now and then.
     os.setpgid(0, 0)
     os.nice(NICENESS)
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
-    # Before the command starts, so that its end cannot be missed. A handler, unlike SIG_IGN, is not inherited.
+    # The handler is set before the command starts, whose end could be missed otherwise. The command does not
+    # inherit a handler, as it would SIG_IGN.
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
     try:
         child = os.posix_spawnp(

@@ -104,7 +104,7 @@ class MatchLogs:
 
 
 def _credentials(request: Request) -> tuple[str, str]:
-    """Name and token of a request; empty where it gives none that can be read."""
+    """The name and the token of a request, both empty where it has none that can be read."""
     given = request.headers.get_all("Authorization")
     scheme, _, coded = (given[0] if given else "").partition(" ")
     if scheme.lower() != "basic":

@@ -42,7 +42,7 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 KEPT_SECONDS = 1.0
 """How long an answer from the store is given again."""
 KEPT = 64
-"""How many such answers are kept."""
+"""How many answers from the store are kept."""
 STORE_QUESTIONS = 4
 """How many questions go to the store at the same time."""
 PATIENCE_SECONDS = 10.0
@@ -53,9 +53,9 @@ PARAMETERS = {
     "table": {"event"},
     "bot": set[str](),
 }
-"""What may follow the `?` of each question."""
+"""The parameters that may follow the `?` of each question."""
 LONGEST = 2048
-"""Characters of a path and its query."""
+"""The most characters that a path and its query may have together."""
 
 _WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
@@ -80,7 +80,9 @@ class Pages:
         guests: bool,
         draining: Callable[[], bool],
     ) -> None:
-        """program   the server's name and version
+        """Answer from these sources.
+
+        program   the server's name and version
         anyone    whether names need no token
         guests    whether people without a token may play the house bots
         draining  says whether the server is about to stop
@@ -118,7 +120,7 @@ class Pages:
             return self._files.file(path.removeprefix("/web/"), accepts)
         if path.startswith("/api/log/"):
             match = unquote(path.removeprefix("/api/log/"))
-            # Never kept: it is for whoever shows the token.
+            # The answer is never kept, for only whoever shows the token may have it.
             return await self._timed(path, lambda: self._logs.answer(match, request, address))
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), request.path)
@@ -183,7 +185,7 @@ class Pages:
         return await self._timed(f"/api/{path}", answer)
 
     async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
-        """An answer from the store, which must not take long."""
+        """An answer from the store, or that the store is busy or away where it takes too long or fails."""
         try:
             with anyio.fail_after(PATIENCE_SECONDS):
                 async with self._turns:

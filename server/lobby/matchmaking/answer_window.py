@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-ANSWER = 2_000_000_000
+ANSWER_NS = 2_000_000_000
 """How long a challenged bot is left to answer."""
-AGAIN = 20_000_000_000
+AGAIN_NS = 20_000_000_000
 """From the beginning of a bot's time to answer to the next, whoever challenges it."""
 
 
@@ -22,13 +22,13 @@ class AnswerWindow:
 
     def ask(self, name: str, now: int) -> None:
         """Begin the time of a bot that has a challenge before it, and could take one match more."""
-        if now >= self._since.get(name, now - AGAIN) + AGAIN:
+        if now >= self._since.get(name, now - AGAIN_NS) + AGAIN_NS:
             self._since[name] = now
 
     def holds(self, name: str, now: int) -> bool:
         """Whether the bot is being left to answer."""
         since = self._since.get(name)
-        return since is not None and now < since + ANSWER
+        return since is not None and now < since + ANSWER_NS
 
     def forget(self, name: str) -> None:
         """Forget a bot that has left."""
@@ -36,4 +36,6 @@ class AnswerWindow:
 
     def next_end(self, now: int) -> int | None:
         """When the first of the times ends that have not ended at `now`; None where there is none."""
-        return min((since + ANSWER for since in self._since.values() if now < since + ANSWER), default=None)
+        return min(
+            (since + ANSWER_NS for since in self._since.values() if now < since + ANSWER_NS), default=None
+        )

@@ -71,7 +71,9 @@ class Arranger:
         offer: Offer | None = None,
         concurrency: int = 1,
     ) -> None:
-        """start        begins a match
+        """Arrange matches among the bots of `lobby`, within `limits`.
+
+        start        begins a match
         playing      says how many of the matches that were begun are not over
         rating       says what a bot is rated in a game, both by name
         offer        what the matchmaker gives to whoever waits; None where bots play only by challenge
@@ -91,8 +93,6 @@ class Arranger:
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
         self._guests = TokenBucket(guests.PER_SECOND, guests.BURST, monotonic_ns())
 
-    # what the matchmaker may begin
-
     @property
     def draining(self) -> bool:
         """Whether no new match is begun because the server is about to stop."""
@@ -107,8 +107,6 @@ class Arranger:
         self._offer = offer
         self._concurrency = concurrency
         self._lobby.stir()
-
-    # what happens to bots
 
     def came(self, member: Member, *, fresh: bool) -> None:
         """Tell a bot that has connected who challenges it; one that comes anew is suspended no more."""
@@ -147,8 +145,6 @@ class Arranger:
                 member.change()
             if why:
                 log.warning("suspended: %s", why, extra={"bot": name})
-
-    # challenges
 
     def listed(self) -> list[Challenged]:
         """The open challenges as a listing shows them, oldest first."""
@@ -244,8 +240,6 @@ class Arranger:
             if member is not None:
                 member.tell(told)
         self._lobby.stir()
-
-    # the loop
 
     async def run(self) -> None:
         """Match whoever waits, and close challenges whose time is up, until cancelled."""

@@ -1,6 +1,6 @@
 """Guests: who has no token may play the server's own bots, without a rating and within limits. Pure.
 
-So a stranger is playing after two clicks, and nobody who connected a bot of their own is bothered.
+A stranger can thus play after two clicks, and nobody who connected a bot of their own is bothered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"guest-[0-9]{1,6}")
 
 
 def is_guest(name: str) -> bool:
-    """Whether a name is one that guests use. There are not many: each leaves a line in the store."""
+    """Whether a name is one that guests use. Such names are few, because each leaves a line in the store."""
     return _NAME.fullmatch(name) is not None
 
 

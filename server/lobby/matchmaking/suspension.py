@@ -11,9 +11,9 @@ FAILURES = 3
 EARLY_PLIES = 6
 """A bot that resigns before this ply has not played: as a rule it raised, and would do so in every match."""
 FIRST_SECONDS = 30
-"""How long the first suspension lasts; each further one in a row lasts twice as long as the one before ..."""
+"""How long the first suspension lasts; each further one in a row lasts twice as long as the one before."""
 LONGEST_SECONDS = 1800
-"""... up to this."""
+"""How long a suspension lasts at the most."""
 
 
 @dataclass

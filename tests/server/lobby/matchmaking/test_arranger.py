@@ -137,7 +137,7 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
 async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_window, "ANSWER", answer_window.ANSWER // 10)
+    monkeypatch.setattr(answer_window, "ANSWER_NS", answer_window.ANSWER_NS // 10)
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
         await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))
         await anna.hear(Challenged)

@@ -134,7 +134,7 @@ def test_who_is_kept_waits_when_the_time_is_over(kept: str) -> None:
     scene.enter("anna")
     scene.happen("fail" if kept == "suspension" else "ask", "anna", 0)
     assert scene.look() == []
-    scene.now += FIRST_SECONDS if kept == "suspension" else answer_window.ANSWER // SECOND
+    scene.now += FIRST_SECONDS if kept == "suspension" else answer_window.ANSWER_NS // SECOND
     assert scene.look() == ["anna"]
     assert scene.lobby.member("anna").suspended == ""
 
