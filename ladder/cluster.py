@@ -19,11 +19,11 @@ import anyio
 import anyio.abc
 import msgspec
 
+from ladder.bots import BotRefused
 from ladder.cluster_worker import PairDone, PairJob, play_pair
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused
-from ladder.match_host import MatchHost
-from ladder.runner import EventTerms, longest_seconds
+from ladder.event_terms import EventTerms, longest_seconds
+from ladder.plan import BotPlan
+from ladder.runner import MatchHost
 from ladder.schedule import Schedule
 from match.replay import verify
 from match.terms import Terms

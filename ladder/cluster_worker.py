@@ -14,10 +14,12 @@ from threading import Lock
 
 import anyio
 
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused, open_fleet
+from ladder.bots import BotRefused
+from ladder.event_terms import EventTerms
+from ladder.fleet import open_fleet
 from ladder.openings import ListedOpenings
-from ladder.runner import EventTerms, Runner
+from ladder.plan import BotPlan
+from ladder.runner import Runner
 from match.terms import Terms
 from protocol.record import Record, to_line
 from rating.pairing import Pairing

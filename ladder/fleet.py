@@ -13,13 +13,10 @@ from pathlib import Path
 
 import anyio
 
-from ladder.file import BotPlan
-from ladder.match_host import MatchHost
+from ladder.bots import BotRefused
+from ladder.plan import BotPlan
+from server.host import Host
 from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
-
-
-class BotRefused(Exception):
-    """A bot was started wrongly (an unknown engine, no such file): its own line says how."""
 
 
 class Fleet:
@@ -94,7 +91,7 @@ class Fleet:
 
 @asynccontextmanager
 async def open_fleet(
-    host: MatchHost,
+    host: Host,
     bots: Sequence[BotPlan],
     *,
     twins: int = 1,

@@ -9,7 +9,7 @@ from html import escape
 from games.catalogue import make_game
 from games.core import GameError
 from ladder.event import Ladder
-from ladder.reports.tables import in_words
+from ladder.reports.match_line import in_words
 from protocol.record import Record, RecordedMove
 from rating.breakdown import Breakdown, Part, breakdown
 from rating.standings import Row, is_void, losers, table

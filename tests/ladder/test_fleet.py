@@ -5,8 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused, Fleet, command, open_fleet
+from ladder.bots import BotRefused
+from ladder.fleet import Fleet, command, open_fleet
+from ladder.plan import BotPlan
 from server.host import Host
 from server.processes.bot_process import TAIL_LINES, Patience
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of

@@ -2,7 +2,7 @@ from html.parser import HTMLParser
 from uuid import UUID
 
 from ladder.event import Ladder
-from ladder.file import LadderPlan, engine_bot, unique_bots
+from ladder.plan import LadderPlan, engine_bot, unique_bots
 from ladder.reports.page import page, surprises
 from protocol.codes import EndReason
 from rating.pairing import round_robin

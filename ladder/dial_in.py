@@ -1,7 +1,7 @@
 """The bots of an event that dial in by themselves, from other machines or containers.
 
-The same face as `ladder.fleet.Fleet` has for the runner; but nothing is started here and nothing can be
-started again, so a bot that stays away, or answers nothing, is lost once its time is up.
+The runner uses them as it uses `ladder.fleet.Fleet` (ladder.bots.Bots). Nothing is started here and nothing
+can be started again, so a bot that stays away, or answers nothing, is lost once its time is up.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ import anyio
 from server.host import Host
 
 
-class TooFew(Exception):
+class TooFewBots(Exception):
     """Not enough bots came: one line that says who did."""
 
 
 @dataclass(frozen=True)
 class DialIn:
-    """Where bots dial in, and who is waited for. Seconds."""
+    """Where bots dial in, and how long they are waited for. Times are in seconds."""
 
     host: str
     port: int
     bots: int
-    """At least so many must come."""
+    """How many must come at least."""
     wait: float = 60
-    """How long they may take."""
+    """How long these may take to come."""
     settle: float = 5
-    """Once they are there: the ladder begins when nobody new has come for so long."""
+    """The ladder begins when enough bots are there and nobody new has come for so long."""
     away: float = 30
     """A bot that is away for longer, once the ladder has begun, is lost."""
     silent_matches: int = 2
-    """Matches in a row that a bot lost by its time, without a move; then it is lost."""
+    """A bot that loses so many matches in a row on time, without a move, is lost."""
 
 
 @dataclass
-class Visitor:
-    """What is known of a bot that came."""
+class DialInBot:
+    """What is known of one bot that came."""
 
     away_since: float | None = None
     silent: int = 0
@@ -48,13 +48,13 @@ class Visitor:
 
 
 @dataclass
-class Visitors:
-    """The bots that came, by name. Made by `gather`."""
+class DialInBots:
+    """All bots that came, by name. Made by `gather`."""
 
     _host: Host
     _game: str
-    _terms: DialIn
-    _bots: dict[str, Visitor] = field(default_factory=dict)
+    _dial_in: DialIn
+    _bots: dict[str, DialInBot] = field(default_factory=dict)
     _event: anyio.Event = field(default_factory=anyio.Event)
 
     @property
@@ -64,10 +64,10 @@ class Visitors:
 
     def take(self, bot: str) -> str | None:
         """The bot, now taken, if it is connected and free; else None."""
-        visitor = self._bots[bot]
-        if visitor.playing or visitor.lost or visitor.away_since is not None:
+        known = self._bots[bot]
+        if known.playing or known.lost or known.away_since is not None:
             return None
-        visitor.playing = True
+        known.playing = True
         return bot
 
     def release(self, name: str) -> None:
@@ -80,14 +80,14 @@ class Visitors:
         name: str,
         *,
         answered: bool | None,
-        resigned: bool = False,  # noqa: ARG002 - its output is at its owner's
+        resigned: bool = False,  # noqa: ARG002  what it printed is at its owner's
     ) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self.release(name)
-        visitor = self._bots[bot]
+        known = self._bots[bot]
         if answered is not None:
-            visitor.silent = 0 if answered else visitor.silent + 1
-        visitor.lost = visitor.lost or visitor.silent >= self._terms.silent_matches
+            known.silent = 0 if answered else known.silent + 1
+        known.lost = known.lost or known.silent >= self._dial_in.silent_matches
         self._stir()
 
     def lost(self, bot: str) -> bool:
@@ -119,46 +119,46 @@ class Visitors:
         while True:
             here = _here(self._host, self._game)
             now = anyio.current_time()
-            for name, visitor in self._bots.items():
+            for name, known in self._bots.items():
                 if name in here:
-                    visitor.away_since = None
-                elif visitor.away_since is None:
-                    visitor.away_since = now
-                elif now - visitor.away_since > self._terms.away:
-                    visitor.lost = True
+                    known.away_since = None
+                elif known.away_since is None:
+                    known.away_since = now
+                elif now - known.away_since > self._dial_in.away:
+                    known.lost = True
             self._stir()
             # Nobody is told when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
                 await self._host.lobby.wait_change()
 
 
-async def gather(host: Host, game: str, terms: DialIn, names: Sequence[str] = ()) -> Visitors:
-    """Wait for bots that play the game; with `names`, for just these. Raises TooFew."""
+async def gather(host: Host, game: str, dial_in: DialIn, names: Sequence[str] = ()) -> DialInBots:
+    """Wait for bots that play the game; with `names`, for just these. Raises TooFewBots."""
     if names:
-        with anyio.move_on_after(terms.wait):
+        with anyio.move_on_after(dial_in.wait):
             while missing := set(names) - _here(host, game):
                 await host.lobby.wait_change()
         if missing:
-            raise TooFew(
-                f"of the event's bots {', '.join(sorted(missing))} did not come within {terms.wait:g} s"
+            raise TooFewBots(
+                f"of the event's bots {', '.join(sorted(missing))} did not come within {dial_in.wait:g} s"
             )
-        return Visitors(host, game, terms, {name: Visitor() for name in names})
-    with anyio.move_on_after(terms.wait):
-        while len(_here(host, game)) < terms.bots:
+        return DialInBots(host, game, dial_in, {name: DialInBot() for name in names})
+    with anyio.move_on_after(dial_in.wait):
+        while len(_here(host, game)) < dial_in.bots:
             await host.lobby.wait_change()
     here = _here(host, game)
-    if len(here) < terms.bots:
+    if len(here) < dial_in.bots:
         came = ", ".join(sorted(here)) or "none"
-        raise TooFew(f"{len(here)} of {terms.bots} bots came within {terms.wait:g} s: {came}")
-    with anyio.move_on_after(terms.wait):
-        while await _somebody_new(host, game, here, terms.settle):
+        raise TooFewBots(f"{len(here)} of {dial_in.bots} bots came within {dial_in.wait:g} s: {came}")
+    with anyio.move_on_after(dial_in.wait):
+        while await _somebody_new(host, game, here, dial_in.settle):
             here |= _here(host, game)
-    return Visitors(host, game, terms, {name: Visitor() for name in here})
+    return DialInBots(host, game, dial_in, {name: DialInBot() for name in here})
 
 
-async def _somebody_new(host: Host, game: str, known: set[str], seconds: float) -> bool:
+async def _somebody_new(host: Host, game: str, before: set[str], seconds: float) -> bool:
     with anyio.move_on_after(seconds):
-        while _here(host, game) <= known:
+        while _here(host, game) <= before:
             await host.lobby.wait_change()
         return True
     return False
