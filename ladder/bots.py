@@ -25,7 +25,7 @@ class Bots(Protocol):
         """Whether the bot will never play again."""
 
     async def changed(self) -> None:
-        """Wait until somebody has become free, come up, or been lost."""
+        """Wait until a bot has become free, come up, come back, or been lost."""
 
     def check(self) -> None:
         """Raises BotRefused when a bot was started wrongly: then a ladder makes no sense."""

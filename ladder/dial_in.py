@@ -95,7 +95,7 @@ class DialInBots:
         return self._bots[bot].lost
 
     async def changed(self) -> None:
-        """Wait until somebody has become free, come back, or been lost."""
+        """Wait until a bot has become free, come back, or been lost."""
         await self._event.wait()
 
     def check(self) -> None:
@@ -107,7 +107,7 @@ class DialInBots:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """See who leaves and who comes back, for as long as the block lasts."""
+        """Note which bots leave and which come back, for as long as the block lasts."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch)
             try:

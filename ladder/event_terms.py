@@ -35,10 +35,13 @@ class EventTerms:
     weights: Mapping[str, int] = field(default_factory=dict)
     """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
     slack_seconds: float = 60
-    """Beyond what a match may last by its clocks, before the host is believed to have failed."""
+    """How much longer than its clocks allow a match may last before the host is believed to have failed."""
 
     def of_match(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> Terms:
-        """A match of the event, between bots that are connected under these names."""
+        """The terms of one match, between bots that are connected under these names.
+
+        weight   threads that the match's bots declare, the greater number of the two
+        """
         return Terms(
             match=match,
             event=self.event,

@@ -62,11 +62,11 @@ class Fleet:
         return all(process.state is State.LOST for process in self._processes[bot])
 
     async def changed(self) -> None:
-        """Wait until somebody has become free, come up, or been lost."""
+        """Wait until a bot has become free, come up, or been lost."""
         await self._event.wait()
 
     def stir(self) -> None:
-        """Wake who waits for a change."""
+        """Wake whoever waits in `changed`."""
         self._event.set()
         self._event = anyio.Event()
 

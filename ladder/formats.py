@@ -15,7 +15,7 @@ from typing import Protocol
 from rating.pairing import Pair, check, everybody, shuffled
 
 TIE_BREAKS = 4
-"""Pairs more that a drawn encounter of a knockout gets, one by one; then the better seed goes on."""
+"""How many pairs more a drawn encounter of a knockout gets, one by one; after them the better seed goes on."""
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout")
 
@@ -25,10 +25,10 @@ class Format(Protocol):
 
     @property
     def matches(self) -> int | None:
-        """How many are to be played in all, as far as that is known; None where there is no end."""
+        """How many matches are to be played in all, as far as that is known; None where there is no end."""
 
     def more(self, *, dry: bool) -> list[Pair]:
-        """Pairs that were not given before and can be played now. `dry`: two bots have none left."""
+        """Pairs that were not given before and can be played now. `dry`: some two bots have no match left."""
 
     def ended(self, pair: Pair, first: float, second: float) -> None:
         """Both matches of a pair are over, and gave its two bots so many points."""
@@ -191,7 +191,7 @@ class Knockout:
 
     @property
     def _stride(self) -> int:
-        """Numbers of pairs that belong to one encounter."""
+        """How many numbers of pairs belong to one encounter."""
         return self.rounds * self.starts + TIE_BREAKS
 
     def more(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given when its bots are known

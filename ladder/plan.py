@@ -40,7 +40,7 @@ class BotPlan:
     command: tuple[str, ...] = ()
     """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
     threads: int = 1
-    """How many it searches with; fewer matches are then played at once."""
+    """How many threads it searches with; with more than one, fewer matches are played at once."""
 
     @property
     def what(self) -> str:
@@ -61,9 +61,9 @@ class LadderPlan:
     format: str = "round-robin"
     """One of ladder.formats.FORMATS."""
     rounds: int | None = 2
-    """None: without end, until `seconds` are over."""
+    """How many pairs every two bots play on each map; None: without end, until `seconds` are over."""
     seconds: float = math.inf
-    """No match begins after so many."""
+    """For how many seconds matches may begin."""
     openings: int | Path = 0
     """Random plies before the bots begin, or a file with a list."""
     adjudication: Adjudication | None = None

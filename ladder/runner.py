@@ -80,7 +80,7 @@ class Runner:
             nullcontext()
         ),
     ) -> None:
-        """concurrency   what matches in play may weigh together; one may always be in play
+        """concurrency   threads that the matches in play may weigh together; one may always be in play
         played        told of each match at its end, once
         again         told of each void match that is to be played again
         seconds_left  no match begins when there are none left
@@ -123,7 +123,7 @@ class Runner:
             raise refused
 
     async def _start(self, schedule: Matches, tasks: anyio.abc.TaskGroup) -> bool:
-        """Start what can start, at most one match of each two bots: whether there was any."""
+        """Start the matches that can start, at most one of each two bots. Returns whether there was any."""
         busy: set[str] = set()
         started = False
         for pairing in schedule.heads():
@@ -154,7 +154,7 @@ class Runner:
         return started
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """A process of each bot, or None, and who has none joins the busy."""
+        """The name of a free process of each bot; None where one has none, and that bot joins `busy`."""
         names: list[str] = []
         for bot in bots:
             name = self._bots.take(bot)

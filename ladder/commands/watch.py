@@ -21,10 +21,10 @@ from server.store.database import StoreError, open_store
 from server.store.ladders import StoredLadder, changes, read
 
 LOOK_SECONDS = 1.0
-"""From one look at the store to the next."""
+"""How long to wait from one look at the store to the next."""
 
 OVERLAP_SECONDS = 10
-"""From the stamp of a match to its being in the store for others to see, at the most."""
+"""How long a match may take from its time stamp to being in the store for others to see."""
 
 
 def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float = math.inf) -> None:
@@ -54,7 +54,7 @@ async def _watch(url: str, event: str | None, seconds: float) -> StoredLadder:
             number = _tell(replace(kept, plan=new.plan, done=new.ended), number)
             seen.update(new.ended)
             latest, over = new.latest, new.over
-        # Once more as a whole: the order and the end of the store are what counts.
+        # The ladder is read once more as a whole: the order and the end that the store has are what counts.
         return await read(engine, kept.event) or kept
 
 
@@ -67,7 +67,7 @@ def _tell(kept: StoredLadder, number: int) -> int:
 
 
 def earlier(time: str, seconds: float) -> str:
-    """A time that many seconds before, as the store writes times."""
+    """The time so many seconds before another, both as the store writes times."""
     return database.written(datetime.fromisoformat(time) - timedelta(seconds=seconds))
 
 
@@ -89,5 +89,5 @@ def records_of(kept: StoredLadder) -> list[Record]:
 
 
 def bots_of(kept: StoredLadder) -> list[str]:
-    """Who plays."""
+    """The names of the bots that play."""
     return list(kept.plan["bots"])

@@ -16,7 +16,7 @@ NARROWEST = 78
 """Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""
 
 WIDE = 200
-"""Columns, where there is no terminal to fit into."""
+"""Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
 
 _FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 

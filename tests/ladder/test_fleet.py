@@ -51,7 +51,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
             host, [bot("a", mode)], twins=2, folder=ROOT, patience=patience, notice=pytest.fail
         ) as fleet:
             await fleet.settle()
-            assert len(processes_of(mark)) >= 4  # two leashes, two bots, and what they started
+            assert len(processes_of(mark)) >= 4  # two supervisors, two bots, and what they started
             raise RuntimeError("the program fails")
     assert all_gone(mark, seconds=0.5)
 
