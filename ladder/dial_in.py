@@ -41,10 +41,38 @@ class DialIn:
 class DialInBot:
     """What is known of one bot that came."""
 
-    away_since: float | None = None
-    silent: int = 0
     lost: bool = False
+    """Whether it will never play again."""
     playing: bool = False
+    _away_since: float | None = None
+    _silent: int = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether it is connected and could begin a match."""
+        return not (self.playing or self.lost or self._away_since is not None)
+
+    def take(self) -> None:
+        """Let it play."""
+        self.playing = True
+
+    def release(self) -> None:
+        """Let it play no more."""
+        self.playing = False
+
+    def note_match(self, most: int, *, answered: bool) -> None:
+        """Note whether it made a move in its last match; with `most` silent ones in a row it is lost."""
+        self._silent = 0 if answered else self._silent + 1
+        self.lost = self.lost or self._silent >= most
+
+    def note_presence(self, now: float, most: float, *, here: bool) -> None:
+        """Note whether it is connected at `now`; away for more than `most` seconds it is lost."""
+        if here:
+            self._away_since = None
+        elif self._away_since is None:
+            self._away_since = now
+        else:
+            self.lost = self.lost or now - self._away_since > most
 
 
 @dataclass
@@ -65,14 +93,14 @@ class DialInBots:
     def take(self, bot: str) -> str | None:
         """The bot, now taken, if it is connected and free; else None."""
         known = self._bots[bot]
-        if known.playing or known.lost or known.away_since is not None:
+        if not known.free:
             return None
-        known.playing = True
+        known.take()
         return bot
 
     def release(self, name: str) -> None:
         """Give back a bot that was taken and not used."""
-        self._bots[name].playing = False
+        self._bots[name].release()
 
     def give_back(
         self,
@@ -84,10 +112,8 @@ class DialInBots:
     ) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self.release(name)
-        known = self._bots[bot]
         if answered is not None:
-            known.silent = 0 if answered else known.silent + 1
-        known.lost = known.lost or known.silent >= self._dial_in.silent_matches
+            self._bots[bot].note_match(self._dial_in.silent_matches, answered=answered)
         self._stir()
 
     def lost(self, bot: str) -> bool:
@@ -120,12 +146,7 @@ class DialInBots:
             here = _here(self._host, self._game)
             now = anyio.current_time()
             for name, known in self._bots.items():
-                if name in here:
-                    known.away_since = None
-                elif known.away_since is None:
-                    known.away_since = now
-                elif now - known.away_since > self._dial_in.away:
-                    known.lost = True
+                known.note_presence(now, self._dial_in.away, here=name in here)
             self._stir()
             # Nobody is told when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):

@@ -8,7 +8,7 @@ whom in the next one depends on all results of this one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -148,6 +148,17 @@ class _Node:
     to_play: int = 0
     given: int = 0
 
+    def give(self) -> None:
+        """Count a pair that is given out."""
+        self.given += 1
+        self.to_play += 1
+
+    def count(self, points: Mapping[str, float]) -> None:
+        """Count a pair that is over."""
+        for bot, more in points.items():
+            self.points[bot] += more
+        self.to_play -= 1
+
 
 @dataclass
 class Knockout:
@@ -212,15 +223,12 @@ class Knockout:
             raise ValueError(f"encounter {index} has no bots yet")
         number = index * self._stride + node.given
         pair = Pair(number, node.given // self.starts, node.given % self.starts, first, second)
-        node.given += 1
-        node.to_play += 1
+        node.give()
         return pair
 
     def ended(self, pair: Pair, first: float, second: float) -> None:
         node = self._nodes[pair.number // self._stride]
-        node.points[pair.first] += first
-        node.points[pair.second] += second
-        node.to_play -= 1
+        node.count({pair.first: first, pair.second: second})
         if node.to_play or (self._tied(node) and node.given < self._stride):
             return
         winner = min((pair.first, pair.second), key=lambda bot: (-node.points[bot], self._seed[bot]))
