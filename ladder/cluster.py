@@ -47,16 +47,16 @@ class ClusterLost(Exception):
 
 
 @asynccontextmanager
-async def open_cluster(address: str, patience: float) -> AsyncIterator[Client]:
+async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
     """A connection to the scheduler at `address`, for as long as the block lasts. Raises ClusterLost.
 
-    patience   seconds that the scheduler may take to answer
+    seconds   how long the scheduler may take to answer
     """
     try:
         from distributed import Client  # noqa: PLC0415  an extra, and slow to import
     except ImportError:
         raise ClusterLost("--cluster: install the extra: pip install 'riskless-arena[cluster]'") from None
-    client = Client(address, asynchronous=True, set_as_default=False, timeout=patience)
+    client = Client(address, asynchronous=True, set_as_default=False, timeout=seconds)
     try:
         try:
             await client
@@ -91,7 +91,7 @@ class ClusterRunner:
     ) -> None:
         """concurrency   pairs at once; 0: one for each thread of the workers
         folder         where the bots' files are; None: here
-        wait           seconds that the cluster may be without any worker
+        wait           how many seconds the cluster may be without any worker
 
         The other arguments are those of ladder.runner.Runner.
         """

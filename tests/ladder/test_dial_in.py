@@ -4,8 +4,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ladder.dial_in import DialIn, DialInBots, TooFewBots, gather
+from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, gather
 from protocol.messages import Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
@@ -109,3 +111,29 @@ async def test_a_bot_that_comes_back_in_time_plays_on(host: Host) -> None:
                 with anyio.fail_after(10):
                     while bots.take("b") is None:
                         await bots.changed()
+
+
+@given(st.lists(st.booleans()), st.integers(1, 4))
+def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool], most: int) -> None:
+    known = DialInBot()
+    for each in answered:
+        known.note_match(most, answered=each)
+    marks = "".join("x" if each else "s" for each in answered)
+    assert known.lost == ("s" * most in marks)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans())), st.integers(1, 8))
+def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
+    looks: list[tuple[int, bool]], most: int
+) -> None:
+    known, now, away = DialInBot(), 0, 0
+    before: bool | None = None
+    expected = False
+    for seconds, here in looks:
+        now += seconds
+        away = away + seconds if before is False and not here else 0
+        expected = expected or away > most
+        known.note_presence(now, most, here=here)
+        before = here
+        assert known.lost == expected
+        assert known.free == (here and not expected)

@@ -19,9 +19,10 @@ from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
-from rating.pairing import Pairing, round_robin
+from rating.pairing import Pairing
 from rating.standings import losers
 from server.host import Host
+from tests.ladder.pairs import round_robin
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 

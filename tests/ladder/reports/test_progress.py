@@ -7,8 +7,8 @@ from ladder.event import Ladder
 from ladder.plan import LadderPlan, engine_bot
 from ladder.reports.progress import watching
 from protocol.codes import EndReason
-from rating.pairing import round_robin
 from rating.standings import table
+from tests.ladder.pairs import round_robin
 from tests.ladder.reports.test_match_line import record
 from tests.server.matches import game_of
 
