@@ -25,6 +25,8 @@ NARROW = 190
 """Pixels below which a box has no room for a sentence."""
 LETTER = 6.6
 """Pixels of a letter of small print, on the average of the fonts that browsers have."""
+LINE = 15
+"""Pixels from one line of small print to the next."""
 HEAD = 84
 """Pixels for the title of a folder with floors of its own."""
 HUES = (212, 18, 140, 282, 46, 330, 178, 96, 250, 0)
@@ -323,8 +325,9 @@ def write_in(drawing: Drawing, folder: Folder, box: Box, *, title: bool = False)
     drawing.text(box.right - 10, box.y + (26 if title else 19), "small", size(folder), "end")
     top = box.y + (46 if title else 37)
     room = int((box.width - 20) / LETTER)
-    for number, line in enumerate(textwrap.wrap(folder.summary, room, max_lines=2, placeholder=" …")):
-        drawing.text(box.x + 12, top + 15 * number, "small", line)
+    lines = max(1, min(2, int(box.height - 30) // LINE))
+    for number, line in enumerate(textwrap.wrap(folder.summary, room, max_lines=lines, placeholder=" …")):
+        drawing.text(box.x + 12, top + LINE * number, "small", line)
 
 
 def size(folder: Folder) -> str:
