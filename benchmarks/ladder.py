@@ -23,9 +23,10 @@ from pathlib import Path
 import anyio
 
 from benchmarks.kills import BOT
-from ladder.event import Ladder, run_ladder
-from ladder.file import LadderPlan, engine_bot
+from ladder.event import Ladder
 from ladder.openings import RandomOpenings
+from ladder.plan import LadderPlan, engine_bot
+from ladder.play import run_ladder
 from maps.setup import make_setup
 from protocol.codes import FORFEITS
 from protocol.record import Record

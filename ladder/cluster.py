@@ -19,11 +19,11 @@ import anyio
 import anyio.abc
 import msgspec
 
+from ladder.bots import BotRefused
 from ladder.cluster_worker import PairDone, PairJob, play_pair
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused
-from ladder.match_host import MatchHost
-from ladder.runner import EventTerms, longest_seconds
+from ladder.event_terms import EventTerms, longest_seconds
+from ladder.plan import BotPlan
+from ladder.runner import MatchHost
 from ladder.schedule import Schedule
 from match.replay import verify
 from match.terms import Terms
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 2.0
 """How often the workers are counted while nothing else happens."""
 
-TRIES = 4
-"""How often the cluster itself begins a pair whose workers die (its `allowed-failures`, and the first time)."""
+WORKERS_TRIED = 4
+"""How many workers get a pair one after the other when they die: the first, and the cluster's `allowed-failures`."""
 
 
 class ClusterLost(Exception):
@@ -47,16 +47,16 @@ class ClusterLost(Exception):
 
 
 @asynccontextmanager
-async def open_cluster(address: str, patience: float) -> AsyncIterator[Client]:
+async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
     """A connection to the scheduler at `address`, for as long as the block lasts. Raises ClusterLost.
 
-    patience   seconds that the scheduler may take to answer
+    seconds   how long the scheduler may take to answer
     """
     try:
         from distributed import Client  # noqa: PLC0415  an extra, and slow to import
     except ImportError:
         raise ClusterLost("--cluster: install the extra: pip install 'riskless-arena[cluster]'") from None
-    client = Client(address, asynchronous=True, set_as_default=False, timeout=patience)
+    client = Client(address, asynchronous=True, set_as_default=False, timeout=seconds)
     try:
         try:
             await client
@@ -91,8 +91,9 @@ class ClusterRunner:
     ) -> None:
         """concurrency   pairs at once; 0: one for each thread of the workers
         folder         where the bots' files are; None: here
-        wait           seconds that the cluster may be without any worker
-        others         as of ladder.runner.Runner
+        wait           how many seconds the cluster may be without any worker
+
+        The other arguments are those of ladder.runner.Runner.
         """
         self._client = client
         self._host = host
@@ -110,7 +111,7 @@ class ClusterRunner:
         self._running = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterLost | None = None
-        """Why it cannot go on. What was in play is then not settled, and is played when the event goes on."""
+        """Why the event cannot go on. The matches in play are then not settled, and are played when it is resumed."""
 
     async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`. Raises BotRefused, ClusterLost."""
@@ -139,7 +140,7 @@ class ClusterRunner:
             raise self._problem  # outside the group, which would wrap it
 
     async def _threads(self) -> int:
-        """How many pairs the workers can play at once."""
+        """How many threads all workers have: each plays one pair at a time."""
         try:
             return sum((await self._client.nthreads()).values())
         except OSError as error:
@@ -158,7 +159,7 @@ class ClusterRunner:
             match: terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight)
             for match, pairing in pairings
         }
-        limit = TRIES * (
+        limit = WORKERS_TRIED * (
             self._patience.settle + sum(map(longest_seconds, each_terms.values())) + terms.slack_seconds
         )
         done, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
@@ -199,8 +200,8 @@ class ClusterRunner:
         )
 
     async def _asked(self, job: PairJob) -> tuple[PairDone, str]:
-        """What a worker answers; where none does, nothing and why."""
-        # A key of its own: the cluster must not answer with what it has done for an earlier try.
+        """What a worker answers to a job; where none does, an empty answer and the reason."""
+        # The key is new each time: the cluster must not answer with what it has done for an earlier try.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
             done: PairDone = await future.result()
@@ -209,7 +210,7 @@ class ClusterRunner:
             self._changed.set()
             return PairDone(), str(refused)
         except CancelledError as error:
-            # By nobody but the client itself, when it loses its scheduler.
+            # Nobody cancels it but the client itself, when it loses its scheduler.
             self._lose(error)
             return PairDone(), str(error)
         except Exception as error:  # noqa: BLE001  whatever went wrong on another machine: the pair is void, with the reason

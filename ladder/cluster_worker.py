@@ -14,10 +14,12 @@ from threading import Lock
 
 import anyio
 
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused, open_fleet
+from ladder.bots import BotRefused
+from ladder.event_terms import EventTerms
+from ladder.fleet import open_fleet
 from ladder.openings import ListedOpenings
-from ladder.runner import EventTerms, Runner
+from ladder.plan import BotPlan
+from ladder.runner import Runner
 from match.terms import Terms
 from protocol.record import Record, to_line
 from rating.pairing import Pairing
@@ -25,7 +27,7 @@ from server.host import open_host
 from server.processes.bot_process import Patience
 
 _OPENING = Lock()
-"""Stores are brought up to date by a library that does one at a time in a process."""
+"""Held while a host is opened: the library that brings a store up to date does one at a time in a process."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,9 @@ class PairJob:
     """One pair, or what is left of it: all that its two bots play without anybody else."""
 
     terms: Terms
-    """Those of the first match that is left; the other differs in its id and its seats."""
+    """The terms of the first match that is left; the other match differs in its id and its seats."""
     matches: tuple[tuple[str, Pairing], ...]
-    """Each with its id, in their order."""
+    """The matches that are left, each with its id, in the order in which they are played."""
     bots: tuple[BotPlan, ...]
     folder: str
     """Where the bots' files are, if the worker has such a folder."""
@@ -47,9 +49,9 @@ class PairDone:
     """What came of a pair."""
 
     records: list[str] = field(default_factory=list)
-    """A line each, as far as a match was played."""
+    """The records of the matches that were played, a line each."""
     notices: list[str] = field(default_factory=list)
-    """What went wrong with a bot, as the ladder tells it."""
+    """What went wrong with the bots, as a ladder's watcher is told."""
 
 
 def play_pair(job: PairJob) -> PairDone:
@@ -79,7 +81,7 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
         )
         try:
             await fleet.settle()
-            await Runner(host, fleet, _event_terms(job.terms), 1, played).run(_Given(job.matches))
+            await Runner(host, fleet, _event_terms(job.terms), 1, played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
     if refused is not None:
@@ -100,11 +102,11 @@ def _event_terms(terms: Terms) -> EventTerms:
     )
 
 
-class _Given:
+class _GivenMatches:
     """Matches that somebody else has scheduled, who also decides whether a void one is played again."""
 
     def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
-        # Here is one start, whatever its place in the event.
+        # This host has one start, whatever place that has in the event.
         self._left = {
             replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
         }
@@ -113,17 +115,17 @@ class _Given:
         return len(self._left)
 
     def heads(self) -> list[Pairing]:
-        """The next match."""
+        """The next match, if any is left."""
         return list(self._left)[:1]
 
     def id_of(self, pairing: Pairing) -> str:
-        """Its id."""
+        """The id of a match that is left."""
         return self._left[pairing]
 
     def take(self, head: Pairing) -> None:
-        """It is begun."""
+        """Note that the next match is begun."""
         del self._left[head]
 
     def ended(self, _pairing: Pairing, _record: Record) -> bool:
-        """It is over, however it ended."""
+        """Whether a match is over: always, however it ended."""
         return True

@@ -13,11 +13,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PASSES = 8
-"""Over the threads of a process: one that begins meanwhile is caught by the next."""
+"""How often the threads of a process are gone through: one that begins meanwhile is caught by the next pass."""
 
 
 def cores() -> list[int]:
-    """Those that this process may use, by their numbers."""
+    """The cores that this process may use, by their numbers."""
     try:
         return sorted(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
@@ -25,7 +25,7 @@ def cores() -> list[int]:
 
 
 def cores_for_bots() -> list[int]:
-    """Those that pinned bots get."""
+    """The cores that pinned bots get."""
     every = cores()
     return every[1:] if len(every) > 2 else every
 

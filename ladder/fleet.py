@@ -13,13 +13,10 @@ from pathlib import Path
 
 import anyio
 
-from ladder.file import BotPlan
-from ladder.match_host import MatchHost
+from ladder.bots import BotRefused
+from ladder.plan import BotPlan
+from server.host import Host
 from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
-
-
-class BotRefused(Exception):
-    """A bot was started wrongly (an unknown engine, no such file): its own line says how."""
 
 
 class Fleet:
@@ -65,11 +62,11 @@ class Fleet:
         return all(process.state is State.LOST for process in self._processes[bot])
 
     async def changed(self) -> None:
-        """Wait until somebody has become free, come up, or been lost."""
+        """Wait until a bot has become free, come up, or been lost."""
         await self._event.wait()
 
     def stir(self) -> None:
-        """Wake who waits for a change."""
+        """Wake whoever waits in `changed`."""
         self._event.set()
         self._event = anyio.Event()
 
@@ -94,7 +91,7 @@ class Fleet:
 
 @asynccontextmanager
 async def open_fleet(
-    host: MatchHost,
+    host: Host,
     bots: Sequence[BotPlan],
     *,
     twins: int = 1,

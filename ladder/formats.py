@@ -8,14 +8,14 @@ whom in the next one depends on all results of this one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from rating.pairing import Pair, check, everybody, shuffled
 
 TIE_BREAKS = 4
-"""Pairs more that a drawn encounter of a knockout gets, one by one; then the better seed goes on."""
+"""How many pairs more a drawn encounter of a knockout gets, one by one; after them the better seed goes on."""
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout")
 
@@ -25,10 +25,10 @@ class Format(Protocol):
 
     @property
     def matches(self) -> int | None:
-        """How many are to be played in all, as far as that is known; None where there is no end."""
+        """How many matches are to be played in all, as far as that is known; None where there is no end."""
 
     def more(self, *, dry: bool) -> list[Pair]:
-        """Pairs that were not given before and can be played now. `dry`: two bots have none left."""
+        """Pairs that were not given before and can be played now. `dry`: some two bots have no match left."""
 
     def ended(self, pair: Pair, first: float, second: float) -> None:
         """Both matches of a pair are over, and gave its two bots so many points."""
@@ -148,6 +148,17 @@ class _Node:
     to_play: int = 0
     given: int = 0
 
+    def give(self) -> None:
+        """Count a pair that is given out."""
+        self.given += 1
+        self.to_play += 1
+
+    def count(self, points: Mapping[str, float]) -> None:
+        """Count a pair that is over."""
+        for bot, more in points.items():
+            self.points[bot] += more
+        self.to_play -= 1
+
 
 @dataclass
 class Knockout:
@@ -191,7 +202,7 @@ class Knockout:
 
     @property
     def _stride(self) -> int:
-        """Numbers of pairs that belong to one encounter."""
+        """How many numbers of pairs belong to one encounter."""
         return self.rounds * self.starts + TIE_BREAKS
 
     def more(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given when its bots are known
@@ -212,15 +223,12 @@ class Knockout:
             raise ValueError(f"encounter {index} has no bots yet")
         number = index * self._stride + node.given
         pair = Pair(number, node.given // self.starts, node.given % self.starts, first, second)
-        node.given += 1
-        node.to_play += 1
+        node.give()
         return pair
 
     def ended(self, pair: Pair, first: float, second: float) -> None:
         node = self._nodes[pair.number // self._stride]
-        node.points[pair.first] += first
-        node.points[pair.second] += second
-        node.to_play -= 1
+        node.count({pair.first: first, pair.second: second})
         if node.to_play or (self._tied(node) and node.given < self._stride):
             return
         winner = min((pair.first, pair.second), key=lambda bot: (-node.points[bot], self._seed[bot]))

@@ -18,7 +18,7 @@ Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends it."""
 
 ATTEMPTS = 64
-"""Random openings that are tried for one that has not been played; a small game has only a few."""
+"""How many random openings are tried to find one that has not been played; a small game has only a few."""
 
 
 class BadOpenings(ValueError):
@@ -28,7 +28,7 @@ class BadOpenings(ValueError):
 class NoOpenings:
     """Every match begins at the start of its game."""
 
-    def of(self, round: int, start: int) -> Opening:  # noqa: ARG002  the face of all openings
+    def of(self, round: int, start: int) -> Opening:  # noqa: ARG002  as all openings are asked
         """No moves."""
         return ()
 

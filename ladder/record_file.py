@@ -13,9 +13,9 @@ from protocol.record import BadRecord, Record, from_line, to_line
 
 
 class RecordFile:
-    """Open for appending; as a context it is closed at the end, and goes again if nothing is in it.
+    """The file, open for appending; as a context it is closed at the end, and deleted if nothing is in it.
 
-    Raises OSError. A last line without its end, that a full disk or a loss of power left, is cut off.
+    Raises OSError. A last line without its end, which a full disk or a loss of power left, is cut off.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +49,7 @@ class RecordFile:
             self.write(record)
 
     def close(self) -> None:
-        """Close the file; one with nothing in it goes again."""
+        """Close the file, and delete it if nothing is in it."""
         empty = self._file.seek(0, os.SEEK_END) == 0
         self._file.close()
         if empty:

@@ -1,17 +1,16 @@
-"""Plays the matches of a schedule on a host with a fleet of bots, some of them at once.
+"""Plays the matches of a schedule on a host with the bots of an event, some of them at once.
 
 There is no barrier: whenever a match can start, the first in the schedule whose two bots are free does.
-A match that a fault of the server made void is played again, a few times. A match of a bot that is lost is not played but lost (no_show). Every wait ends: a bot that does not come
-up is lost after its bounded restarts, and a match has a wall deadline beyond all of its clocks.
+A match that a fault of the server made void is played again, a few times. A match of a bot that is lost
+is not played but lost (no_show). Every wait ends: a bot that does not come up is lost after its bounded
+restarts, and a match has a wall deadline beyond all of its clocks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Protocol
 
 import anyio
@@ -19,72 +18,31 @@ import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from games.core import AnyGame, Player
-from ladder.fleet import BotRefused
-from ladder.match_host import MatchHost
-from ladder.openings import NoOpenings, Openings
+from games.core import Player
+from ladder.bots import BotRefused, Bots
+from ladder.event_terms import EventTerms, longest_seconds
 from match.terms import Terms
-from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
-from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeControl
+from protocol.record import Record, Result
 from rating.pairing import Pairing
 from rating.standings import answered
 
-LONG_MATCH = 1000
-"""Plies that a match of a game without a ply limit may have, for the wall deadline."""
 
+class MatchHost(Protocol):
+    """What plays single matches, and knows nothing of schedules and tables: `server.host.Host`."""
 
-@dataclass(frozen=True)
-class EventTerms:
-    """What all matches of an event share."""
+    async def play(self, terms: Terms) -> Record:
+        """Play one match to its end. Always returns, within the deadlines of `terms` and of the host.
 
-    event: str
-    starts: Sequence[AnyGame]
-    """The games on their setups; a pair names one by its place."""
-    time_control: TimeControl
-    margin_ms: int
-    ready_ms: int
-    threads: int
-    openings: Openings = field(default_factory=NoOpenings)
-    adjudication: Adjudication | None = None
-    weights: Mapping[str, int] = field(default_factory=dict)
-    """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
-    slack_seconds: float = 60
-    """Beyond what a match may last by its clocks, before the host is believed to have failed."""
+        A player who is not there loses as `no_show`; a fault of the host ends the match as
+        `server_fault`, which is void. A host refuses nothing here: every failure is in the result.
+        """
+        ...
 
-    def of_match(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> Terms:
-        """A match of the event, between bots that are connected under these names."""
-        return Terms(
-            match=match,
-            event=self.event,
-            game=self.starts[pairing.pair.start],
-            players=Players(maxie, minnie),
-            time_control=self.time_control,
-            margin_ms=self.margin_ms,
-            ready_ms=self.ready_ms,
-            threads=max(weight, self.threads),
-            opening=self.openings.of(pairing.pair.round, pairing.pair.start),
-            adjudication=self.adjudication,
-        )
-
-    def unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
-        """The record of a match without moves."""
-        game = self.starts[pairing.pair.start]
-        return Record(
-            format=FORMAT,
-            match=match,
-            event=self.event,
-            game=game.name,
-            setup=game.setup(),
-            players=Players(pairing.maxie, pairing.minnie),
-            time_control=str(self.time_control),
-            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            moves=[],
-            result=result,
-            adjudication=self.adjudication,
-        )
+    async def keep(self, terms: Terms, record: Record) -> None:
+        """Put the record of a match that was never begun into the store."""
+        ...
 
 
 class Matches(Protocol):
@@ -105,35 +63,13 @@ class Matches(Protocol):
         """A match is over: whether that is its end, or it is to be played again."""
 
 
-class Bots(Protocol):
-    """The bots of an event: `ladder.fleet.Fleet` starts them here, `ladder.visitors.Visitors` dial in."""
-
-    def take(self, bot: str) -> str | None:
-        """The name under which the bot is connected and free, now taken; None if it is not."""
-
-    def release(self, name: str) -> None:
-        """Give back a name that was taken and not used."""
-
-    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
-        """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
-
-    def lost(self, bot: str) -> bool:
-        """Whether the bot will never play again."""
-
-    async def changed(self) -> None:
-        """Wait until somebody has become free, come up, or been lost."""
-
-    def check(self) -> None:
-        """Raises BotRefused when a bot was started wrongly: then a ladder makes no sense."""
-
-
 class Runner:
     """One event in play."""
 
     def __init__(
         self,
         host: MatchHost,
-        fleet: Bots,
+        bots: Bots,
         terms: EventTerms,
         concurrency: int,
         played: Callable[[Pairing, Record], None],
@@ -144,14 +80,14 @@ class Runner:
             nullcontext()
         ),
     ) -> None:
-        """concurrency   what matches in play may weigh together; one may always be in play
+        """concurrency   threads that the matches in play may weigh together; one may always be in play
         played        told of each match at its end, once
         again         told of each void match that is to be played again
         seconds_left  no match begins when there are none left
         held          entered with the bots of each match and its threads, for as long as it is played
         """
         self._host = host
-        self._fleet = fleet
+        self._bots = bots
         self._terms = terms
         self._concurrency = concurrency
         self._played = played
@@ -164,7 +100,7 @@ class Runner:
     async def run(self, schedule: Matches, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`.
 
-        Cancelled, it drops the matches in play. Raises fleet.BotRefused.
+        Cancelled, it drops the matches in play. Raises bots.BotRefused.
         """
         refused = None
         async with anyio.create_task_group() as tasks:
@@ -173,7 +109,7 @@ class Runner:
                 if not self._running and (left <= 0 or not schedule):
                     break
                 try:
-                    self._fleet.check()
+                    self._bots.check()
                 except BotRefused as error:
                     refused = error  # raised outside the group, which would wrap it
                     break
@@ -181,18 +117,18 @@ class Runner:
                     await checkpoint()
                 else:
                     with anyio.move_on_after(left if left > 0 else math.inf):
-                        await self._fleet.changed()
+                        await self._bots.changed()
             tasks.cancel_scope.cancel()
         if refused is not None:
             raise refused
 
     async def _start(self, schedule: Matches, tasks: anyio.abc.TaskGroup) -> bool:
-        """Start what can start, at most one match of each two bots: whether there was any."""
+        """Start the matches that can start, at most one of each two bots. Returns whether there was any."""
         busy: set[str] = set()
         started = False
         for pairing in schedule.heads():
             # Who is there wins against who is lost; who has yet to come must come first.
-            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._fleet.lost(bot)]
+            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.lost(bot)]
             weight = max(self._terms.weights.get(bot, 1) for bot in (pairing.maxie, pairing.minnie))
             if len(bots) == 2 and self._running and self._load + weight > self._concurrency:
                 continue
@@ -209,7 +145,7 @@ class Runner:
                 tasks.start_soon(self._play, schedule, pairing, terms, weight)
             else:
                 for name in names:
-                    self._fleet.release(name)
+                    self._bots.release(name)
                 record = self._forfeit(match, pairing)
                 await self._host.keep(
                     self._terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight), record
@@ -218,14 +154,14 @@ class Runner:
         return started
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """A process of each bot, or None, and who has none joins the busy."""
+        """The name of a free process of each bot; None where one has none, and that bot joins `busy`."""
         names: list[str] = []
         for bot in bots:
-            name = self._fleet.take(bot)
+            name = self._bots.take(bot)
             if name is None:
                 busy.add(bot)
                 for taken in names:
-                    self._fleet.release(taken)
+                    self._bots.release(taken)
                 return None
             names.append(name)
         return names
@@ -248,7 +184,7 @@ class Runner:
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
             gave_up = record.result.reason is EndReason.RESIGNATION and record.result.winner != seat.value
-            self._fleet.give_back(bot, name, answered=answered(record, seat, bot), resigned=gave_up)
+            self._bots.give_back(bot, name, answered=answered(record, seat, bot), resigned=gave_up)
 
     def _settle(self, schedule: Matches, pairing: Pairing, record: Record) -> None:
         record = named(pairing, record)
@@ -259,7 +195,7 @@ class Runner:
 
     def _forfeit(self, match: str, pairing: Pairing) -> Record:
         """The record of a match that cannot be played, because a bot is lost."""
-        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._fleet.lost(bot)]
+        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.lost(bot)]
         winner: Seat | None = None
         if len(lost) == 1:
             winner = "minnie" if lost[0] == pairing.maxie else "maxie"
@@ -270,15 +206,3 @@ class Runner:
 def named(pairing: Pairing, record: Record) -> Record:
     """The record with the bots' names: twins play under names of their own."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))
-
-
-def longest_seconds(terms: Terms) -> float:
-    """How long the match can last if its host keeps its clocks."""
-    limit = terms.game.setup().get("ply_limit")
-    plies = limit if isinstance(limit, int) else LONG_MATCH
-    control = terms.time_control
-    if control.per_move:
-        clocks = plies * (control.base_ms + terms.margin_ms)
-    else:
-        clocks = 2 * control.base_ms + plies * (control.increment_ms + terms.margin_ms)
-    return (terms.ready_ms + clocks) / 1000

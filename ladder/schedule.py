@@ -41,12 +41,12 @@ class Schedule:
         self._feed(dry=True)
 
     def __len__(self) -> int:
-        """How many wait to be played."""
+        """How many matches wait to be played."""
         return self._waiting
 
     @property
     def matches(self) -> int | None:
-        """How many there are in all, as far as that is known; None where there is no end."""
+        """How many matches there are in all, as far as that is known; None where there is no end."""
         return self._format.matches
 
     def resume(self, done: Mapping[str, Record]) -> tuple[list[tuple[Pairing, Record]], list[Record]]:
@@ -85,7 +85,7 @@ class Schedule:
         return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
     def take(self, head: Pairing) -> None:
-        """One of the heads is begun."""
+        """Note that one of the heads is begun."""
         self._remove(head)
         self._feed(dry=frozenset((head.maxie, head.minnie)) not in self._queues)
 
@@ -136,7 +136,7 @@ class Schedule:
 
 
 def points(bot: str, record: Record) -> float:
-    """What a match gave to one of its players: 1, ½ or 0; none to anybody where it is void or nobody came."""
+    """The points that a match gave to one of its players: 1, ½ or 0; 0 to both where it is void or nobody came."""
     if is_void(record) or is_empty(record):
         return 0.0
     lost = losers(record)

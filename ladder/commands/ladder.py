@@ -21,24 +21,24 @@ from console import (
     SeedOption,
     TimeOption,
 )
-from ladder.commands.event import (
+from ladder.commands.match import match
+from ladder.commands.options import (
     AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
     OpeningsOption,
     PinOption,
-    Reports,
     engine_bots,
     is_given,
-    play,
-    tell,
     with_options,
 )
-from ladder.commands.match import match
+from ladder.commands.play import play
+from ladder.commands.results import Reports, tell
 from ladder.commands.watch import watch_ladder
-from ladder.file import DEFAULT_ENGINES, BadLadder, LadderPlan, read_ladder
-from ladder.visitors import DialIn
+from ladder.dial_in import DialIn
+from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
+from ladder.plan_file import read_ladder
 
 
 def register(app: typer.Typer) -> None:

@@ -20,21 +20,20 @@ from console import (
     SeedOption,
     TimeOption,
 )
-from ladder.commands.event import (
+from ladder.commands.options import (
     AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
     OpeningsOption,
     PinOption,
-    Reports,
     engine_bots,
-    play,
-    tell,
     with_options,
 )
+from ladder.commands.play import play
+from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
-from ladder.file import LadderPlan
+from ladder.plan import LadderPlan
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 from rating.sprt import BadSprt, Sprt, Verdict
 from rating.standings import pair_scores

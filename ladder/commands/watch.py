@@ -11,19 +11,20 @@ import anyio
 import msgspec
 
 from console import Failure, err, out, write_json
-from ladder.reports.tables import in_words, show
+from ladder.reports.match_line import in_words
+from ladder.reports.standings import show
 from protocol.messages import Players
 from protocol.record import Record
 from rating.standings import is_void, table
 from server.store import database
 from server.store.database import StoreError, open_store
-from server.store.ladders import Kept, news, read
+from server.store.ladders import StoredLadder, changes, read
 
 LOOK_SECONDS = 1.0
-"""From one look at the store to the next."""
+"""How long to wait from one look at the store to the next."""
 
 OVERLAP_SECONDS = 10
-"""From the stamp of a match to its being in the store for others to see, at the most."""
+"""How long a match may take from its time stamp to being in the store for others to see."""
 
 
 def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float = math.inf) -> None:
@@ -39,7 +40,7 @@ def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float 
         show(rows, out)
 
 
-async def _watch(url: str, event: str | None, seconds: float) -> Kept:
+async def _watch(url: str, event: str | None, seconds: float) -> StoredLadder:
     async with open_store(url) as engine:
         kept = await read(engine, event)
         if kept is None:
@@ -49,15 +50,15 @@ async def _watch(url: str, event: str | None, seconds: float) -> Kept:
         seen, latest, over = set(kept.done), kept.started, kept.finished is not None
         while not over and anyio.current_time() < until:
             await anyio.sleep(LOOK_SECONDS)
-            new = await news(engine, kept.event, earlier(latest, OVERLAP_SECONDS), seen)
+            new = await changes(engine, kept.event, earlier(latest, OVERLAP_SECONDS), seen)
             number = _tell(replace(kept, plan=new.plan, done=new.ended), number)
             seen.update(new.ended)
             latest, over = new.latest, new.over
-        # Once more as a whole: the order and the end of the store are what counts.
+        # The ladder is read once more as a whole: the order and the end that the store has are what counts.
         return await read(engine, kept.event) or kept
 
 
-def _tell(kept: Kept, number: int) -> int:
+def _tell(kept: StoredLadder, number: int) -> int:
     """Show the matches, the first of them under the next number: the number of the last."""
     records = records_of(kept)
     for place, record in enumerate(records, number + 1):
@@ -66,11 +67,11 @@ def _tell(kept: Kept, number: int) -> int:
 
 
 def earlier(time: str, seconds: float) -> str:
-    """A time that many seconds before, as the store writes times."""
+    """The time so many seconds before another, both as the store writes times."""
     return database.written(datetime.fromisoformat(time) - timedelta(seconds=seconds))
 
 
-def records_of(kept: Kept) -> list[Record]:
+def records_of(kept: StoredLadder) -> list[Record]:
     """The matches that count, by the names of the bots themselves."""
     bots = kept.plan["bots"]
 
@@ -87,6 +88,6 @@ def records_of(kept: Kept) -> list[Record]:
     ]
 
 
-def bots_of(kept: Kept) -> list[str]:
-    """Who plays."""
+def bots_of(kept: StoredLadder) -> list[str]:
+    """The names of the bots that play."""
     return list(kept.plan["bots"])

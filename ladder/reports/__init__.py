@@ -1,1 +1,1 @@
-"""What an event is told as: tables, and a page."""
+"""What people are shown of an event: the table, its progress, and a page."""

@@ -9,16 +9,16 @@ from html import escape
 from games.catalogue import make_game
 from games.core import GameError
 from ladder.event import Ladder
-from ladder.reports.tables import in_words
+from ladder.reports.match_line import in_words
 from protocol.record import Record, RecordedMove
 from rating.breakdown import Breakdown, Part, breakdown
 from rating.standings import Row, is_void, losers, table
 
 SHOWN = 3
-"""So many of the longest matches, and of the most surprising ones."""
+"""How many of the longest matches are shown, and how many of the most surprising ones."""
 
 PLIES = 200
-"""The curves by ply go so far."""
+"""How many plies the curves by ply show."""
 
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}

@@ -6,14 +6,11 @@ ladder starts die with it, so nobody is there who could go on with them.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
-from collections.abc import AsyncIterator, Container, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Container, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -23,22 +20,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from protocol.record import Record, from_line
 from server.store import database, schema
 from server.store.journal.batches import forget
+from server.store.ladder_lock import CannotResume, locked
 
 Plan = Mapping[str, Any]
 """What decides who plays whom on what, as plain data: its keys are the words in which people speak of it."""
 
 
 CHUNK = 500
-"""Matches that are asked for in one query."""
-
-
-class CannotResume(Exception):
-    """The store has the event, but it cannot go on: one line that says why."""
+"""How many matches one query asks for, at the most."""
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A ladder as the store has it."""
+class StoredLadder:
+    """A ladder as the store has it: what it was begun with, and its finished matches."""
 
     event: str
     uid: UUID
@@ -48,25 +42,26 @@ class Kept:
     done: dict[str, Record]
     """Its finished matches by id, in the order of finishing."""
     seconds: float = 0.0
-    """For how long it has been played."""
+    """For how many seconds it has been played."""
 
 
 @asynccontextmanager
 async def claimed(
     engine: AsyncEngine, kind: str, event: str | None, auto: str, plan: Plan
-) -> AsyncIterator[Kept]:
+) -> AsyncIterator[StoredLadder]:
     """Begin a ladder, or go on with it, and keep others from playing it meanwhile.
 
+    kind   the command that plays it: `ladder` or `match`
     event  its name, or None for the last one of this kind that has no name and is not over; where there
            is none, a new one called `auto`
 
     What a killed ladder left unfinished is taken out. Raises CannotResume for another plan, or where
-    somebody plays it now.
+    another process plays the event now.
     """
     wanted = json.loads(json.dumps(plan))
     row = await _find(engine, kind, event)
     name = row.event if row is not None else event or auto
-    async with _held(engine, name):
+    async with locked(engine, name):
         async with database.exclusive(engine) as connection:
             if row is None:
                 await connection.execute(
@@ -89,7 +84,7 @@ async def claimed(
 
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
-    """Note who plays, where that is known only when they are there."""
+    """Note which bots play, where that is known only once they have connected."""
     async with database.exclusive(engine) as connection:
         mine = schema.ladders.c.event == event
         row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
@@ -98,14 +93,14 @@ async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
 
 
 async def finish(engine: AsyncEngine, event: str) -> None:
-    """The ladder is over."""
+    """Note that the ladder is over, and take out what was left unfinished."""
     async with database.exclusive(engine) as connection:
         await _discard_unfinished(connection, event)
         mine = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(sa.update(schema.ladders).where(mine).values(finished=database.now()))
 
 
-async def read(engine: AsyncEngine, event: str | None = None) -> Kept | None:
+async def read(engine: AsyncEngine, event: str | None = None) -> StoredLadder | None:
     """A ladder and its finished matches; without a name, the one that was begun last. None if there is none."""
     query = sa.select(schema.ladders).order_by(schema.ladders.c.started.desc()).limit(1)
     if event is not None:
@@ -121,32 +116,32 @@ async def read(engine: AsyncEngine, event: str | None = None) -> Kept | None:
     done = {each.match: from_line(each.record) for each in rows}
     seconds = _covered([(_time(done[each.match].started), _time(each.finished)) for each in rows])
     plan = json.loads(row.plan)
-    return Kept(row.event, UUID(row.uid), plan, row.started, row.finished, done, seconds)
+    return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, done, seconds)
 
 
 @dataclass(frozen=True)
-class News:
-    """What has happened in a ladder since it was looked at."""
+class LadderChanges:
+    """What has changed in a ladder since it was last read."""
 
     plan: dict[str, Any]
     over: bool
     ended: dict[str, Record]
     """Finished matches by id, in the order of finishing."""
     latest: str
-    """When the last one finished, for the next look; what it was looked for from, where there is none."""
+    """When the last of these matches finished; the `since` of the query where there is none."""
 
 
-async def news(engine: AsyncEngine, event: str, since: str, seen: Container[str]) -> News:
+async def changes(engine: AsyncEngine, event: str, since: str, seen: Container[str]) -> LadderChanges:
     """The matches that finished at `since` or later (as `database.now` writes it), less those that were seen.
 
-    A match is written shortly after it was stamped, so look from a little before the last one that was seen.
+    A match is written shortly after it was stamped, so `since` must be a little before the last match seen.
     """
     matches = schema.matches
     about = sa.select(schema.ladders.c.plan, schema.ladders.c.finished).where(schema.ladders.c.event == event)
     mine = (matches.c.event == event) & (matches.c.finished >= since)
     listed = sa.select(matches.c.match, matches.c.finished).where(mine)
     async with database.reading(engine) as connection:
-        # Asked first: what ended before the ladder did is then there.
+        # The ladder is read first: then all matches that ended before it did are found.
         row = (await connection.execute(about)).one()
         rows = (await connection.execute(listed.order_by(matches.c.finished, matches.c.match))).all()
         new = [each.match for each in rows if each.match not in seen]
@@ -158,15 +153,11 @@ async def news(engine: AsyncEngine, event: str, since: str, seen: Container[str]
             found |= {each.match: each.record for each in (await connection.execute(some)).all()}
     latest = rows[-1].finished if rows else since
     ended = {match: from_line(found[match]) for match in new}
-    return News(json.loads(row.plan), row.finished is not None, ended, latest)
-
-
-def digest(data: object) -> str:
-    """A short mark of plain data, that differs where the data do."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+    return LadderChanges(json.loads(row.plan), row.finished is not None, ended, latest)
 
 
 def _time(text: str | None) -> float:
+    """Seconds of a time as the store writes it; 0 where there is none."""
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
@@ -215,42 +206,7 @@ async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     gone = set((await connection.execute(ids)).scalars())
     if not gone:
         return
-    # Played again, they have the same ids: nothing of before may be left anywhere.
+    # A match that is played again has the same id, so nothing of the first try may be left anywhere.
     await connection.run_sync(forget, gone)
     await connection.execute(sa.delete(schema.events).where(schema.events.c.match.in_(ids)))
     await connection.execute(sa.delete(matches).where(mine))
-
-
-@asynccontextmanager
-async def _held(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
-    """Nobody else plays this event as long as the block lasts. Whoever dies in it, however, lets go."""
-    if engine.dialect.name == "sqlite":
-        with _lock_file(Path(f"{engine.url.database}-ladder-{digest(event)}.lock"), event):
-            yield
-        return
-    key = int.from_bytes(hashlib.sha256(f"ladder {event}".encode()).digest()[:8], signed=True)
-    async with engine.connect() as connection:
-        got = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
-        await connection.commit()
-        if not got:
-            raise _taken(event)
-        try:
-            yield
-        finally:
-            await connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
-            await connection.commit()
-
-
-@contextmanager
-def _lock_file(path: Path, event: str) -> Iterator[None]:
-    # The file stays: who took it away could take it from under somebody who has just locked it.
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _taken(event) from None
-        yield
-
-
-def _taken(event: str) -> CannotResume:
-    return CannotResume(f"event {event} is being played by another process: wait for it, or --watch it")

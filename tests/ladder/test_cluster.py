@@ -19,13 +19,14 @@ import anyio
 import msgspec
 import pytest
 
+from ladder.bots import BotRefused
 from ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
-from ladder.event import Ladder, run_ladder
-from ladder.file import BotPlan, LadderPlan
-from ladder.fleet import BotRefused
+from ladder.event import Ladder
+from ladder.event_terms import EventTerms
 from ladder.formats import make_format
 from ladder.openings import RandomOpenings
-from ladder.runner import EventTerms
+from ladder.plan import BotPlan, LadderPlan
+from ladder.play import run_ladder
 from ladder.schedule import Schedule
 from match.replay import verify
 from protocol import record as records

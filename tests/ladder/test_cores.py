@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.cores import Pinning, can_pin, cores, cores_for_bots, pin
-from ladder.event import run_ladder
 from ladder.fleet import open_fleet
+from ladder.play import run_ladder
 from protocol import record as records
 from rating.standings import is_void
 from server.host import Host
-from tests.ladder.test_event import Watch, ladder
+from tests.ladder.test_play import Watch, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 
 pytestmark = pytest.mark.skipif(not can_pin(), reason="this system does not keep processes on cores")

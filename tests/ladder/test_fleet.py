@@ -5,8 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused, Fleet, command, open_fleet
+from ladder.bots import BotRefused
+from ladder.fleet import Fleet, command, open_fleet
+from ladder.plan import BotPlan
 from server.host import Host
 from server.processes.bot_process import TAIL_LINES, Patience
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
@@ -50,7 +51,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
             host, [bot("a", mode)], twins=2, folder=ROOT, patience=patience, notice=pytest.fail
         ) as fleet:
             await fleet.settle()
-            assert len(processes_of(mark)) >= 4  # two leashes, two bots, and what they started
+            assert len(processes_of(mark)) >= 4  # two supervisors, two bots, and what they started
             raise RuntimeError("the program fails")
     assert all_gone(mark, seconds=0.5)
 

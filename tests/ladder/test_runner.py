@@ -8,42 +8,33 @@ import anyio
 import msgspec
 import pytest
 
-from ladder.file import BotPlan
-from ladder.fleet import BotRefused, open_fleet
+from ladder.bots import BotRefused
+from ladder.event_terms import EventTerms
+from ladder.fleet import open_fleet
 from ladder.formats import Rounds
-from ladder.match_host import MatchHost
-from ladder.runner import EventTerms, Runner, longest_seconds
+from ladder.plan import BotPlan
+from ladder.runner import Runner
 from ladder.schedule import Schedule
 from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
-from rating.pairing import Pairing, round_robin
+from rating.pairing import Pairing
 from rating.standings import losers
 from server.host import Host
+from tests.ladder.pairs import round_robin
 from tests.server.fleets import QUICK, ROOT, bot
-from tests.server.matches import game_of, spec
+from tests.server.matches import game_of
 
 
 @dataclass
 class Watched:
     """A host that notes which matches are in play at once."""
 
-    host: MatchHost
+    host: Host
     playing: list[Terms] = field(default_factory=list)
     most: int = 0
     terms: list[Terms] = field(default_factory=list)
-
-    url: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.url = self.host.url
-
-    def issue_token(self, name: str) -> str:
-        return self.host.issue_token(name)
-
-    async def wait_connected(self, name: str, seconds: float) -> bool:
-        return await self.host.wait_connected(name, seconds)
 
     async def play(self, given: Terms) -> Record:
         busy = {name for each in self.playing for name in msgspec.structs.astuple(each.players)}
@@ -72,7 +63,7 @@ TERMS = EventTerms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready
 
 
 async def run(
-    host: MatchHost,
+    host: Host | Watched,
     bots: Sequence[BotPlan],
     *,
     rounds: int = 1,
@@ -85,8 +76,9 @@ async def run(
     noticed: list[str] = []
     pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
     refused = None
+    server = host.host if isinstance(host, Watched) else host
     async with open_fleet(
-        host, bots, twins=twins, folder=ROOT, patience=QUICK, notice=noticed.append
+        server, bots, twins=twins, folder=ROOT, patience=QUICK, notice=noticed.append
     ) as fleet:
         try:
             with anyio.fail_after(40):
@@ -207,12 +199,3 @@ async def test_enough_is_enough(host: Host) -> None:
         with anyio.fail_after(20):
             await runner.run(Schedule(uuid4(), Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
     assert len(played) == 3
-
-
-def test_how_long_a_match_can_last() -> None:
-    # 40 plies of 100 + 50 ms, and 5 s to get ready
-    assert longest_seconds(spec("a", "b", "0.1/move", game="riskless", margin=50)) == pytest.approx(11)
-    # twice 10 s, 40 plies of 1 s and 50 ms
-    assert longest_seconds(spec("a", "b", "10+1", game="riskless", margin=50)) == pytest.approx(67)
-    assert game_of("tictactoe").setup().get("ply_limit") is None
-    assert longest_seconds(spec("a", "b", "0.1/move", margin=0)) == pytest.approx(105)

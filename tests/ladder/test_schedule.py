@@ -11,7 +11,8 @@ from ladder.schedule import TRIES, Schedule, match_id
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
-from rating.pairing import Pairing, round_robin
+from rating.pairing import Pairing
+from tests.ladder.pairs import round_robin
 
 EVENT = UUID(int=7)
 

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from ladder.file import BotPlan
+from ladder.plan import BotPlan
 from server.processes.bot_process import Patience
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from protocol.record import Record
 from server.store import database, schema
 from server.store.database import open_store
 from server.store.journal.journal import Journal
-from server.store.ladders import claimed, news
+from server.store.ladders import changes, claimed
 from tests.server.matches import record, terms
 
 
@@ -41,19 +41,19 @@ async def test_only_what_is_new_is_read(tmp_path: Path) -> None:
     first, second, third = (record(str(number) * 32, moves=(4, 0)) for number in (1, 2, 3))
     await write(tmp_path, first, second)
     async with open_store(url(tmp_path)) as engine:
-        all_of_it = await news(engine, "spring", "", ())
+        all_of_it = await changes(engine, "spring", "", ())
         assert list(all_of_it.ended) == [first.match, second.match]
         assert not all_of_it.over
         assert all_of_it.plan == {"bots": {"anna": "", "bert": ""}}
-        nothing = await news(engine, "spring", all_of_it.latest, set(all_of_it.ended))
+        nothing = await changes(engine, "spring", all_of_it.latest, set(all_of_it.ended))
         assert (nothing.ended, nothing.latest) == ({}, all_of_it.latest)
     await write(tmp_path, third, over=True)
     async with open_store(url(tmp_path)) as engine:
         since = earlier(all_of_it.latest, 10)
-        more = await news(engine, "spring", since, set(all_of_it.ended))
+        more = await changes(engine, "spring", since, set(all_of_it.ended))
         assert list(more.ended.values()) == [third]
         assert more.over
-        assert (await news(engine, "spring", "9999", ())).ended == {}
+        assert (await changes(engine, "spring", "9999", ())).ended == {}
 
 
 def test_times_before_times() -> None:

@@ -2,11 +2,11 @@ from html.parser import HTMLParser
 from uuid import UUID
 
 from ladder.event import Ladder
-from ladder.file import LadderPlan, engine_bot, unique_bots
+from ladder.plan import LadderPlan, engine_bot, unique_bots
 from ladder.reports.page import page, surprises
 from protocol.codes import EndReason
-from rating.pairing import round_robin
 from rating.standings import table
+from tests.ladder.pairs import round_robin
 from tests.server.matches import game_of, record
 
 EVIL = "<script>alert(1)</script>"

@@ -10,7 +10,8 @@ from anyio.lowlevel import checkpoint
 from match.events import Opened
 from server.store.database import open_store
 from server.store.journal.reader import events_of
-from server.store.ladders import CannotResume, claimed, finish, read, set_bots
+from server.store.ladder_lock import CannotResume
+from server.store.ladders import claimed, finish, read, set_bots
 from tests.server.journals import playing
 from tests.server.matches import terms
 

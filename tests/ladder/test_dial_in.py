@@ -4,8 +4,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ladder.visitors import DialIn, TooFew, Visitors, gather
+from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, gather
 from protocol.messages import Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
@@ -24,10 +26,10 @@ async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
         yield stack
 
 
-async def changed_until_lost(visitors: Visitors, bot: str) -> None:
+async def changed_until_lost(bots: DialInBots, bot: str) -> None:
     with anyio.fail_after(10):
-        while not visitors.lost(bot):
-            await visitors.changed()
+        while not bots.lost(bot):
+            await bots.changed()
 
 
 async def test_whoever_is_there_plays_and_more_than_were_waited_for(host: Host) -> None:
@@ -47,9 +49,9 @@ async def test_who_comes_while_others_still_come_plays_too(host: Host) -> None:
 
 async def test_too_few_are_named(host: Host) -> None:
     async with here(host, "anna"):
-        with pytest.raises(TooFew, match=r"^1 of 2 bots came within 0\.1 s: anna$"):
+        with pytest.raises(TooFewBots, match=r"^1 of 2 bots came within 0\.1 s: anna$"):
             await gather(host, "tictactoe", terms(2, wait=0.1))
-    with pytest.raises(TooFew, match=r"^0 of 2 bots came within 0 s: none$"):
+    with pytest.raises(TooFewBots, match=r"^0 of 2 bots came within 0 s: none$"):
         await gather(host, "tictactoe", terms(2, wait=0))
 
 
@@ -63,49 +65,75 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
     async with here(host, "a", "b"):
-        visitors = await gather(host, "tictactoe", terms(2))
-        assert visitors.take("a") == "a"
-        assert visitors.take("a") is None
-        assert visitors.take("b") == "b"
-        visitors.release("a")
-        assert visitors.take("a") == "a"
-        visitors.give_back("a", "a", answered=True)
-        assert visitors.take("a") == "a"
+        bots = await gather(host, "tictactoe", terms(2))
+        assert bots.take("a") == "a"
+        assert bots.take("a") is None
+        assert bots.take("b") == "b"
+        bots.release("a")
+        assert bots.take("a") == "a"
+        bots.give_back("a", "a", answered=True)
+        assert bots.take("a") == "a"
 
 
 async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_between(host: Host) -> None:
     async with here(host, "a", "b"):
-        visitors = await gather(host, "tictactoe", terms(2))
+        bots = await gather(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
-            assert visitors.take("a") == "a"
-            visitors.give_back("a", "a", answered=answered)
-            assert not visitors.lost("a")
-        visitors.take("a")
-        visitors.give_back("a", "a", answered=False)
-        assert visitors.lost("a")
-        assert visitors.take("a") is None
+            assert bots.take("a") == "a"
+            bots.give_back("a", "a", answered=answered)
+            assert not bots.lost("a")
+        bots.take("a")
+        bots.give_back("a", "a", answered=False)
+        assert bots.lost("a")
+        assert bots.take("a") is None
 
 
 async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not(host: Host) -> None:
     async with here(host, "a"), here(host, "b") as b:
-        visitors = await gather(host, "tictactoe", terms(2))
-        async with visitors.watched():
+        bots = await gather(host, "tictactoe", terms(2))
+        async with bots.watched():
             await b.aclose()
-            await changed_until_lost(visitors, "b")
-            assert visitors.take("b") is None
-            assert not visitors.lost("a")
+            await changed_until_lost(bots, "b")
+            assert bots.take("b") is None
+            assert not bots.lost("a")
 
 
 async def test_a_bot_that_comes_back_in_time_plays_on(host: Host) -> None:
     async with here(host, "a"), here(host, "b") as b:
-        visitors = await gather(host, "tictactoe", terms(2, away=60))
-        async with visitors.watched():
+        bots = await gather(host, "tictactoe", terms(2, away=60))
+        async with bots.watched():
             await b.aclose()
             with anyio.fail_after(10):
-                while visitors.take("b") is not None:
-                    visitors.release("b")
-                    await visitors.changed()
+                while bots.take("b") is not None:
+                    bots.release("b")
+                    await bots.changed()
             async with here(host, "b"):
                 with anyio.fail_after(10):
-                    while visitors.take("b") is None:
-                        await visitors.changed()
+                    while bots.take("b") is None:
+                        await bots.changed()
+
+
+@given(st.lists(st.booleans()), st.integers(1, 4))
+def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool], most: int) -> None:
+    known = DialInBot()
+    for each in answered:
+        known.note_match(most, answered=each)
+    marks = "".join("x" if each else "s" for each in answered)
+    assert known.lost == ("s" * most in marks)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans())), st.integers(1, 8))
+def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
+    looks: list[tuple[int, bool]], most: int
+) -> None:
+    known, now, away = DialInBot(), 0, 0
+    before: bool | None = None
+    expected = False
+    for seconds, here in looks:
+        now += seconds
+        away = away + seconds if before is False and not here else 0
+        expected = expected or away > most
+        known.note_presence(now, most, here=here)
+        before = here
+        assert known.lost == expected
+        assert known.free == (here and not expected)

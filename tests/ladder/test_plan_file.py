@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.file import BadLadder, BotPlan, LadderPlan, engine_bot, read_ladder, unique_bots
+from ladder.plan import BadLadder, BotPlan, LadderPlan
+from ladder.plan_file import read_ladder
 from protocol.adjudication import Adjudication
 from protocol.timecontrol import TimeControl
 
@@ -85,8 +86,6 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     assert [each.threads for each in plan.bots] == [1, 2]
     listed = read(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
     assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
-    assert engine_bot("jamboree:threads=2,depth=3").threads == 2
-    assert engine_bot("jamboree:threads=many").threads == 1
 
 
 @pytest.mark.parametrize(
@@ -160,26 +159,3 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
     with pytest.raises(BadLadder, match=r"latin\.toml: not TOML"):
         read_ladder(tmp_path / "latin.toml")
-
-
-@pytest.mark.parametrize(
-    ("engine", "name"),
-    [
-        ("greedy", "greedy"),
-        ("minimax:depth=4", "minimax:depth=4"),
-        ("bots/my_bot.py", "my_bot"),
-        ("my_bot.py:Clever", "my_bot:Clever"),
-        ("x" * 80, "x" * 56),
-        ("a#2\n", "a?2?"),
-    ],
-)
-def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
-    assert engine_bot(engine) == BotPlan(name, engine)
-
-
-def test_names_differ_even_where_engines_do_not() -> None:
-    bots = unique_bots(
-        [BotPlan("greedy", "greedy"), BotPlan("greedy-2", "x"), *[BotPlan("greedy", "greedy")] * 2]
-    )
-    assert [bot.name for bot in bots] == ["greedy", "greedy-2", "greedy-3", "greedy-4"]
-    assert [bot.engine for bot in bots] == ["greedy", "x", "greedy", "greedy"]

@@ -1,109 +1,32 @@
-"""LADDER.toml: what a ladder is made of, checked and typed. `examples/ladder.toml` shows every key."""
+"""LADDER.toml, the file of a ladder's plan: checked and typed. `examples/ladder.toml` shows every key."""
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from ladder.formats import FORMATS
+from ladder.plan import (
+    DEFAULT_TIME,
+    DURATIONS,
+    MOST_THREADS,
+    NAME_LENGTH,
+    BadLadder,
+    BotPlan,
+    LadderPlan,
+    duration,
+    engine_bot,
+    event_name,
+    format_name,
+    openings,
+    unique_bots,
+)
 from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
-
-NAME_LENGTH = 56
-"""Characters of a bot's name: what the protocol allows, less room for the number of a second process."""
-
-EVENT_LENGTH = 100
-
-MOST_THREADS = 1024
-
-MOST_OPENING_PLIES = 100
-
-DEFAULT_TIME = "0.05/move"
-"""With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
-
-DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
-
-
-class BadLadder(ValueError):
-    """A ladder that cannot be: says the file, the key, why, and what would be right."""
-
-
-@dataclass(frozen=True)
-class BotPlan:
-    """A bot of the ladder: an engine of `arena bot`, or a command that connects by itself."""
-
-    name: str
-    engine: str | None = None
-    """What `arena bot` takes: NAME, NAME:option=value, or a file."""
-    command: tuple[str, ...] = ()
-    """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
-    threads: int = 1
-    """How many it searches with; fewer matches are then played at once."""
-
-    @property
-    def what(self) -> str:
-        """What plays, in words; empty for one that dials in."""
-        return self.engine if self.engine is not None else " ".join(self.command)
-
-
-@dataclass(frozen=True)
-class LadderPlan:
-    """A whole ladder, before anything runs."""
-
-    bots: tuple[BotPlan, ...]
-    event: str = "ladder"
-    game: str = "riskless"
-    maps: tuple[str, ...] = ("m2",)
-    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
-    margin_ms: int = 100
-    format: str = "round-robin"
-    """One of ladder.formats.FORMATS."""
-    rounds: int | None = 2
-    """None: without end, until `seconds` are over."""
-    seconds: float = math.inf
-    """No match begins after so many."""
-    openings: int | Path = 0
-    """Random plies before the bots begin, or a file with a list."""
-    adjudication: Adjudication | None = None
-    concurrency: int = 0
-    """Matches at once; 0: as many as the cores allow."""
-    pin: bool = False
-    """Whether the bots of a running match are kept on cores of their own."""
-    seed: int = 1
-    folder: Path | None = None
-    """Where bots run, so that their files are found beside the ladder's; None: here."""
-
-
-def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
-    """The same bots under names that differ: the second `greedy` is `greedy-2`."""
-    taken: dict[str, BotPlan] = {}
-    for plan in plans:
-        name, number = plan.name, 1
-        while name in taken:
-            number += 1
-            name = f"{plan.name}-{number}"
-        taken[name] = replace(plan, name=name)
-    return tuple(taken.values())
-
-
-def engine_bot(engine: str) -> BotPlan:
-    """The bot of an engine, named after it: a file's bot by the file's name, others as they are asked for."""
-    path, colon, options = engine.partition(":")
-    base = Path(path).stem if path.endswith(".py") else path
-    name = f"{base}{colon}{options}"
-    printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
-    return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine, threads=_threads_of(options))
-
-
-def _threads_of(options: str) -> int:
-    """What an engine's options say of its threads; whether they are right is for the engine to say."""
-    told = dict(option.partition("=")[::2] for option in options.split(","))
-    number = told.get("threads", "")
-    return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 1
 
 
 def read_ladder(path: Path) -> LadderPlan:
@@ -153,39 +76,6 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     return plan
 
 
-DURATIONS = "30s, 10m, 2h, or ever"
-
-
-def duration(text: str, where: str) -> float:
-    """How many seconds `10m` is; `ever` is without end. Raises BadLadder."""
-    if text == "ever":
-        return math.inf
-    units = {"s": 1, "m": 60, "h": 3600}
-    try:
-        seconds = float(text[:-1]) * units[text[-1:]]
-    except (ValueError, KeyError):
-        raise BadLadder(f"{where}: must be as in {DURATIONS}, not {text!r:.40}") from None
-    if not 0 < seconds < math.inf:
-        raise BadLadder(f"{where}: must be more than nothing, as in {DURATIONS}")
-    return seconds
-
-
-def event_name(text: str, where: str) -> str:
-    """The text, if it can be an event's name. Raises BadLadder."""
-    if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
-        raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printed characters")
-    return text
-
-
-def openings(text: str, folder: Path | None = None) -> int | Path:
-    """What `--openings` says: a number of plies, or else the file of a list. Raises BadLadder."""
-    if not text.isdecimal():
-        return (folder or Path()) / text
-    if int(text) > MOST_OPENING_PLIES:
-        raise BadLadder(f"openings: at most {MOST_OPENING_PLIES} plies, not {text}")
-    return int(text)
-
-
 def _openings(keys: _Keys, folder: Path) -> int | Path:
     return openings(str(keys.either("openings", 0, "a number of plies, or the name of a file")), folder)
 
@@ -196,13 +86,6 @@ def _adjudication(keys: _Keys) -> Adjudication | None:
         return Adjudication.convert(table) if table is not None else None
     except BadAdjudication as error:
         raise BadLadder(f"adjudicate: {error}") from None
-
-
-def format_name(name: str, where: str) -> str:
-    """The name of a format, as it is. Raises BadLadder, with `where` it was given."""
-    if name not in FORMATS:
-        raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
-    return name
 
 
 def _bots(tables: list[object]) -> tuple[BotPlan, ...]:

@@ -1,0 +1,93 @@
+"""Playing a plan from the command line: every failure becomes one line, and progress is shown meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from console import Failure, Misuse, err
+from games.core import AnyGame, GameError
+from games.riskless import Riskless
+from ladder.bots import BotRefused
+from ladder.cluster import ClusterLost
+from ladder.cores import can_pin
+from ladder.dial_in import DialIn, TooFewBots
+from ladder.event import Ladder
+from ladder.openings import BadOpenings, NoOpenings, Openings, RandomOpenings, read_openings
+from ladder.plan import LadderPlan
+from ladder.play import run_ladder
+from ladder.reports.progress import watching
+from maps.loader import MapError
+from maps.setup import make_setup
+from server.host import CannotListen
+from server.net import interpreter
+from server.store.database import StoreError
+from server.store.ladder_lock import CannotResume
+
+
+def play(
+    plan: LadderPlan,
+    kind: str,
+    record: Path | None,
+    db: str | None,
+    settled: Callable[[Ladder], bool] = lambda _: False,
+    dial_in: DialIn | None = None,
+    cluster: str | None = None,
+    port: int = 0,
+) -> Ladder:
+    """Play the plan: what was played. Raises Failure or Misuse."""
+    if plan.pin and not can_pin():
+        raise Misuse("--pin: this system does not keep processes on cores; Linux does")
+    # Only Riskless has maps; any other game has one start.
+    maps = plan.maps if plan.game == Riskless.name else plan.maps[:1]
+    try:
+        starts = [make_setup(plan.game, map) for map in maps]
+        played = Ladder(
+            plan,
+            starts,
+            record,
+            kind,
+            _openings(plan, starts),
+            named=plan.event != LadderPlan.event,
+        )
+    except (GameError, MapError, BadOpenings) as error:
+        raise Misuse(str(error)) from None
+    with watching(played, err) as display:
+        try:
+            with interpreter.settled():
+                anyio.run(
+                    partial(
+                        run_ladder,
+                        played,
+                        display,
+                        database=db,
+                        enough=lambda: settled(played),
+                        dial_in=dial_in,
+                        cluster=cluster,
+                        port=port,
+                        opened=_tell_address,
+                    ),
+                    backend_options={"use_uvloop": sys.platform != "win32"},
+                )
+        except BotRefused as refused:
+            raise Misuse(str(refused)) from None
+        except (CannotListen, CannotResume, ClusterLost, StoreError, TooFewBots) as error:
+            raise Failure(str(error)) from None
+        except OSError as error:
+            raise Failure(f"cannot write {error.filename or played.record}: {error.strerror}") from None
+    return played
+
+
+def _tell_address(url: str) -> None:
+    err.print(f"watch it at {url.replace('ws', 'http', 1)}/", markup=False, highlight=False, soft_wrap=True)
+
+
+def _openings(plan: LadderPlan, starts: Sequence[AnyGame]) -> Openings:
+    """Raises BadOpenings."""
+    if isinstance(plan.openings, Path):
+        return read_openings(plan.openings, starts)
+    return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()

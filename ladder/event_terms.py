@@ -1,0 +1,85 @@
+"""What all matches of an event are played under, and the terms and the wall deadline of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from games.core import AnyGame
+from ladder.openings import NoOpenings, Openings
+from match.terms import Terms
+from protocol.adjudication import Adjudication
+from protocol.messages import Players
+from protocol.record import FORMAT, Record, Result
+from protocol.timecontrol import TimeControl
+from rating.pairing import Pairing
+
+LONG_MATCH = 1000
+"""Plies that a match of a game without a ply limit may have, for the wall deadline."""
+
+
+@dataclass(frozen=True)
+class EventTerms:
+    """What all matches of an event share."""
+
+    event: str
+    starts: Sequence[AnyGame]
+    """The games on their setups; a pair names one by its place."""
+    time_control: TimeControl
+    margin_ms: int
+    ready_ms: int
+    threads: int
+    openings: Openings = field(default_factory=NoOpenings)
+    adjudication: Adjudication | None = None
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
+    slack_seconds: float = 60
+    """How much longer than its clocks allow a match may last before the host is believed to have failed."""
+
+    def of_match(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> Terms:
+        """The terms of one match, between bots that are connected under these names.
+
+        weight   threads that the match's bots declare, the greater number of the two
+        """
+        return Terms(
+            match=match,
+            event=self.event,
+            game=self.starts[pairing.pair.start],
+            players=Players(maxie, minnie),
+            time_control=self.time_control,
+            margin_ms=self.margin_ms,
+            ready_ms=self.ready_ms,
+            threads=max(weight, self.threads),
+            opening=self.openings.of(pairing.pair.round, pairing.pair.start),
+            adjudication=self.adjudication,
+        )
+
+    def unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
+        """The record of a match without moves."""
+        game = self.starts[pairing.pair.start]
+        return Record(
+            format=FORMAT,
+            match=match,
+            event=self.event,
+            game=game.name,
+            setup=game.setup(),
+            players=Players(pairing.maxie, pairing.minnie),
+            time_control=str(self.time_control),
+            started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            moves=[],
+            result=result,
+            adjudication=self.adjudication,
+        )
+
+
+def longest_seconds(terms: Terms) -> float:
+    """How long the match can last if its host keeps its clocks."""
+    limit = terms.game.setup().get("ply_limit")
+    plies = limit if isinstance(limit, int) else LONG_MATCH
+    control = terms.time_control
+    if control.per_move:
+        clocks = plies * (control.base_ms + terms.margin_ms)
+    else:
+        clocks = 2 * control.base_ms + plies * (control.increment_ms + terms.margin_ms)
+    return (terms.ready_ms + clocks) / 1000

@@ -1,0 +1,144 @@
+"""What a ladder is made of before anything runs, and the texts that a file and a command line give for it. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ladder.formats import FORMATS
+from protocol.adjudication import Adjudication
+from protocol.timecontrol import TimeControl
+
+NAME_LENGTH = 56
+"""Characters of a bot's name: what the protocol allows, less room for the number of a second process."""
+
+EVENT_LENGTH = 100
+
+MOST_THREADS = 1024
+
+MOST_OPENING_PLIES = 100
+
+DEFAULT_TIME = "0.05/move"
+"""With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
+
+DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
+
+
+class BadLadder(ValueError):
+    """A ladder that cannot be: says the file, the key, why, and what would be right."""
+
+
+@dataclass(frozen=True)
+class BotPlan:
+    """A bot of the ladder: an engine of `arena bot`, or a command that connects by itself."""
+
+    name: str
+    engine: str | None = None
+    """What `arena bot` takes: NAME, NAME:option=value, or a file."""
+    command: tuple[str, ...] = ()
+    """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
+    threads: int = 1
+    """How many threads it searches with; with more than one, fewer matches are played at once."""
+
+    @property
+    def what(self) -> str:
+        """What plays, in words; empty for one that dials in."""
+        return self.engine if self.engine is not None else " ".join(self.command)
+
+
+@dataclass(frozen=True)
+class LadderPlan:
+    """A whole ladder, before anything runs."""
+
+    bots: tuple[BotPlan, ...]
+    event: str = "ladder"
+    game: str = "riskless"
+    maps: tuple[str, ...] = ("m2",)
+    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
+    margin_ms: int = 100
+    format: str = "round-robin"
+    """One of ladder.formats.FORMATS."""
+    rounds: int | None = 2
+    """How many pairs every two bots play on each map; None: without end, until `seconds` are over."""
+    seconds: float = math.inf
+    """For how many seconds matches may begin."""
+    openings: int | Path = 0
+    """Random plies before the bots begin, or a file with a list."""
+    adjudication: Adjudication | None = None
+    concurrency: int = 0
+    """Matches at once; 0: as many as the cores allow."""
+    pin: bool = False
+    """Whether the bots of a running match are kept on cores of their own."""
+    seed: int = 1
+    folder: Path | None = None
+    """Where bots run, so that their files are found beside the ladder's; None: here."""
+
+
+def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
+    """The same bots under names that differ: the second `greedy` is `greedy-2`."""
+    taken: dict[str, BotPlan] = {}
+    for plan in plans:
+        name, number = plan.name, 1
+        while name in taken:
+            number += 1
+            name = f"{plan.name}-{number}"
+        taken[name] = replace(plan, name=name)
+    return tuple(taken.values())
+
+
+def engine_bot(engine: str) -> BotPlan:
+    """The bot of an engine, named after it: a file's bot by the file's name, others as they are asked for."""
+    path, colon, options = engine.partition(":")
+    base = Path(path).stem if path.endswith(".py") else path
+    name = f"{base}{colon}{options}"
+    printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
+    return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine, threads=_threads_of(options))
+
+
+def _threads_of(options: str) -> int:
+    """What an engine's options say of its threads; whether they are right is for the engine to say."""
+    told = dict(option.partition("=")[::2] for option in options.split(","))
+    number = told.get("threads", "")
+    return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 1
+
+
+DURATIONS = "30s, 10m, 2h, or ever"
+
+
+def duration(text: str, where: str) -> float:
+    """How many seconds `10m` is; `ever` is without end. Raises BadLadder."""
+    if text == "ever":
+        return math.inf
+    units = {"s": 1, "m": 60, "h": 3600}
+    try:
+        seconds = float(text[:-1]) * units[text[-1:]]
+    except (ValueError, KeyError):
+        raise BadLadder(f"{where}: must be as in {DURATIONS}, not {text!r:.40}") from None
+    if not 0 < seconds < math.inf:
+        raise BadLadder(f"{where}: must be more than nothing, as in {DURATIONS}")
+    return seconds
+
+
+def event_name(text: str, where: str) -> str:
+    """The text, if it can be an event's name. Raises BadLadder."""
+    if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
+        raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printed characters")
+    return text
+
+
+def openings(text: str, folder: Path | None = None) -> int | Path:
+    """What `--openings` says: a number of plies, or else the file of a list. Raises BadLadder."""
+    if not text.isdecimal():
+        return (folder or Path()) / text
+    if int(text) > MOST_OPENING_PLIES:
+        raise BadLadder(f"openings: at most {MOST_OPENING_PLIES} plies, not {text}")
+    return int(text)
+
+
+def format_name(name: str, where: str) -> str:
+    """The name of a format, as it is. Raises BadLadder, with `where` it was given."""
+    if name not in FORMATS:
+        raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
+    return name

@@ -1,0 +1,68 @@
+"""The final table of standings: drawn on a terminal, and elsewhere plain (which is valid Markdown)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rating.standings import Row
+
+NARROWEST = 78
+"""Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""
+
+WIDE = 200
+"""Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
+
+_FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+
+
+def draw(rows: Sequence[Row], *, plain: bool) -> Table:
+    """The table of standings. `plain`: in characters that every file and log can hold."""
+    # Without padding it fits into 80 columns: the box puts a blank between two.
+    drawn = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    drawn.add_column("#", justify="right", no_wrap=True)
+    drawn.add_column("bot", overflow="fold", min_width=9)
+    for heading in (
+        "games",
+        "points",
+        "won",
+        "drawn",
+        "lost",
+        "Elo",
+        "± 95 %",
+        "time",
+        "illegal",
+        "gone",
+        "other",
+    ):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    for place, row in enumerate(rows, 1):
+        numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
+        rating = [f"{row.elo:+.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
+        faults = [
+            Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in _FAULTS)
+        ]
+        drawn.add_row(str(place), Text(row.bot), *map(str, numbers), *rating, *faults)
+    return drawn
+
+
+LEGEND = "time, illegal, gone, other: matches lost on time, by an illegal move, by a lost connection, by other faults"
+
+
+def show(rows: Sequence[Row], console: Console) -> None:
+    """Print the final table, and below it what its last columns mean where they say something."""
+    if console.is_terminal and console.width >= NARROWEST:
+        console.print(draw(rows, plain=False))
+    else:
+        wide = Console(file=StringIO(), width=WIDE)
+        with wide.capture() as captured:
+            wide.print(draw(rows, plain=True))
+        lines = [line.rstrip() for line in captured.get().splitlines()]
+        console.print("\n".join(filter(None, lines)), markup=False, highlight=False, soft_wrap=True)
+    if any(getattr(row, name) for row in rows for name in _FAULTS):
+        console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)

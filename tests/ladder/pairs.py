@@ -1,0 +1,13 @@
+"""Whole schedules at once, as an oracle for what gives them piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rating.pairing import Pair, everybody
+
+
+def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:
+    """Every two bots meet: `rounds` pairs on each of `starts` starts."""
+    size = len(bots) * (len(bots) - 1) // 2 * starts
+    return [pair for round in range(rounds) for pair in everybody(bots, round, starts, seed, round * size)]

@@ -1,0 +1,46 @@
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from ladder.event import Ladder
+from ladder.plan import LadderPlan, engine_bot
+from ladder.reports.progress import watching
+from protocol.codes import EndReason
+from rating.standings import table
+from tests.ladder.pairs import round_robin
+from tests.ladder.reports.test_match_line import record
+from tests.server.matches import game_of
+
+
+def ladder() -> Ladder:
+    plan = LadderPlan((engine_bot("anna"), engine_bot("[bert]")), rounds=1)
+    return Ladder(plan, [game_of()], Path("unused.jsonl"))
+
+
+def play(played: Ladder, console: Console) -> None:
+    with watching(played, console) as display:
+        for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
+            finished = record("maxie", EndReason.LINE)
+            played.add(pairing, finished)
+            display.played(played, finished)
+            display.notice("bot [bert] crashed\n    [red]why")
+
+
+def test_progress_without_a_terminal_is_a_line_a_match() -> None:
+    file = io.StringIO()
+    play(ladder(), Console(file=file, width=20))
+    assert file.getvalue() == "".join(
+        f"{number}/2 anna beats [bert] in 3 plies (line)\nbot [bert] crashed\n    [red]why\n"
+        for number in (1, 2)
+    )
+
+
+def test_progress_on_a_terminal_is_a_table_and_a_bar() -> None:
+    file = io.StringIO()
+    played = ladder()
+    play(played, Console(file=file, width=100, force_terminal=True, color_system=None))
+    text = file.getvalue()
+    assert "2/2" in text
+    assert "bot [bert] crashed" in text
+    assert f"{table(played.bots, played.records)[0].elo:+.0f}" in text

@@ -1,0 +1,43 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from ladder.reports.standings import LEGEND, show
+from rating.standings import Row
+
+ROWS = [
+    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0),
+    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 2, 0, 1, 0),
+]
+
+
+def shown(width: int, *, terminal: bool) -> list[str]:
+    file = io.StringIO()
+    show(ROWS, Console(file=file, width=width, force_terminal=terminal, color_system=None))
+    return file.getvalue().splitlines()
+
+
+def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
+    lines = shown(40, terminal=False)
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0][:8] == ["#", "bot", "games", "points", "won", "drawn", "lost", "Elo"]
+    assert cells[0][8:] == ["± 95 %", "time", "illegal", "gone", "other"]
+    assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0"]
+    assert cells[3][1] == ROWS[1].bot
+    assert lines[4] == LEGEND
+
+
+@pytest.mark.parametrize("width", [40, 78, 80, 120])
+def test_on_a_terminal_it_says_all_in_whatever_width(width: int) -> None:
+    text = "\n".join(shown(width, terminal=True))
+    for said in ("anna", "12.5", "+212", "-212", "131", "games", "points", "illegal", "[bert]"):
+        assert said in text
+    if width >= 78:
+        assert max(map(len, text.splitlines()[:-1])) <= width
+
+
+def test_the_legend_comes_only_where_it_says_something() -> None:
+    file = io.StringIO()
+    show(ROWS[:1], Console(file=file))
+    assert LEGEND not in file.getvalue()

@@ -1,0 +1,13 @@
+import pytest
+
+from ladder.event_terms import longest_seconds
+from tests.server.matches import game_of, spec
+
+
+def test_how_long_a_match_can_last() -> None:
+    # 40 plies of 100 + 50 ms, and 5 s to get ready
+    assert longest_seconds(spec("a", "b", "0.1/move", game="riskless", margin=50)) == pytest.approx(11)
+    # twice 10 s, 40 plies of 1 s and 50 ms
+    assert longest_seconds(spec("a", "b", "10+1", game="riskless", margin=50)) == pytest.approx(67)
+    assert game_of("tictactoe").setup().get("ply_limit") is None
+    assert longest_seconds(spec("a", "b", "0.1/move", margin=0)) == pytest.approx(105)

@@ -1,0 +1,89 @@
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ladder.plan import (
+    NAME_LENGTH,
+    BadLadder,
+    BotPlan,
+    duration,
+    engine_bot,
+    event_name,
+    openings,
+    unique_bots,
+)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [
+        ("greedy", "greedy"),
+        ("minimax:depth=4", "minimax:depth=4"),
+        ("bots/my_bot.py", "my_bot"),
+        ("my_bot.py:Clever", "my_bot:Clever"),
+        ("x" * 80, "x" * 56),
+        ("a#2\n", "a?2?"),
+    ],
+)
+def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
+    assert engine_bot(engine) == BotPlan(name, engine)
+
+
+def test_names_differ_even_where_engines_do_not() -> None:
+    bots = unique_bots(
+        [BotPlan("greedy", "greedy"), BotPlan("greedy-2", "x"), *[BotPlan("greedy", "greedy")] * 2]
+    )
+    assert [bot.name for bot in bots] == ["greedy", "greedy-2", "greedy-3", "greedy-4"]
+    assert [bot.engine for bot in bots] == ["greedy", "x", "greedy", "greedy"]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "a-2", "a-3", "b-2"]), max_size=12))
+def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> None:
+    found = [bot.name for bot in unique_bots(BotPlan(name) for name in names)]
+    assert len(set(found)) == len(found) == len(names)
+    assert all(after == before for before, after in zip(names[:1], found[:1], strict=True))
+    assert all(
+        after == before or after.startswith(f"{before}-") for before, after in zip(names, found, strict=True)
+    )
+
+
+@given(st.text(min_size=1, max_size=120))
+def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
+    name = engine_bot(engine).name
+    assert 1 <= len(name) <= NAME_LENGTH
+    assert name.isprintable()
+    assert "#" not in name
+
+
+def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
+    assert engine_bot("jamboree:threads=2,depth=3").threads == 2
+    assert engine_bot("jamboree:threads=many").threads == 1
+
+
+@pytest.mark.parametrize(("unit", "seconds"), [("s", 1), ("m", 60), ("h", 3600)])
+@given(number=st.integers(1, 10_000))
+def test_a_duration_is_a_number_and_a_unit(unit: str, seconds: int, number: int) -> None:
+    assert duration(f"{number}{unit}", "--for") == number * seconds
+
+
+def test_a_duration_without_end() -> None:
+    assert duration("ever", "--for") == math.inf
+    with pytest.raises(BadLadder, match=r"^--for: must be as in 30s, 10m, 2h, or ever, not '10'$"):
+        duration("10", "--for")
+
+
+def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
+    assert openings("4") == 4
+    assert openings("4.txt", tmp_path) == tmp_path / "4.txt"
+    with pytest.raises(BadLadder, match=r"^openings: at most 100 plies, not 101$"):
+        openings("101")
+
+
+def test_an_event_is_named_by_what_can_be_printed() -> None:
+    assert event_name("spring 2026", "event") == "spring 2026"
+    for wrong in ("", "a\nb", "x" * 101):
+        with pytest.raises(BadLadder, match=r"^--event: must be 1 to 100 printed characters$"):
+            event_name(wrong, "--event")
