@@ -1,4 +1,4 @@
-"""The record of a finished match: `arena-record/1`, one JSON object a line (DESIGN.md section 8)."""
+"""The record of a finished match: `arena-record/1`, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -72,11 +72,16 @@ def from_line(line: str | bytes) -> Record:
 
 
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file, one a line. Raises BadRecord with the line's number, or OSError."""
+    """The records of a file, one a line. Raises BadRecord with file and line, or OSError."""
+    return (record for _, record in read_numbered(path))
+
+
+def read_numbered(path: Path) -> Iterator[tuple[int, Record]]:
+    """The records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield from_line(line)
+                    yield number, from_line(line)
                 except BadRecord as error:
                     raise BadRecord(f"{path}, line {number}: {error}") from None

@@ -12,8 +12,9 @@ import typer
 
 from bots.api.match import Ending, Match
 from bots.api.options import BadSpec
+from bots.commands.engine_option import load_engine
 from bots.engines.from_program import program_engine
-from bots.engines.registry import Engine, make_engine
+from bots.engines.registry import Engine
 from console import Failure, Misuse, err, out
 from protocol.codes import Code
 
@@ -102,14 +103,6 @@ def _engine(spec: str, program: str, logs: Path | None) -> Engine:
         return load_engine(spec)
     try:
         return program_engine(program, logs)
-    except BadSpec as error:
-        raise Misuse(str(error)) from None
-
-
-def load_engine(spec: str) -> Engine:
-    """The engine of that spec. Raises Misuse."""
-    try:
-        return make_engine(spec)
     except BadSpec as error:
         raise Misuse(str(error)) from None
 

@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from bots.review.analysis import analyse
-from bots.review.replay import Replay
 from bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
 from games.core import Game, Player
+from match.replay import Replay
 
 MISTAKE = 100
 """Hundredths of an army: from here on a move is marked."""

@@ -12,16 +12,16 @@ import pytest
 from msgspec import structs
 
 from bots.review.plot import review_svg
-from bots.review.replay import Replay, replayed
 from bots.review.review import losses, review
 from bots.search.values import WIN
 from games.core import AnyGame, Player
 from maps.setup import make_setup
+from match.replay import Replay, verify
 from protocol.codes import EndReason
 from protocol.messages import Thinking
 from protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import arena, fails
-from tests.bots.review.test_replay import recorded
+from tests.match.recorded import recorded
 
 DEPTH = 3
 
@@ -54,7 +54,7 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
     if outcome is not None:
         winner: Any = outcome.winner.value if outcome.winner else None
         result = Result(winner, EndReason.named(outcome.reason.value))
-    return replayed(structs.replace(record, moves=moves, result=result))
+    return verify(structs.replace(record, moves=moves, result=result))
 
 
 @pytest.mark.parametrize("engine", ["alphabeta", "minimax"])
