@@ -206,14 +206,6 @@ AnyGame = Game[object, object]
 """A game whose positions and moves are opaque to the caller: what the referee and the wire use."""
 
 
-def replay(game: Game[P, M], moves: Sequence[M]) -> P:
-    """The position after `moves` from the start. Raises IllegalMove at the first that is not legal."""
-    position = game.start()
-    for move in moves:
-        position = game.play(position, move)
-    return position
-
-
 def whole_number(data: object, what: str, low: int, high: int) -> int:
     """`data` as an int in low..high, both ends allowed. Raises BadData. A bool is no number here."""
     if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:

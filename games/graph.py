@@ -7,14 +7,9 @@ fixed order. Vertices are 0 to V - 1. Edges are directed; an undirected graph ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
-
-W = TypeVar("W")
 
 Vertex = int
 Graph = Sequence[Sequence[Vertex]]
-WeightedGraph = Sequence[tuple[W, Sequence[Vertex]]]
-"""Each vertex with its weight: a label, a count, a territory (001, section 3.4)."""
 
 
 class NotInGraph(KeyError):
@@ -87,14 +82,3 @@ def is_connected(graph: Graph) -> bool:
         return True
     backwards = from_edges(((target, source) for source, target in edges_of(graph)), len(graph))
     return len(reachable(graph, 0)) == len(reachable(backwards, 0)) == len(graph)
-
-
-def is_weakly_connected(graph: Graph) -> bool:
-    """Connected once every directed edge is replaced by an undirected one. O(V + E)."""
-    both = [edge for source, target in edges_of(graph) for edge in ((source, target), (target, source))]
-    return is_connected(from_edges(both, len(graph)))
-
-
-def weigh(weights: Sequence[W], graph: Graph) -> list[tuple[W, Sequence[Vertex]]]:
-    """The graph with a weight on each vertex. Raises ValueError when the numbers differ."""
-    return list(zip(weights, graph, strict=True))

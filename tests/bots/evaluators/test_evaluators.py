@@ -15,11 +15,11 @@ from bots.evaluators.weights import FOLDER, load_weights
 from bots.search.values import ESTIMATE_LIMIT
 from games.board import RisklessMap
 from games.core import Player
-from games.explicit import from_values
 from games.hexapawn import Hexapawn
 from games.riskless import Armies, Riskless
 from games.tictactoe import Board, TicTacToe
 from tests.bots.search.problems import Case, riskless_cases, tictactoe_cases
+from tests.games.nested import from_values
 
 
 def path_of_five() -> Riskless:
