@@ -131,7 +131,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def player(self, position: P) -> Player:
-        """Whose turn it is (in a position that is over: whose it would be)."""
+        """The player to move; in a position that is over, the one whose turn it would be."""
 
     @abstractmethod
     def ply(self, position: P) -> int:
@@ -151,7 +151,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def estimate(self, position: P) -> int:
-        """The plain static estimate for Maxie: high is good for her. Makes no claim to skill."""
+        """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill."""
 
     @abstractmethod
     def fault(self, position: P, move: M) -> str | None:

@@ -51,12 +51,12 @@ def edges_of(graph: Graph) -> list[tuple[Vertex, Vertex]]:
 
 
 def is_simple(graph: Graph) -> bool:
-    """No loop and no edge twice."""
+    """Whether there is no loop and no edge twice. O(V + E)."""
     return all(len(set(targets)) == len(targets) and v not in targets for v, targets in enumerate(graph))
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Every edge also goes back. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
+    """Whether every edge also goes back. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
     edges = set(edges_of(graph))
     return all((target, source) in edges for source, target in edges)
 
@@ -74,7 +74,7 @@ def reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
 
 
 def is_connected(graph: Graph) -> bool:
-    """Every vertex reaches every other, along the edges' directions. O(V + E).
+    """Whether every vertex reaches every other, along the edges' directions. O(V + E).
 
     In an undirected graph this is plain connectedness; in a directed one, strong connectedness.
     """

@@ -1,4 +1,4 @@
-"""The commands of `maps`: `arena maps list|show|check`."""
+"""The commands of the maps: `arena maps list|show|check`."""
 
 from __future__ import annotations
 

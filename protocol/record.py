@@ -27,7 +27,7 @@ class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
     ms: Annotated[float, Meta(ge=0)]
     thinking: Thinking | None = None
     credited_ms: float = 0.0
-    """Taken off for the network (lag credit); `ms` is what the clock was charged."""
+    """What was taken off for the network (lag credit), in ms; `ms` is what the clock was charged."""
     opening: bool = False
     """Whether the referee played it before the players began (`ms` is then 0)."""
 
@@ -51,11 +51,11 @@ class Record(Struct, frozen=True, omit_defaults=True):
     players: Players
     time_control: str
     started: str
-    """ISO 8601, UTC, whole seconds."""
+    """When the match began, in ISO 8601, UTC, to whole seconds."""
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """By which rules the match could be ended before its game; None: by none."""
+    """The rules by which the match could be ended before its game; None where there were none."""
 
 
 def to_line(record: Record) -> str:

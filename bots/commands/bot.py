@@ -123,7 +123,7 @@ def _run(
     import anyio  # noqa: PLC0415
 
     from bots.client.client import Client, Options, finished_line  # noqa: PLC0415
-    from bots.client.connection import BadURL, ClientError, Refused  # noqa: PLC0415
+    from bots.client.connection import BadURL, ClientError, ServerRefused  # noqa: PLC0415
 
     async def play(name: str) -> str:
         options = Options(
@@ -177,7 +177,7 @@ def _run(
         except BadURL as error:
             raise Misuse(str(error)) from None
         except ClientError as error:
-            taken = isinstance(error, Refused) and error.code is Code.NAME_TAKEN
+            taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
             if taken and unique:
                 continue
             raise Failure(str(error)) from None

@@ -31,7 +31,6 @@ WAYS: dict[str, dict[str, Any]] = {
         "hints": False,
         "promise": False,
         "killers": False,
-        "history": False,
         "estimate_order": 0,
         "null_windows": False,
         "aspiration": 0,

@@ -31,10 +31,10 @@ def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
         return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
 
     # who moved last is better off by 2 × 140; every second position moves by 30 up, every other down
-    step = calibrate(game, value)
-    assert step is not None
-    assert abs(step.tempo - 140) <= 15
-    assert step.spread in (29, 30)
+    measured = calibrate(game, value)
+    assert measured is not None
+    assert abs(measured.tempo - 140) <= 15
+    assert measured.spread in (29, 30)
 
 
 def test_positions_for_measuring_are_in_play_and_the_same_each_time() -> None:

@@ -13,7 +13,7 @@ import pytest
 from bots.api.bot import Clock, Ending, Match, Resign, ask, begin
 from bots.api.options import BadSpec
 from bots.client.state.actions import Choose
-from bots.client.worker import Broke, Chosen, Gone, Prepared, Report, Worker
+from bots.client.worker import Broke, Chosen, Ended, Prepared, Report, Worker
 from bots.engines.from_program import ProgramBot, program_engine
 from bots.engines.program import ProgramFault
 from games.core import Player
@@ -151,7 +151,7 @@ def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[s
     worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.finish(Ending(None, None, "over", 0, None))
     assert isinstance(told.get(timeout=LONG), Broke)
-    assert told.get(timeout=LONG) == Gone("match-1")
+    assert told.get(timeout=LONG) == Ended("match-1")
     assert "nobody waited any more for its answer to the turn at ply 0" in capsys.readouterr().err
 
 
@@ -176,7 +176,7 @@ def test_each_match_has_its_own_process() -> None:
         assert isinstance(answer, Chosen)
         assert answer.move == 0
         worker.finish(None)
-        assert told.get(timeout=LONG) == Gone("match-1")
+        assert told.get(timeout=LONG) == Ended("match-1")
 
 
 @pytest.mark.parametrize(
