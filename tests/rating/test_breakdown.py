@@ -3,7 +3,7 @@ from protocol.messages import Seat
 from protocol.record import Record
 from rating.breakdown import breakdown
 from rating.pairing import Pairing
-from tests.rating.round_robin import round_robin
+from tests.ladder.pairs import round_robin
 from tests.server.matches import record
 
 
