@@ -1,7 +1,6 @@
 """What every command shares: how it fails, the options that all of them spell alike, and its output.
 
-`maps/cli.py`, `server/commands/register.py` and `bots/commands/register.py` import this; `arena.py` runs them and turns what they
-raise into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
+The modules that hold commands import this; `arena.py` runs them and turns what they raise into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
 """
 
 from __future__ import annotations
@@ -54,12 +53,16 @@ err = Console(stderr=True)
 
 
 def write_json(data: Any, path: Path) -> None:
-    """Write `data` (plain, or msgspec structs) as indented JSON to `path`, or to the output for `-`."""
-    text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
+    """Write `data` (plain, or msgspec structs) as indented JSON to `path`, or to the output for `-`. Raises Failure."""
+    write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write `text` to `path`, or to the output for `-`. Raises Failure."""
     if str(path) == "-":
-        typer.echo(text)
+        typer.echo(text, nl=False)
         return
     try:
-        path.write_text(text + "\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Failure(f"cannot write {path}: {error.strerror}") from None

@@ -17,7 +17,6 @@ OFF: dict[str, Any] = {
     "hints": False,
     "promise": False,
     "killers": False,
-    "history": False,
     "estimate_order": 0,
     "null_windows": False,
     "aspiration": 0,
@@ -29,7 +28,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
     ("+ killers", {"killers": True}),
-    ("+ history", {"history": True}),
     ("+ null windows", {"null_windows": True}),
     ("+ aspiration", {"aspiration": 100}),
 )

@@ -89,7 +89,7 @@ class RisklessMap:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
                 if len(near) > len(ends[v]) and near.count(w) > 1:
                     raise BadMap("neighbours", f"{self._road(v, w)} is there twice")
-        # only now: a wrong number also leaves a road without its way back
+        # this comes last, because a wrong number also leaves a road without its way back
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in ends[w]:

@@ -131,7 +131,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def player(self, position: P) -> Player:
-        """Whose turn it is (in a position that is over: whose it would be)."""
+        """The player to move; in a position that is over, the one whose turn it would be."""
 
     @abstractmethod
     def ply(self, position: P) -> int:
@@ -151,7 +151,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def estimate(self, position: P) -> int:
-        """The plain static estimate for Maxie: high is good for her. Makes no claim to skill."""
+        """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill."""
 
     @abstractmethod
     def fault(self, position: P, move: M) -> str | None:
@@ -204,14 +204,6 @@ class Game(ABC, Generic[P, M]):
 
 AnyGame = Game[object, object]
 """A game whose positions and moves are opaque to the caller: what the referee and the wire use."""
-
-
-def replay(game: Game[P, M], moves: Sequence[M]) -> P:
-    """The position after `moves` from the start. Raises IllegalMove at the first that is not legal."""
-    position = game.start()
-    for move in moves:
-        position = game.play(position, move)
-    return position
 
 
 def whole_number(data: object, what: str, low: int, high: int) -> int:

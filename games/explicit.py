@@ -11,7 +11,7 @@ value too; then it can be estimated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -222,15 +222,3 @@ def _parse(data: object, fallback: str) -> tuple[str, int | None, Sequence[objec
     if value is not None:
         value = whole_number(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
     return name, value, cast("Sequence[object]", below)
-
-
-def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:
-    """The game of a tree written as nested lists of leaf values; nodes are named by their moves."""
-
-    def node(entry: object, name: str) -> dict[str, Plain]:
-        if isinstance(entry, int):
-            return {"name": name, "value": entry}
-        below = [node(each, f"{name}{n}") for n, each in enumerate(cast("Iterable[object]", entry))]
-        return {"name": name, "children": below}
-
-    return Explicit.from_tree(node(values, "r"), player)

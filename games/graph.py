@@ -7,14 +7,9 @@ fixed order. Vertices are 0 to V - 1. Edges are directed; an undirected graph ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
-
-W = TypeVar("W")
 
 Vertex = int
 Graph = Sequence[Sequence[Vertex]]
-WeightedGraph = Sequence[tuple[W, Sequence[Vertex]]]
-"""Each vertex with its weight: a label, a count, a territory (001, section 3.4)."""
 
 
 class NotInGraph(KeyError):
@@ -56,12 +51,12 @@ def edges_of(graph: Graph) -> list[tuple[Vertex, Vertex]]:
 
 
 def is_simple(graph: Graph) -> bool:
-    """No loop and no edge twice."""
+    """Whether there is no loop and no edge twice. O(V + E)."""
     return all(len(set(targets)) == len(targets) and v not in targets for v, targets in enumerate(graph))
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Every edge also goes back. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
+    """Whether every edge also goes back. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
     edges = set(edges_of(graph))
     return all((target, source) in edges for source, target in edges)
 
@@ -79,7 +74,7 @@ def reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
 
 
 def is_connected(graph: Graph) -> bool:
-    """Every vertex reaches every other, along the edges' directions. O(V + E).
+    """Whether every vertex reaches every other, along the edges' directions. O(V + E).
 
     In an undirected graph this is plain connectedness; in a directed one, strong connectedness.
     """
@@ -87,14 +82,3 @@ def is_connected(graph: Graph) -> bool:
         return True
     backwards = from_edges(((target, source) for source, target in edges_of(graph)), len(graph))
     return len(reachable(graph, 0)) == len(reachable(backwards, 0)) == len(graph)
-
-
-def is_weakly_connected(graph: Graph) -> bool:
-    """Connected once every directed edge is replaced by an undirected one. O(V + E)."""
-    both = [edge for source, target in edges_of(graph) for edge in ((source, target), (target, source))]
-    return is_connected(from_edges(both, len(graph)))
-
-
-def weigh(weights: Sequence[W], graph: Graph) -> list[tuple[W, Sequence[Vertex]]]:
-    """The graph with a weight on each vertex. Raises ValueError when the numbers differ."""
-    return list(zip(weights, graph, strict=True))

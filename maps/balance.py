@@ -41,7 +41,7 @@ class Balance:
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
         """How far a start favours a side: 0 is even, and every point is one road or territory too many.
 
-        The sum of four differences: the roads that leave each side's territories; the territories at
+        It is the sum of four differences: the roads that leave each side's territories; the territories at
         each distance from a side; the territories that are nearer to one side than to the other; the
         distances from each of a side's territories to its nearest enemy, in order.
         """

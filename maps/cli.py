@@ -1,4 +1,4 @@
-"""The commands of `maps`: `arena maps list|show|check`."""
+"""The commands of the maps: `arena maps list|show|check`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from console import Failure, JsonOption, err, out, write_json
+from console import Failure, JsonOption, err, out, write_json, write_text
 from maps.drawing import draw
 from maps.layout import roads
 from maps.loader import MapError, MapFile, load_file, map_names, read_file
@@ -122,15 +122,9 @@ def _facts(file: MapFile) -> dict[str, object]:
 
 
 def _write_svg(file: MapFile, path: Path) -> None:
-    picture = draw_svg(file)
-    if str(path) == "-":
-        typer.echo(picture, nl=False)
-        return
-    try:
-        path.write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from None
-    out.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+    write_text(draw_svg(file), path)
+    if str(path) != "-":
+        out.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_territories(file: MapFile, width: int) -> None:

@@ -18,7 +18,7 @@ from maps.mapfile import MapFile
 MAX_ROWS = 44
 """A picture that would be higher is drawn smaller: it should fit on a screen."""
 ROOMY = 34
-"""Dots between the two closest territories: a small map is not drawn larger than this."""
+"""The most dots between the two closest territories: a small map is not drawn larger than this."""
 BRAILLE = 0x2800
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot in a Braille character, row by row."""
@@ -83,7 +83,7 @@ class _Canvas:
         highest = max(map(len, labels))
         edge = extent(file)
         self.edge = edge
-        # All in dots: two a column, four a row.
+        # Everything is counted in dots here: two a column, four a row.
         across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
         self.scale = min(
             ROOMY / nearest_pair(file.map),
@@ -107,7 +107,7 @@ class _Canvas:
         return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
 
     def crowded(self) -> bool:
-        """Is there not one free column between two labels? O(their cells)."""
+        """Whether two labels have no free column between them. O(their cells)."""
         taken: set[tuple[int, int]] = set()
         for box in self.boxes:
             for row in range(box.row, box.row + box.height):

@@ -26,7 +26,7 @@ def load_map(name: str) -> RisklessMap:
 
 
 def load_file(name: str) -> MapFile:
-    """As `load_map`, with the description, the continents and what else only a picture needs."""
+    """The map of that name as `load_map` finds it, with the description, the continents and what else only a picture needs."""
     if name.endswith(".toml"):
         return read_file(Path(name))
     if name in map_names():

@@ -152,7 +152,7 @@ class _Picture:
         return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in middles]
 
     def _cost(self, box: Extent, taken: Sequence[Extent], lines: Sequence[Line]) -> float:
-        """The least wins, the first of equals: other marks and names must stay free, roads should."""
+        """How bad a place is for a name: other marks and names must stay free, roads should."""
         outside = box.left < 2 or box.right > self.width - 2
         hidden = sum(_overlap(box, other) for other in taken)
         crossed = sum(_crosses(line, box) for line in lines)
@@ -223,7 +223,7 @@ def _around(boxes: Sequence[Extent]) -> Extent:
 
 
 def _overlap(a: Extent, b: Extent) -> float:
-    """0 where they are apart, else 1 and the part of `a` that is hidden."""
+    """How much of `a` is hidden by `b`: 0 where they are apart, else 1 and the hidden part."""
     wide = min(a.right, b.right) - max(a.left, b.left)
     high = min(a.bottom, b.bottom) - max(a.top, b.top)
     if wide <= 0 or high <= 0:
@@ -232,7 +232,7 @@ def _overlap(a: Extent, b: Extent) -> float:
 
 
 def _crosses(line: Line, box: Extent) -> bool:
-    """Does the line touch the box? Cuts the line down to each of the box's two spans."""
+    """Whether the line touches the box, found by cutting the line down to each of the box's two spans."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0
     for start, step, least, most in (

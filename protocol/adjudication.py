@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 MOST_NODES = 2_000
-"""About 25 ms: a position is solved between two moves, and meanwhile the server does nothing else."""
+"""The most nodes of a solution, which take about 25 ms: a position is solved between two moves, and meanwhile the server does nothing else."""
 
 
 class BadAdjudication(ValueError):
@@ -17,24 +17,24 @@ class BadAdjudication(ValueError):
 
 
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Each part is off where it is None. Values are Maxie's, in the unit of the bots."""
+    """When a match is ended early. Each part is off where it is None. Values are Maxie's, in the unit of the bots."""
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
-    """Won when both bots say so: all their last values are at least this for Maxie, or at most its negative."""
+    """The match is won when both bots say so: all their last values are at least this for Maxie, or at most its negative."""
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """Drawn when both bots say so: all their last values are within this of 0."""
+    """The match is drawn when both bots say so: all their last values are within this of 0."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
-    """Of how many of its last moves each bot's value must agree."""
+    """For how many of its last moves each bot's value must agree."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """No draw is agreed before so many plies were played."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """A draw when so many plies were played."""
+    """The match is a draw when so many plies were played."""
     solve: Annotated[int, Meta(ge=1, le=MOST_NODES)] | None = None
     """After each move the position is searched to its end by the rules, as far as so many nodes reach."""
 
     @classmethod
     def parse(cls, text: str) -> Adjudication:
-        """What `win=500,draw=20,moves=3,after=40,limit=200,solve=1000` writes. Raises BadAdjudication."""
+        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000` writes. Raises BadAdjudication."""
         parts: dict[str, object] = {}
         for part in text.split(","):
             key, equals, number = (word.strip() for word in part.partition("="))
@@ -47,7 +47,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     @classmethod
     def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication:
-        """What a table says. `strict`: numbers are not written as text. Raises BadAdjudication."""
+        """The adjudication that a table of parts describes. `strict`: numbers are not written as text. Raises BadAdjudication."""
         unknown = [key for key in parts if key not in cls.__struct_fields__]
         if unknown:
             raise BadAdjudication(

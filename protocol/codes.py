@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Self
 
 LONGEST = 64
-"""Characters of a word on the wire."""
+"""The most characters of a word on the wire."""
 
 
 class _Explained(StrEnum):

@@ -22,9 +22,9 @@ SUBPROTOCOL = "arena.v1.msgpack"
 """The websocket subprotocol: the version of the wire."""
 
 MAX_CLIENT_FRAME = 16 * 1024
-"""Bytes: the largest frame that a server takes from a client."""
+"""The largest frame that a server takes from a client, in bytes."""
 MAX_SERVER_FRAME = 4 * 1024 * 1024
-"""Bytes: the largest frame that a client must take: a match start on a map of 1,000 territories."""
+"""The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
 
 Seat = Literal["maxie", "minnie"]
 Role = Literal["bot", "spectator", "admin"]
@@ -54,7 +54,7 @@ class Limits(Struct, frozen=True):
     """What the server allows on this connection."""
 
     message_bytes: int
-    """The largest frame that it takes."""
+    """The largest frame that the server takes from this connection, in bytes."""
     matches: int
     """How many matches this bot may play at once."""
     grace_ms: Milliseconds
@@ -65,11 +65,11 @@ class Thinking(Struct, frozen=True, omit_defaults=True):
     """What a bot says of how it chose a move; all of it may be left out."""
 
     depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    """Plies searched to the end."""
+    """How many plies were searched to the end."""
     value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
     """The value for Maxie, in the bot's own unit."""
     nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """Positions visited."""
+    """How many positions were visited."""
     line: Annotated[list[Data], Meta(max_length=64)] | None = None
     """The main line: the moves expected, this one first."""
 
@@ -86,19 +86,19 @@ class Hello(Struct, frozen=True, tag="hello"):
     session: Secret = ""
     """The `welcome.session` of a connection that was lost, to return to its matches."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
-    """The games it plays; empty for all."""
+    """The games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
-    """The Riskless maps it plays, by name; empty for all."""
+    """The Riskless maps that the bot plays, by name; empty for all."""
     time_controls: Annotated[list[Annotated[str, Meta(max_length=32)]], Meta(max_length=32)] = []
-    """The time controls it plays, as in `10+0.1` and `0.1/move`; empty for all."""
+    """The time controls that the bot plays, as in `10+0.1` and `0.1/move`; empty for all."""
     pool: bool = True
     """Whether the matchmaker may give it matches; a bot that only takes challenges says false."""
     role: Role = "bot"
     """`spectator` only watches; `admin` is for the host's own tools. Both play no matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """How many matches it plays at once."""
+    """How many matches the bot plays at once."""
     program: Annotated[str, Meta(max_length=100)] = ""
-    """What runs behind it, for people: `my-bot 1.2`."""
+    """What program the bot runs, for people, as in `my-bot 1.2`."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -208,7 +208,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
     moves: Sequence[Data]
     """Every move so far: `ply` of them. Whoever missed a message catches up with these."""
     clocks: Clocks
-    """As of sending. Under a time for each move, the mover's is that time."""
+    """Both clocks as of sending. Under a time for each move, the mover's is that time."""
     increment_ms: Milliseconds
 
 
@@ -218,11 +218,11 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     match: MatchId
     ply: Ply
     spent_ms: float
-    """From the turn's leaving to the move's arrival, to a thousandth of a ms, less the credit."""
+    """The time from the turn's leaving to the move's arrival, less the credit, in ms to a thousandth."""
     clock_ms: int
-    """What the mover has left, the increment added."""
+    """What the mover has left, the increment added, in ms."""
     credited_ms: float = 0.0
-    """Taken off for the network: the least of the recent ping times, within a budget (PROTOCOL.md)."""
+    """What was taken off for the network, in ms: the least of the recent ping times, within a budget (PROTOCOL.md)."""
 
 
 class End(Struct, frozen=True, tag="end"):
@@ -254,15 +254,15 @@ class Challenged(Struct, frozen=True, tag="challenged"):
     challenge: str
     challenger: str
     opponent: str
-    """Empty for an open one."""
+    """The bot that is challenged; empty for an open challenge."""
     game: str
     map: str
     time_control: TimeControl
     seat: Seat | None
-    """The challenger's."""
+    """The challenger's seat; None leaves it to the server."""
     rated: bool
     expires_ms: int
-    """How long it stays open from now."""
+    """How long the challenge stays open from now, in ms."""
 
 
 ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
@@ -297,12 +297,12 @@ class Present(Struct, frozen=True):
     name: str
     program: str
     matches: int
-    """How many it plays now."""
+    """How many matches the bot plays now."""
     capacity: int
     benched: str = ""
     """Why the matchmaker gives it no matches now; empty when it does."""
     house: bool = False
-    """Whether it is one of the server's own, which is started when somebody challenges it."""
+    """Whether the bot is one of the server's own, which is started when somebody challenges it."""
 
 
 class Listing(Struct, frozen=True, tag="listing"):
@@ -314,7 +314,7 @@ class Listing(Struct, frozen=True, tag="listing"):
 
 
 class Played(Struct, frozen=True, omit_defaults=True):
-    """A move that was played, as a watcher sees it."""
+    """A move that was played, as a spectator sees it."""
 
     move: Data
     ms: float
@@ -322,7 +322,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
 
 
 class View(Struct, frozen=True, tag="view"):
-    """All of a match so far, for a watcher."""
+    """All of a match so far, for a spectator."""
 
     match: str
     event: str
@@ -337,7 +337,7 @@ class View(Struct, frozen=True, tag="view"):
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A move of a watched match. A watcher that finds a ply missing asks to `watch` again."""
+    """A move of a watched match. A spectator that finds a ply missing asks to `watch` again."""
 
     match: str
     ply: int

@@ -22,12 +22,12 @@ class MoveList:
             self.append(move)
 
     def append(self, move: Data) -> None:
-        """One more was made."""
+        """Add a move to the end."""
         self._moves.append(move)
         self._encoded += _encoder.encode(move)
 
     def so_far(self) -> MovesSoFar:
-        """Those that were made until now, whatever follows."""
+        """The moves that were made until now, whatever follows."""
         return MovesSoFar(self._moves, self._encoded)
 
 
@@ -38,14 +38,14 @@ class MovesSoFar(Sequence[Data]):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, moves: list[Data], encoded: bytearray) -> None:
-        """Of what both hold now, though both may grow."""
+        """A view of the first moves of a list that may grow."""
         self._moves = moves
         self._count = len(moves)
         self._encoded = encoded
         self._size = len(encoded)
 
     def encoded(self) -> bytes:
-        """As an array of msgpack."""
+        """The moves as an array of msgpack."""
         if self._count < 16:
             head = bytes((0x90 | self._count,))
         elif self._count < 1 << 16:

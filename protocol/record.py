@@ -1,4 +1,4 @@
-"""The record of a finished match: `arena-record/1`, one JSON object a line (DESIGN.md section 8)."""
+"""The record of a finished match: `arena-record/1`, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
     ms: Annotated[float, Meta(ge=0)]
     thinking: Thinking | None = None
     credited_ms: float = 0.0
-    """Taken off for the network (lag credit); `ms` is what the clock was charged."""
+    """What was taken off for the network (lag credit), in ms; `ms` is what the clock was charged."""
     opening: bool = False
     """Whether the referee played it before the players began (`ms` is then 0)."""
 
@@ -51,11 +51,11 @@ class Record(Struct, frozen=True, omit_defaults=True):
     players: Players
     time_control: str
     started: str
-    """ISO 8601, UTC, whole seconds."""
+    """When the match began, in ISO 8601, UTC, to whole seconds."""
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """By which rules the match could be ended before its game; None: by none."""
+    """The rules by which the match could be ended before its game; None where there were none."""
 
 
 def to_line(record: Record) -> str:
@@ -72,11 +72,16 @@ def from_line(line: str | bytes) -> Record:
 
 
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file, one a line. Raises BadRecord with the line's number, or OSError."""
+    """The records of a file, one a line. Raises BadRecord with file and line, or OSError."""
+    return (record for _, record in read_numbered(path))
+
+
+def read_numbered(path: Path) -> Iterator[tuple[int, Record]]:
+    """The records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield from_line(line)
+                    yield number, from_line(line)
                 except BadRecord as error:
                     raise BadRecord(f"{path}, line {number}: {error}") from None

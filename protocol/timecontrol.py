@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 MAX_MS = 24 * 3600 * 1000
-"""A day: longer than any match, short enough for 32-bit clocks."""
+"""The longest time, a day: longer than any match, short enough for 32-bit clocks."""
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
 

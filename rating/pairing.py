@@ -41,24 +41,6 @@ class Pairing:
     minnie: str
 
 
-def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> tuple[Pair, ...]:
-    """Everybody against everybody: `rounds` pairs on each of `starts` starts for each two bots.
-
-    Within a round and start the order is that of the circle method, so that bots take turns and those
-    with nothing to do are few; the seats around the circle are shuffled by the seed, anew for every
-    round and start. The same arguments give the same schedule on every machine.
-
-    Raises ValueError for fewer than two bots, for two of one name, and for no rounds or starts.
-    """
-    check(bots, starts)
-    if rounds < 1:
-        raise ValueError("a round-robin needs at least one round and one start")
-    size = len(bots) * (len(bots) - 1) // 2 * starts
-    return tuple(
-        pair for round in range(rounds) for pair in everybody(bots, round, starts, seed, round * size)
-    )
-
-
 def check(bots: Sequence[str], starts: int) -> None:
     """Raises ValueError for bots and starts of which no event can be made."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
@@ -68,7 +50,12 @@ def check(bots: Sequence[str], starts: int) -> None:
 
 
 def everybody(bots: Sequence[str], round: int, starts: int, seed: int, first_number: int) -> list[Pair]:
-    """One round of a round-robin, its pairs numbered from `first_number`."""
+    """One round of a round-robin: everybody against everybody, a pair on each of `starts` starts for each two bots.
+
+    Within a start the order is that of the circle method, so that bots take turns and those with nothing to do are
+    few; the seats around the circle are shuffled by the seed, anew for every round and start. The same arguments
+    give the same pairs on every machine. The pairs are numbered from `first_number`.
+    """
     met = [
         (start, first, second)
         for start in range(starts)

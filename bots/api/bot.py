@@ -71,7 +71,7 @@ class Bot(ABC):
         """True when nobody waits for the move any more: a long search should look at this and return."""
         return self._stop is not None and self._stop.is_set()
 
-    def prepare(self) -> None:  # noqa: B027 - a hook, not a duty; so are the next ones
+    def prepare(self) -> None:  # noqa: B027 - a hook that may be left alone
         """Load and compile what the match needs. No clock runs before this has returned."""
 
     @abstractmethod
@@ -97,5 +97,5 @@ def begin(bot: Bot, match: Match, stop: Event | None = None) -> None:
 def ask(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
     """Have a bot choose: clears its thinking, and lets `stop` tell it that nobody waits any more."""
     bot.thinking = None
-    bot._stop = stop  # noqa: SLF001 - as in begin
+    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
     return bot.choose(position, clock)

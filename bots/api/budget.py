@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from bots.api.clock import Clock
 
 OWN_OVERHEAD = 0.010
-"""Always kept back: the engine notices its stop late, the move is encoded and sent."""
+"""Seconds that are always kept back, because the engine notices its stop late and the move is encoded and sent."""
 UNCOVERED = 0.050
-"""Kept back where no margin covers it: two busy cores hold up a process that long now and then."""
+"""Seconds that are kept back where no margin covers them: two busy cores hold up a process so long now and then."""
 EXPECTED_MOVES = 45
-"""Own moves in a match: on the middle-sized maps about 40, so an even share leaves a little over."""
+"""How many moves of its own a player expects to make in a match: on the middle-sized maps about 40, so an even share leaves a little over."""
 FEWEST_MOVES = 15
-"""Own moves that are always still expected: a long match then shrinks its shares and never runs dry."""
+"""How many moves of its own a player always still expects: a long match then shrinks its shares and never runs dry."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ class Clock:
     mine: float
     """What the bot has left on its clock; under a time for each move, the time for this one."""
     theirs: float = 0.0
-    """What its opponent has left."""
+    """What the bot's opponent has left on its clock."""
     increment: float = 0.0
-    """Added to `mine` after each move; 0 under a time for each move."""
+    """What is added to `mine` after each move; 0 under a time for each move."""
     per_move: bool = False
     """True when `mine` is for this move alone, and what is not used is lost."""
     margin: float = 0.0

@@ -24,7 +24,7 @@ class Match:
     seat: Player
     """Which player the bot is."""
     id: str = "local"
-    """Unique everywhere; the record and the server's log use it too."""
+    """The name of the match, unique everywhere; the record and the server's log use it too."""
     maxie: str = "maxie"
     """The name of the bot in Maxie's seat."""
     minnie: str = "minnie"
@@ -51,9 +51,9 @@ class Ending:
     """How a match ended."""
 
     winner: Player | None
-    """None for a draw, and for a match that counts for nobody."""
+    """Who won; None for a draw, and for a match that counts for nobody."""
     reason: EndReason | None
-    """None when the server no longer knows the match, so that nobody can say."""
+    """Why the match ended; None when the server no longer knows the match, so that nobody can say."""
     detail: str
     """One line for people: whose fault, which move, by how many ms."""
     plies: int

@@ -135,7 +135,7 @@ def _example(options: Options) -> str:
 
 
 def describe(engines: Mapping[str, Options]) -> list[str]:
-    """For help texts: each engine with its options, one a line."""
+    """Each engine with its options, one a line, as help texts show them."""
     lines = []
     for name, options in engines.items():
         lines.append(name)

@@ -12,10 +12,10 @@ class Thinking:
     """The figures behind a move; leave out what there is not."""
 
     depth: int | None = None
-    """Plies searched to the end."""
+    """How many plies were searched to the end."""
     value: float | None = None
     """The value for Maxie, in the bot's own unit."""
     nodes: int | None = None
-    """Positions visited."""
+    """How many positions were visited."""
     line: Sequence[Any] = ()
     """The moves expected, the chosen one first; what exceeds 64 is not sent."""

@@ -26,10 +26,10 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from bots.api.match import Ending, Match, Standing
-from bots.client.connection import ClientError, Lost, NoServer, Refused, open_connection
+from bots.client.connection import ClientError, Lost, NoServer, ServerRefused, open_connection
 from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
 from bots.client.state.machine import Machine
-from bots.client.worker import BotFactory, Broke, Chosen, Gone, Prepared, Report, Worker
+from bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
 from protocol.codec import DecodeError, decode_server, encode
 from protocol.codes import Code
 from protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
@@ -40,7 +40,8 @@ FIRST_PAUSE = 0.1
 """Seconds before the first attempt to connect again; each further pause is twice as long."""
 LONGEST_PAUSE = 5.0
 RECONNECTS = 16
-"""Half a minute at the least: as long as a server by default waits for a bot to return."""
+"""How often in a row a client tries to connect again. All pauses together last half a minute at the least, as long as a
+server by default waits for a bot to return."""
 WELCOME_SECONDS = 10.0
 """How long a server may take to answer hello."""
 LAST_SECONDS = 0.5
@@ -48,7 +49,7 @@ LAST_SECONDS = 0.5
 
 
 class _Stopped(Exception):
-    """The server stops, and said so."""
+    """The server has said that it stops."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Tally:
 
 
 def finished_line(match: Match, ending: Ending) -> str:
-    """A finished match on a line."""
+    """What is told of a finished match, as one line."""
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     return f"match {match.id:.8}: {game}: {ending.standing(match.seat)} ({ending})"
 
@@ -207,7 +208,7 @@ class Client:
             await anyio.sleep(pause * random.uniform(0.5, 1.0))
 
     async def _connect_once(self) -> None:
-        """One connection, from its handshake to its loss. Always raises."""
+        """Hold one connection, from its handshake to its loss. Always raises."""
         connection = await open_connection(self._options.url)
         self._leave = None
         outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._options.matches)
@@ -219,7 +220,7 @@ class Client:
                     log.debug("> %s", _printable(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
-                pass  # the reader meets the same, and tells
+                pass  # the reader meets the lost connection too, and tells
 
         try:
             async with anyio.create_task_group() as tasks:
@@ -274,7 +275,7 @@ class Client:
         if leave is not None and leave.code is Code.SHUTTING_DOWN:
             return _Stopped()
         if leave is not None and leave.code not in (Code.SERVER_FULL, Code.TOO_SLOW):
-            return Refused(leave.code, leave.detail)
+            return ServerRefused(leave.code, leave.detail)
         why = leave.detail if leave else connection.close_reason or f"close code {connection.close_code}"
         return Lost(f"the connection to {self._options.url} was lost ({why})")
 
@@ -311,7 +312,7 @@ class Client:
             self._complain("the server does not read what it is sent")
 
     def _report(self, report: Report) -> None:
-        """Called in a bot's thread: hand its report to the event loop."""
+        """Hand a bot's report to the event loop. Called in the bot's thread."""
         try:
             self._loop.call_soon_threadsafe(self._reports.send_nowait, report)
         except RuntimeError:
@@ -330,7 +331,7 @@ class Client:
                 if trace:
                     self._complain(trace.rstrip())
                 self._act(self._machine.failed(match, why))
-            case Gone(match):
+            case Ended(match):
                 self._leaving.pop(match, None)
 
 

@@ -3,10 +3,10 @@
 Errors::
 
     ClientError
-      BadURL       the URL is none of a websocket
-      NoServer     nobody answers at the URL, or not a server of this protocol
-      Refused      the server does not let this bot in, or throws it out
-      Lost         the connection was lost, and could not be made again
+      BadURL         the URL is none of a websocket
+      NoServer       nobody answers at the URL, or not a server of this protocol
+      ServerRefused  the server does not let this bot in, or throws it out
+      Lost           the connection was lost, and could not be made again
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NoServer(ClientError):
     """Nobody answers at the URL, or it does not speak this protocol."""
 
 
-class Refused(ClientError):
+class ServerRefused(ClientError):
     """The server does not want this client. `code` says why."""
 
     def __init__(self, code: Code, detail: str) -> None:

@@ -28,7 +28,7 @@ from protocol.record import FORMAT, Record, RecordedMove, Result
 
 
 class Local:
-    """One match; `match.seat` is the bot's."""
+    """One match between the caller and a bot; `match.seat` is the bot's."""
 
     def __init__(self, make: BotFactory, match: Match) -> None:
         """Makes the bot and has it prepare; raises what the bot raises."""
@@ -54,7 +54,7 @@ class Local:
         self._push(move, None, time.monotonic() - self._since)
 
     def answer(self) -> tuple[Any, Thinking | None]:
-        """Have the bot play; its move and what it tells of it.
+        """Have the bot play, and return its move and what it tells of it.
 
         Raises what the bot raises, IllegalMove for a move that is not allowed, and BadChoice.
         """

@@ -38,7 +38,7 @@ class Chosen:
     move: Any
     thinking: Thinking | None
     at: float
-    """When it did, as `time.monotonic()` tells it."""
+    """When the bot had chosen, as `time.monotonic()` tells it."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Broke:
 
 
 @dataclass(frozen=True)
-class Gone:
+class Ended:
     """The bot was told of the end, and its thread is over."""
 
     match: str
 
 
-Report = Prepared | Chosen | Broke | Gone
+Report = Prepared | Chosen | Broke | Ended
 
 
 class Worker:
@@ -107,7 +107,7 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 - whatever an author's code raises, sys.exit too, is told
             told = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
             self._report(Broke(self._match.id, told, _own_part(error)))
-        self._report(Gone(self._match.id))
+        self._report(Ended(self._match.id))
 
     def _play(self, bot: Bot) -> None:
         begin(bot, self._match, self._stop)

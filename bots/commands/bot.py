@@ -12,8 +12,9 @@ import typer
 
 from bots.api.match import Ending, Match
 from bots.api.options import BadSpec
+from bots.commands.engine_option import load_engine
 from bots.engines.from_program import program_engine
-from bots.engines.registry import Engine, make_engine
+from bots.engines.registry import Engine
 from console import Failure, Misuse, err, out
 from protocol.codes import Code
 
@@ -106,14 +107,6 @@ def _engine(spec: str, program: str, logs: Path | None) -> Engine:
         raise Misuse(str(error)) from None
 
 
-def load_engine(spec: str) -> Engine:
-    """The engine of that spec. Raises Misuse."""
-    try:
-        return make_engine(spec)
-    except BadSpec as error:
-        raise Misuse(str(error)) from None
-
-
 def _run(
     made: Engine,
     url: str,
@@ -130,7 +123,7 @@ def _run(
     import anyio  # noqa: PLC0415
 
     from bots.client.client import Client, Options, finished_line  # noqa: PLC0415
-    from bots.client.connection import BadURL, ClientError, Refused  # noqa: PLC0415
+    from bots.client.connection import BadURL, ClientError, ServerRefused  # noqa: PLC0415
 
     async def play(name: str) -> str:
         options = Options(
@@ -184,7 +177,7 @@ def _run(
         except BadURL as error:
             raise Misuse(str(error)) from None
         except ClientError as error:
-            taken = isinstance(error, Refused) and error.code is Code.NAME_TAKEN
+            taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
             if taken and unique:
                 continue
             raise Failure(str(error)) from None

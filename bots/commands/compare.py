@@ -8,12 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bots.commands.picture_file import write_picture
 from bots.evaluators import evaluator_for
 from bots.search.effort import TWICE, Comparison, Reach, compare
 from bots.search.plot import POWERS, plot_svg
 from bots.search.problem import Problem
-from console import Failure, out, write_json
+from console import Failure, out, write_json, write_text
 from games.core import Game
 
 
@@ -28,7 +27,7 @@ def compare_command(
     reaches = comparison.reaches()
     if svg is not None:
         place = f" on {named}" if (named := game.setup().get("map")) else ""
-        write_picture(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
+        write_text(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
     if json is not None:
         write_json(_rows(comparison, reaches), json)
     if "-" in (str(json), str(svg)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,18 +13,15 @@ from bots.api.match import Match
 from bots.api.thinking import Thinking
 from bots.client.local import Local
 from bots.client.state.moves import BadChoice
-from bots.commands.bot import load_engine
+from bots.commands.engine_option import load_engine
+from bots.commands.game_option import load_game
 from bots.engines.registry import Engine
-from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption
-from games.core import AnyGame, Game, GameError, Player
+from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
+from games.core import AnyGame, GameError, Player
+from maps.board import print_position
 from protocol.codes import EndReason
 from protocol.record import to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
-
-LoadGame = Callable[[str, str], AnyGame]
-"""From a game's and a map's name to the game. Raises console.Misuse."""
-Show = Callable[[Game[Any, Any], Any], None]
-"""Draws a position for a person."""
 
 HELP = """\
 Type a move, as `moves` lists them, or one of these words:
@@ -35,42 +32,43 @@ Type a move, as `moves` lists them, or one of these words:
   quit     leave without an end (Ctrl-D does the same)"""
 
 
-def register(app: typer.Typer, load_game: LoadGame, show: Show) -> None:
+def register(app: typer.Typer) -> None:
     """Add `arena play`."""
+    app.command("play")(play)
 
-    @app.command("play")
-    def play(
-        engine: Annotated[str, typer.Argument(help="The engine to play against.")] = "alphabeta",
-        seat: Annotated[
-            Literal["maxie", "minnie"], typer.Option("--seat", help="Yours; maxie begins.")
-        ] = "maxie",
-        game: GameOption = "riskless",
-        map: MapOption = "m2",
-        tc: TimeOption = "1/move",
-        record: RecordOption = None,
-    ) -> None:
-        """Play an engine at the terminal. You have all the time you want; --tc is the engine's.
 
-        Example: arena play alphabeta --map world --seat minnie
-        """
-        try:
-            control = TimeControl.parse(tc)
-        except BadTimeControl as error:
-            raise Misuse(f"--tc: {error}") from None
-        opponent = load_engine(engine)
-        rules = load_game(game, map)
-        if record is not None:
-            _check_writable(record)
-        local = _open(opponent, rules, Player(seat), control)
-        try:
-            ended = _converse(local, rules, Player(seat), lambda: show(rules, local.position))
-        except KeyboardInterrupt:
-            typer.echo("\nStopped: the match has no end.")
-            raise
-        finally:
-            local.close()
-        if record is not None:
-            _keep(local, record, ended=ended)
+def play(
+    engine: Annotated[str, typer.Argument(help="The engine to play against.")] = "alphabeta",
+    seat: Annotated[
+        Literal["maxie", "minnie"], typer.Option("--seat", help="Yours; maxie begins.")
+    ] = "maxie",
+    game: GameOption = "riskless",
+    map: MapOption = "m2",
+    tc: TimeOption = "1/move",
+    record: RecordOption = None,
+) -> None:
+    """Play an engine at the terminal. You have all the time you want; --tc is the engine's.
+
+    Example: arena play alphabeta --map world --seat minnie
+    """
+    try:
+        control = TimeControl.parse(tc)
+    except BadTimeControl as error:
+        raise Misuse(f"--tc: {error}") from None
+    opponent = load_engine(engine)
+    rules = load_game(game, map)
+    if record is not None:
+        _check_writable(record)
+    local = _open(opponent, rules, Player(seat), control)
+    try:
+        ended = _converse(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
+    except KeyboardInterrupt:
+        typer.echo("\nStopped: the match has no end.")
+        raise
+    finally:
+        local.close()
+    if record is not None:
+        _keep(local, record, ended=ended)
 
 
 def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -> Local:

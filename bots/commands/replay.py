@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bots.commands.play import Show
 from bots.commands.review import judge
-from bots.review.replay import Replay, read_records, replayed
 from console import Failure, JsonOption, Misuse, out, write_json
-from protocol.record import BadRecord, Record
+from maps.board import print_position
+from match.replay import Replay, verify
+from protocol.record import BadRecord, Record, read_numbered
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -24,50 +24,49 @@ LAST = {"G", "\x1b[F", "\x1bOF"}
 QUIT = {"q", "Q", "\x1b", "\x04"}
 
 
-def register(app: typer.Typer, show: Show) -> None:
+def register(app: typer.Typer) -> None:
     """Add `arena replay`."""
+    app.command("replay")(replay)
 
-    @app.command("replay")
-    def replay(
-        record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of records, one JSON a line.")],
-        match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
-        ply: Annotated[
-            int | None, typer.Option("--ply", help="Show only the position before this ply.")
-        ] = None,
-        analyse: Annotated[
-            str, typer.Option("--analyse", metavar="ENGINE", help="Judge every move: alphabeta, minimax …")
-        ] = "",
-        depth: Annotated[
-            int, typer.Option("--depth", min=2, max=20, help="With --analyse: plies to search.")
-        ] = 3,
-        svg: Annotated[
-            Path | None, typer.Option("--svg", help="With --analyse: draw the values here; - is the output.")
-        ] = None,
-        json: JsonOption = None,
-    ) -> None:
-        """Step through a finished match, after checking that its moves and its result are true.
 
-        At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A
-        file of several matches is listed, until --match picks one; --json writes that list.
+def replay(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of records, one JSON a line.")],
+    match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
+    ply: Annotated[int | None, typer.Option("--ply", help="Show only the position before this ply.")] = None,
+    analyse: Annotated[
+        str, typer.Option("--analyse", metavar="ENGINE", help="Judge every move: alphabeta, minimax …")
+    ] = "",
+    depth: Annotated[
+        int, typer.Option("--depth", min=2, max=20, help="With --analyse: plies to search.")
+    ] = 3,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="With --analyse: draw the values here; - is the output.")
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Step through a finished match, after checking that its moves and its result are true.
 
-        With --analyse an engine tells for each move what it gave away, and the better move: ?? where a
-        certain result was thrown away, ? where an army or more was; --json then writes the moves.
+    At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A
+    file of several matches is listed, until --match picks one; --json writes that list.
 
-        Example: arena replay ladder.jsonl --match 3f2a
+    With --analyse an engine tells for each move what it gave away, and the better move: ?? where a
+    certain result was thrown away, ? where an army or more was; --json then writes the moves.
 
-        Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
-        """
-        records = _read(record)
-        if svg is not None and not analyse:
-            raise Misuse("--svg draws what --analyse finds: give --analyse ENGINE too")
-        if analyse:
-            judge(_choose(record, records, match), analyse, depth, json, svg)
-        elif json is not None:
-            write_json([_row(line, each) for line, each in records], json)
-        elif not match and len(records) > 1:
-            _list(records)
-        else:
-            _watch(_choose(record, records, match), ply, show)
+    Example: arena replay ladder.jsonl --match 3f2a
+
+    Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
+    """
+    records = _read(record)
+    if svg is not None and not analyse:
+        raise Misuse("--svg draws what --analyse finds: give --analyse ENGINE too")
+    if analyse:
+        judge(_choose(record, records, match), analyse, depth, json, svg)
+    elif json is not None:
+        write_json([_row(line, each) for line, each in records], json)
+    elif not match and len(records) > 1:
+        _list(records)
+    else:
+        _watch(_choose(record, records, match), ply)
 
 
 def _choose(file: Path, records: Sequence[tuple[int, Record]], match: str) -> Replay:
@@ -81,26 +80,26 @@ def _choose(file: Path, records: Sequence[tuple[int, Record]], match: str) -> Re
         raise Misuse(f"--match: {len(found)} matches in {file} begin with {match!r:.70}; give more of the id")
     line, chosen = found[0]
     try:
-        return replayed(chosen)
+        return verify(chosen)
     except BadRecord as error:
         raise Failure(f"{file}, line {line}: match {chosen.match:.12} is wrong: {error}") from None
 
 
-def _watch(played: Replay, ply: int | None, show: Show) -> None:
+def _watch(played: Replay, ply: int | None) -> None:
     if ply is not None:
         if not 0 <= ply <= played.plies:
             raise Misuse(f"--ply must be from 0 to {played.plies}, the end of this match, not {ply}")
-        _print(played, ply, show)
+        _print(played, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
-        _step(played, show)
+        _step(played)
     else:
         for each in range(played.plies + 1):
-            _print(played, each, show)
+            _print(played, each)
 
 
 def _read(path: Path) -> list[tuple[int, Record]]:
     try:
-        records = list(read_records(path))
+        records = list(read_numbered(path))
     except OSError as error:
         raise Failure(f"cannot read {path}: {error.strerror}") from None
     except BadRecord as error:
@@ -137,13 +136,13 @@ def _list(records: Sequence[tuple[int, Record]]) -> None:
     out.print(table)
 
 
-def _print(played: Replay, ply: int, show: Show) -> None:
+def _print(played: Replay, ply: int) -> None:
     typer.echo(played.told(ply))
-    show(played.game, played.positions[ply])
+    print_position(played.game, played.positions[ply], out)
     typer.echo()
 
 
-def _step(played: Replay, show: Show) -> None:
+def _step(played: Replay) -> None:
     ply = 0
     while True:
         out.clear()
@@ -151,7 +150,7 @@ def _step(played: Replay, show: Show) -> None:
         if ply > 0:
             typer.echo(played.told(ply))
         typer.echo()
-        show(played.game, played.positions[ply])
+        print_position(played.game, played.positions[ply], out)
         typer.echo(f"\n{ply} of {played.plies} plies   {KEYS}")
         try:
             key = typer.getchar()

@@ -7,16 +7,15 @@ from pathlib import Path
 from rich.table import Table
 
 from bots.api.options import BadSpec
-from bots.commands.picture_file import write_picture
 from bots.evaluators.catalogue import UnknownEvaluator
 from bots.evaluators.weights import BadWeights
 from bots.review.plot import review_svg
-from bots.review.replay import Replay, summary
 from bots.review.review import Judged, losses, review
 from bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
-from console import Failure, Misuse, err, out, write_json
+from console import Failure, Misuse, err, out, write_json, write_text
 from games.core import Player
 from games.riskless import Riskless
+from match.replay import Replay, summary
 
 
 def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path | None) -> None:
@@ -42,7 +41,7 @@ def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path 
             )
         except ValueError as error:
             raise Failure(str(error)) from None
-        write_picture(picture, svg)
+        write_text(picture, svg)
     if json is not None:
         write_json(judged, json)
     elif svg is None or str(svg) != "-":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +11,7 @@ from rich.table import Table
 
 from bots.api.options import BadSpec
 from bots.commands.compare import compare_command
-from bots.commands.picture_file import write_picture
-from bots.commands.trees import TreeError, load_tree, tree_names
+from bots.commands.game_option import load_game
 from bots.evaluators import BadWeights, UnknownEvaluator
 from bots.review.analysis import (
     DEEPENING,
@@ -23,28 +22,26 @@ from bots.review.analysis import (
     parse_reference,
     run_reference,
 )
+from bots.review.trees import TreeError, load_tree, tree_names
 from bots.search.algorithms import ALGORITHMS
 from bots.search.deepening import MAX_DEPTH
 from bots.search.seen_tree import seen_tree
 from bots.search.trace_text import closing_lines, trace_lines, value_text
 from bots.search.tree_picture import TooBig, tree_svg
 from bots.search.watch import Event
-from console import Failure, GameOption, JsonOption, MapOption, Misuse, out, write_json
-from games.core import AnyGame, BadData, Game
+from console import Failure, GameOption, JsonOption, MapOption, Misuse, out, write_json, write_text
+from games.core import BadData, Game
 from games.explicit import WrongPlace
-
-LoadGame = Callable[[str, str], AnyGame]
-"""The game that `--game` and `--map` name; handed in, because only `bots.commands.register` knows maps."""
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
 
 SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it here as SVG; - is the output.")]
 
 
-def register(app: typer.Typer, load_game: LoadGame) -> None:
+def register(app: typer.Typer) -> None:
     """Add `arena trace` and `arena analyse`."""
     app.command("trace")(trace_command)
-    app.command("analyse")(_analyse_command(load_game))
+    app.command("analyse")(analyse_command)
 
 
 def trace_command(
@@ -102,68 +99,61 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
-def _analyse_command(load_game: LoadGame) -> Callable[..., None]:
-    def analyse_command(
-        game: GameOption = "riskless",
-        map: MapOption = "m2",
-        position: Annotated[
-            str,
-            typer.Option(
-                "--position", help="A position in one line, as `arena play` prints it; else the start."
-            ),
-        ] = "",
-        engine: Annotated[
-            str,
-            typer.Option(
-                "--engine",
-                help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
-                f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
-            ),
-        ] = "alphabeta",
-        depth: Annotated[int, typer.Option("--depth", min=1, max=MAX_DEPTH, help="Plies to look ahead.")] = 4,
-        fixed: Annotated[
-            bool,
-            typer.Option(
-                "--fixed", help="Search once, in move order, with nothing remembered: as `arena trace`."
-            ),
-        ] = False,
-        trace: Annotated[bool, typer.Option("--trace", help="Print the search of the last depth.")] = False,
-        compare: Annotated[
-            bool, typer.Option("--compare", help="Instead, count the leaves of every algorithm by depth.")
-        ] = False,
-        budget: Annotated[
-            int,
-            typer.Option(
-                "--budget", min=10, max=10**8, help="With --compare: the most leaves of one search."
-            ),
-        ] = 20_000,
-        svg: SvgOption = None,
-        json: JsonOption = None,
-    ) -> None:
-        """Show what an engine thinks of a position, and with --trace or --svg its whole search.
+def analyse_command(
+    game: GameOption = "riskless",
+    map: MapOption = "m2",
+    position: Annotated[
+        str,
+        typer.Option("--position", help="A position in one line, as `arena play` prints it; else the start."),
+    ] = "",
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
+            f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
+        ),
+    ] = "alphabeta",
+    depth: Annotated[int, typer.Option("--depth", min=1, max=MAX_DEPTH, help="Plies to look ahead.")] = 4,
+    fixed: Annotated[
+        bool,
+        typer.Option(
+            "--fixed", help="Search once, in move order, with nothing remembered: as `arena trace`."
+        ),
+    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Print the search of the last depth.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Instead, count the leaves of every algorithm by depth.")
+    ] = False,
+    budget: Annotated[
+        int,
+        typer.Option("--budget", min=10, max=10**8, help="With --compare: the most leaves of one search."),
+    ] = 20_000,
+    svg: SvgOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show what an engine thinks of a position, and with --trace or --svg its whole search.
 
-        The search is the one in Python, to the full depth, whether or not the engine plays compiled.
+    The search is the one in Python, to the full depth, whether or not the engine plays compiled.
 
-        With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
-        q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
+    With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
+    q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
 
-        Example: arena analyse --game tictactoe --position X.O/.../... --engine jamboree --depth 6
-        """
-        rules: Game[Any, Any] = load_game(game, map)
-        start = _position(rules, position)
-        if compare:
-            compare_command(rules, start, depth, budget, svg, json)
-            return
-        drawing = trace or svg is not None
-        try:
-            found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
-        except BadSpec as error:
-            raise Misuse(f"--engine: {error}") from None
-        except (UnknownEvaluator, BadWeights) as error:
-            raise Misuse(f"--engine: {error}") from None
-        _show(rules, start, found, trace=trace, svg=svg, json=json)
-
-    return analyse_command
+    Example: arena analyse --game tictactoe --position X.O/.../... --engine jamboree --depth 6
+    """
+    rules: Game[Any, Any] = load_game(game, map)
+    start = _position(rules, position)
+    if compare:
+        compare_command(rules, start, depth, budget, svg, json)
+        return
+    drawing = trace or svg is not None
+    try:
+        found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
+    except BadSpec as error:
+        raise Misuse(f"--engine: {error}") from None
+    except (UnknownEvaluator, BadWeights) as error:
+        raise Misuse(f"--engine: {error}") from None
+    _show(rules, start, found, trace=trace, svg=svg, json=json)
 
 
 def _position(game: Game[Any, Any], text: str) -> Any:
@@ -239,4 +229,4 @@ def _draw(
         picture = tree_svg(seen_tree(game, position, depth, events), title, line_path(game, position, line))
     except TooBig as error:
         raise Failure(f"--svg: {error}: choose a smaller --depth") from None
-    write_picture(picture, path)
+    write_text(picture, path)

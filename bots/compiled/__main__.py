@@ -1,6 +1,7 @@
 """Compile the kernels of all games now, so that no bot has to: `python -m bots.compiled`.
 
-For a machine's set-up: a fresh one takes about twenty seconds of a core, one that has them none.
+This belongs to a machine's set-up. It takes about twenty seconds of one core on a machine that has no kernels yet, and
+about a second where they are there.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def kernel(function: Function, name: str) -> Function:
 
 
 class _Locator:
-    """numba's question where to keep the files, answered."""
+    """Answers numba's question where to keep the files."""
 
     def __init__(self, path: Path) -> None:
         self._path = str(path)
@@ -124,8 +124,8 @@ class _Locator:
         return self._path
 
     def ensure_cache_path(self) -> None:
-        """It was made when it was chosen."""
+        """Nothing is to be done: `folder` has made it."""
 
     def get_source_stamp(self) -> str:
-        """The folder's name tells the sources."""
+        """The same for all kernels, because the folder's name tells the sources."""
         return self._path

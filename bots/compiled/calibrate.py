@@ -21,15 +21,17 @@ LENGTH = 60
 STEP = 8
 DEEPEST = 3
 LEAST = 16
-"""So many positions there must be: a game that ends sooner is not played selectively."""
+"""The fewest positions that a measurement needs: a game that ends sooner is not played selectively."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """Hundredths: what the move is worth, and the standard deviation of what else a ply changes."""
+class Calibration:
+    """What the selective mode knows of a game on its map, in hundredths of an army."""
 
     tempo: int
+    """What it is worth to have the move."""
     spread: int
+    """The standard deviation of what else a ply changes."""
 
 
 def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
@@ -45,8 +47,11 @@ def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
             position = game.successor(position, rng.choice(moves))
 
 
-def calibrate(game: Game[Any, Any], value: Callable[[Any, int], int]) -> Step | None:
-    """The step as the exact values (position, depth; for the player to move) tell it; None: too few positions."""
+def calibrate(game: Game[Any, Any], value: Callable[[Any, int], int]) -> Calibration | None:
+    """Measure a game; None where random matches give too few positions.
+
+    value   the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
+    """
     found = []
     for position in walked(game, random.Random(1)):
         values = [value(position, depth) for depth in range(1, DEEPEST + 1)]
@@ -56,4 +61,4 @@ def calibrate(game: Game[Any, Any], value: Callable[[Any, int], int]) -> Step | 
         return None
     tempo = statistics.median(one - 2 * two + three for one, two, three in found) / 4
     spread = statistics.pstdev(two - one for one, two, _ in found)
-    return Step(round(tempo), round(spread))
+    return Calibration(round(tempo), round(spread))

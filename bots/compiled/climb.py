@@ -26,14 +26,14 @@ from games.riskless import Riskless
 STEPS = {"territories": 60, "borders": 10, "safe": 40, "threats": 8, "waste": 80, "goal": 10}
 """How far a weight moves in the first round, in hundredths of an army where `armies` is 100."""
 PACE = 0.3
-"""Steps that all weights go in the first round where one side won everything."""
+"""How many steps the weights go in the first round, where one side has won all of its pairs."""
 SETTLING = 0.1
 """The part of all rounds in which the pace hardly falls."""
 PLIES = (4, 40)
-"""Random ones before a match."""
+"""How many random plies, at least and at most, come before a match."""
 RECURRENCES = 3
 PAIRS = 2
-"""On each map in a round."""
+"""How many pairs are played on each map in a round."""
 TABLE_MB = 2
 
 

@@ -130,7 +130,7 @@ def mix(_typing: Any, left: Any, right: Any) -> Codegen:
 
 @_instruction
 def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Put a value into array[index] atomically; the value before."""
+    """Put a value into array[index] atomically, and return the value before."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -142,7 +142,7 @@ def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Add to array[index] atomically; the value before."""
+    """Add to array[index] atomically, and return the value before."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -37,8 +37,8 @@ from bots.compiled.layout import (
 _SPINS = 64
 """How often a thread that waits for a lock looks again before it lets others have the core."""
 PATIENCE = 2000
-"""The same for a thread that waits for work, which is to have some soon, about 0.1 ms. What runs beside the
-search takes a core that it is offered for some milliseconds."""
+"""How often a thread without work looks for some before it lets others have the core: for about 0.1 ms. Work comes
+within microseconds, and whatever else the machine runs keeps an offered core for milliseconds."""
 
 
 @inlined

@@ -10,7 +10,7 @@ of them identify it. The functions are compiled into the search, so they take ar
     status(rules, mem, at)            PLAYING, DRAW, LOST or WON for the player to move
     estimate(rules, mem, at)          the evaluator's value for the player to move, in hundredths
 
-    promise(rules, mem, at, move)     a cheap guess at estimate after the move, for ordering
+    promise(rules, mem, at, move)     a cheap approximation of the estimate after the move, for ordering
 
 `rules` is an array that `Compiled.rules` makes from the game and the evaluator's weights. A move is a
 number below `Compiled.moves`. To add a game, write these functions and a `Compiled` for it.

@@ -1,7 +1,7 @@
 """Where everything is in the memory of a search: one flat array of words a thread, one shared by all.
 
 A thread's memory is its registers, then FRAMES frames of a search stack, then the moves of those
-frames, then its history and killers. Frame 0 begins at FIRST; a frame is the position (`words` of the
+frames, then its killers. Frame 0 begins at FIRST; a frame is the position (`words` of the
 kernel) and behind it the fields of class Frame. `Sizes` says how large the parts are in one game.
 
 The shared memory is the signals and options, then for each thread SPLITS records of split points.
@@ -21,7 +21,7 @@ LINE = 8
 
 
 class Register(IntEnum):
-    """Of a thread, at the begin of its memory."""
+    """The registers of a thread, at the beginning of its memory."""
 
     AT = 0  # where the present frame is
     VALUE = 1  # what the child of the present frame is worth to the player of that frame
@@ -30,13 +30,12 @@ class Register(IntEnum):
     INSIDE = 4  # the innermost split point that it works under, or -1
     THREAD = 5
     LISTS = 6  # where the move lists begin
-    HISTORY = 7
-    KILLERS = 8
-    ROOT = 9  # where the order of the root's moves is
-    WIDTH = 10  # of a move list
-    ENTERED = 11  # nodes that were not leaves
-    COUNTED = 12  # nodes that Shared.NODES knows of
-    WAITED = 13  # how often it has looked for work since it had some
+    KILLERS = 7  # where the killers begin
+    ROOT = 8  # where the order of the root's moves is
+    WIDTH = 9  # of a move list
+    ENTERED = 10  # nodes that were not leaves
+    COUNTED = 11  # nodes that Shared.NODES knows of
+    WAITED = 12  # how often it has looked for work since it had some
     END = 16
 
 
@@ -94,7 +93,7 @@ class Stage(IntEnum):
 
     FULL = 0
     TEST = 1  # null window: is it better than the best so far?
-    REDUCED = 2  # the same, less deep
+    REDUCED = 2  # null window, and less deep
 
 
 class Shared(IntEnum):
@@ -117,22 +116,21 @@ class Option(IntEnum):
     HINTS = 36  # use the table's moves
     PROMISE = 37
     KILLERS = 38
-    HISTORY = 39
-    ESTIMATE_ORDER = 40  # from which depth on moves are ordered by the whole estimate; 0: never
-    EXACT = 41
-    REDUCE = 42  # from which place in the order on moves are searched less deep; 0: never
-    TEMPO = 43  # what having the move is worth
-    SPREAD = 44  # how far a ply moves the value beyond that
-    SPLIT_DEPTH = 45
-    COURSE = 46  # Jamboree as the course has it
-    PRUNE = 47  # of a thousand moves, how many in sequence
-    GENERATION = 48
-    NULL_WINDOWS = 49  # tests before full searches, also without Jamboree
-    TABLE_MASK = 50
-    MOVES = 51
-    SPLIT_WORDS = 52
-    SETTLE = 53  # whether an estimate far outside the window ends a shallow search
-    LATE = 54  # how many moves a ply of depth a shallow search looks at; 0: all
+    ESTIMATE_ORDER = 39  # from which depth on moves are ordered by the whole estimate; 0: never
+    EXACT = 40
+    REDUCE = 41  # from which place in the order on moves are searched less deep; 0: never
+    TEMPO = 42  # what having the move is worth
+    SPREAD = 43  # how far a ply moves the value beyond that
+    SPLIT_DEPTH = 44
+    COURSE = 45  # Jamboree as the course has it
+    PRUNE = 46  # of a thousand moves, how many in sequence
+    GENERATION = 47
+    NULL_WINDOWS = 48  # tests before full searches, also without Jamboree
+    TABLE_MASK = 49
+    MOVES = 50
+    SPLIT_WORDS = 51
+    SETTLE = 52  # whether an estimate far outside the window ends a shallow search
+    LATE = 53  # how many moves a ply of depth a shallow search looks at; 0: all
     END = 64
 
 
@@ -161,7 +159,7 @@ class Split(IntEnum):
 
 
 class State(IntEnum):
-    """Of a move of a split point."""
+    """What has become of a move of a split point."""
 
     OPEN = 0
     RUNNING = 1
@@ -195,12 +193,9 @@ class Sizes:
         return FIRST + FRAMES * self.frame
 
     @property
-    def history(self) -> int:
-        return self.move_lists + FRAMES * self.moves
-
-    @property
     def killers(self) -> int:
-        return self.history + self.moves
+        """Where the killers begin, two for each distance from the root."""
+        return self.move_lists + FRAMES * self.moves
 
     @property
     def root(self) -> int:
@@ -220,4 +215,4 @@ class Sizes:
 
 
 UNFIXED = -3_000_000
-"""In FIXED: below every value."""
+"""What FIXED holds while the window may still move; it is below every value."""

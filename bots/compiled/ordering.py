@@ -1,8 +1,8 @@
 """In which order the moves of a node are searched.
 
-The table's move comes first and is searched before anything else is thought about. The others get a
+The table's move comes first and is searched before any other move is looked at. The others get a
 score each: what the evaluator gives after the move, where the node is deep enough to pay for it, else
-the game's cheap promise; then for having cut a sibling (killers) or many nodes anywhere (history).
+the game's cheap promise; a killer, which has cut at the same distance from the root, gets KILLER more.
 Score and move are one word, so that the greatest word is the best move, of equals the leftmost.
 """
 
@@ -19,8 +19,7 @@ _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1
 _WIN_SCORE = 1_000_000
 KILLER = 150
-"""Hundredths of an army that a killer is promised more."""
-HISTORY_LIMIT = 1 << 20
+"""What is added to the score of a killer, in hundredths of an army."""
 
 
 class Ordering:
@@ -51,8 +50,6 @@ class Ordering:
                 place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
                 if move == get(mem, place) or move == get(mem, place + 1):
                     value += KILLER
-            if get(shared, Option.HISTORY) != 0:
-                value += get(mem, get(mem, Register.HISTORY) + move) >> 13
             return value
 
         @inlined
@@ -82,7 +79,7 @@ class Ordering:
 
         @inlined
         def hint_first(mem: Any, node: Any, hint: Any) -> Any:
-            """Bring the hint to the front, the others keep their order; whether it is a move here."""
+            """Bring the hint to the front while the others keep their order, and return whether it is a move here."""
             list_at = get(mem, node + Frame.LIST)
             place = 0
             count = get(mem, node + Frame.COUNT)
@@ -98,14 +95,11 @@ class Ordering:
 
         @inlined
         def reward(mem: Any, node: Any, move: Any) -> None:
-            """The move cut here: remember it."""
-            depth = get(mem, node + Frame.DEPTH)
+            """Make a move that cut here the first killer of its distance from the root."""
             place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
             if get(mem, place) != move:
                 put(mem, place + 1, get(mem, place))
                 put(mem, place, move)
-            earned = get(mem, get(mem, Register.HISTORY) + move) + depth * depth
-            put(mem, get(mem, Register.HISTORY) + move, min(earned, HISTORY_LIMIT))
 
         self.score_rest = score_rest
         self.pick = pick
@@ -114,9 +108,8 @@ class Ordering:
 
 
 def forget(memory: Words, sizes: Sizes) -> None:
-    """Before a search from another root: no killers, and half of the history."""
-    memory[sizes.history : sizes.killers] >>= 1
+    """Drop the killers, which are of no use to a search from another root."""
     memory[sizes.killers : sizes.root] = -1
 
 
-__all__ = ["HISTORY_LIMIT", "KILLER", "Ordering", "forget"]
+__all__ = ["KILLER", "Ordering", "forget"]

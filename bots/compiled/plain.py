@@ -44,7 +44,7 @@ def make_plain(planes: int) -> Any:
 
     @inlined
     def enter(mem: Any, rules: Any, at: Any, beta: Any) -> Any:
-        """Train the position; the totals after training."""
+        """Train the position, and return the totals after training."""
         own = get(mem, at + own_at)
         foe = get(mem, at + foe_at)
         carry = 0

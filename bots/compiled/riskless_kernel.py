@@ -299,7 +299,7 @@ def _estimate(place: Layout) -> Any:
 
     @inlined
     def prepare(mem: Any, at: Any) -> None:
-        """Write down for each number the territories with so many armies; from one digit to the next."""
+        """Write down for each number which territories have at least so many armies, digit by digit."""
         put(mem, at + at_least_at, -1)
         for i in range(planes):
             plane = get(mem, at + i)

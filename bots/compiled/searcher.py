@@ -70,7 +70,6 @@ class Settings:
     hints: bool = True
     promise: bool = True
     killers: bool = True
-    history: bool = False
     estimate_order: int = 0
     null_windows: bool = True
     aspiration: int = 100
@@ -106,7 +105,6 @@ class Searcher(Generic[P, M]):
         for thread, memory in enumerate(self._memories):
             memory[Register.THREAD] = thread
             memory[Register.LISTS] = sizes.move_lists
-            memory[Register.HISTORY] = sizes.history
             memory[Register.KILLERS] = sizes.killers
             memory[Register.ROOT] = sizes.root
             memory[Register.WIDTH] = sizes.moves
@@ -125,7 +123,6 @@ class Searcher(Generic[P, M]):
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
         shared[Option.PROMISE] = s.promise
         shared[Option.KILLERS] = s.killers
-        shared[Option.HISTORY] = s.history
         shared[Option.ESTIMATE_ORDER] = s.estimate_order
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
@@ -143,12 +140,14 @@ class Searcher(Generic[P, M]):
         if s.exact:
             return
         shared[Option.HINTS] = 0
-        step = calibrate(self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY))
+        measured = calibrate(
+            self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY)
+        )
         shared[Option.HINTS] = s.hints
-        if step is None:
+        if measured is None:
             return
-        shared[Option.TEMPO] = step.tempo * s.tempo
-        shared[Option.SPREAD] = step.spread
+        shared[Option.TEMPO] = measured.tempo * s.tempo
+        shared[Option.SPREAD] = measured.spread
         shared[Option.SETTLE] = s.settle
         shared[Option.LATE] = s.late
         shared[Option.REDUCE] = s.reduce
@@ -159,14 +158,12 @@ class Searcher(Generic[P, M]):
         self._pool.shutdown()
 
     def stop(self) -> None:
-        """From any thread: end the search that is under way, within microseconds."""
+        """End the search that is under way, within microseconds. May be called from any thread."""
         self._shared[Shared.STOP] = 1
 
     def clear(self) -> None:
-        """Forget everything: for a new match."""
+        """Empty the table, for a new match."""
         self._table[:] = 0
-        for memory in self._memories:
-            memory[self._sizes.history : self._sizes.killers] = 0
 
     def warm_up(self) -> None:
         """Compile, or load what was compiled before: afterwards the first search starts at once."""
@@ -241,7 +238,7 @@ class Searcher(Generic[P, M]):
 
     @property
     def nodes(self) -> int:
-        """Visited by the last search, of all threads."""
+        """How many nodes the last search visited, with all its threads."""
         return int(sum(memory[Register.NODES] for memory in self._memories))
 
     def _horizon(self) -> bool:

@@ -21,9 +21,9 @@ UNSETTLED = -3_000_000
 SHALLOW = 3
 """Up to this depth a node may be settled by its estimate, or lose its late moves."""
 MARGIN = 125
-"""So many hundredths of SPREAD a ply may a search still change the estimate, it is assumed."""
+"""How far a search is assumed to change an estimate at most, for each ply of its depth, in hundredths of SPREAD."""
 VERY_LATE = 3
-"""From so many times as late on, two plies less instead of one."""
+"""From this multiple of the first late place on, a move is searched two plies less deep instead of one."""
 
 
 class Selective:

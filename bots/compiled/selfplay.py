@@ -28,7 +28,7 @@ class Budget:
     depth: int = 100
 
     def spend(self, searcher: Searcher[Any, Any], position: Any) -> Report[Any]:
-        """Search within the budget; the last report."""
+        """Search within the budget, and return the last report."""
         end = math.inf if self.seconds is None else time.perf_counter() + self.seconds
         reports = searcher.deepen(
             position,

@@ -29,20 +29,21 @@ Numbers = npt.NDArray[np.float64]
 HELD_OUT = 5
 """Every so many-th match is kept from the fit, and tells how good it is."""
 RIDGE = 0.01
-"""Bits, about, that a match must tell to move a weight by a spread's worth of its feature."""
+"""How strongly the fit holds on to the weights that played: about the bits that a match must tell to move a weight by
+one standard deviation of its feature."""
 ROUNDS = 30
 TABLE_MB = 2
 HALF_LIFE = 40
 """Plies after which an end counts half: who can win soon is better off than who can win some day."""
 LONGEST = 250
-"""Plies of a match; by then it is clear where it goes."""
+"""The most plies of a match: after so many it is clear who stands better."""
 
 
 @dataclass(frozen=True)
 class Fit:
     """How well weights predict: mean log losses in bits, over `samples` and over held-out ones.
 
-    `before` are those of the weights that played, at their best scale; a coin has 1 bit.
+    `before` holds the losses of the weights that played, at their best scale. Guessing by a coin loses 1 bit.
     """
 
     weights: Mapping[str, int]

@@ -24,7 +24,7 @@ _CALLED = {
     "ended": ("ending",),
     "close": (),
 }
-"""What a match calls, and with what."""
+"""The methods that a match calls, and the arguments that it gives them."""
 
 
 def is_file_spec(spec: str) -> bool:
@@ -63,7 +63,7 @@ def bot_class(spec: str) -> type[Bot]:
 
 
 def _check_calls(file: str, bot: type[Bot]) -> None:
-    """That the methods can be called as a match calls them: better told now than lost later. Raises BadSpec."""
+    """Check that the methods can be called as a match calls them: better told now than lost later. Raises BadSpec."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:
@@ -97,11 +97,11 @@ def _load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise BadSpec(f"{path} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
-    # Before it runs: dataclasses and pickle look a class's module up here.
+    # The module is put there before it runs: dataclasses and pickle look a class's module up here.
     sys.modules[name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        # Last, so that nothing that lies there takes the place of the project's or Python's modules.
+        # The folder comes last, so that nothing that lies there takes the place of the project's or Python's modules.
         sys.path.append(folder)
     try:
         spec.loader.exec_module(module)

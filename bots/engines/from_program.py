@@ -135,7 +135,7 @@ class ProgramBot(Bot):
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
             if not all(each is None or type(each) in (int, float) for each in figures.values()):
-                raise ValueError("depth, value and nodes are numbers")  # noqa: TRY301 - told below
+                raise ValueError("depth, value and nodes are numbers")  # noqa: TRY301 - the handler tells it as any other fault
         except (TypeError, ValueError) as error:
             self._say(f"what the program tells of its thinking is left out: {error}")
             return

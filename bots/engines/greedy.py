@@ -13,7 +13,7 @@ from bots.search.problem import Problem
 class GreedyBot(Bot):
     """Looks one ply ahead with an evaluator; a move that wins is better than any estimate.
 
-    Equal moves: the leftmost with seed 0, else one of them by chance.
+    Of equal moves it plays the leftmost where the seed is 0, else one of them by chance.
     """
 
     def __init__(self, evaluator: str = "plain", seed: int = 0) -> None:

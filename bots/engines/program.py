@@ -1,4 +1,4 @@
-"""Another program as the one who chooses: started for one match, spoken to in lines of JSON (docs/stdio.md).
+"""Another program that chooses the moves of a bot: started for one match, spoken to in lines of JSON (docs/stdio.md).
 
 Whatever the program does ends in an answer or in a `ProgramFault`: it may end, hang, write what is no
 answer, write without end, or read nothing.
@@ -27,7 +27,7 @@ SHOWN = 120
 """Characters of a wrong line that are shown."""
 POLL_SECONDS = 0.02
 """How often it is looked whether anybody still waits for the answer."""
-LAST_WORDS = 0.5
+DRAIN_SECONDS = 0.5
 """Seconds for what a program that has ended still has in its pipes."""
 
 
@@ -107,7 +107,7 @@ class Program:
             while True:
                 self._in.get_nowait()
         for thread in self._threads:
-            thread.join(LAST_WORDS)
+            thread.join(DRAIN_SECONDS)
 
     def _expect_silence(self) -> None:
         try:
@@ -120,10 +120,10 @@ class Program:
 
     def _obituary(self) -> str:
         try:
-            code = self._process.wait(LAST_WORDS)
+            code = self._process.wait(DRAIN_SECONDS)
         except subprocess.TimeoutExpired:
             return "the program closed its standard output"
-        self._threads[2].join(LAST_WORDS)
+        self._threads[2].join(DRAIN_SECONDS)
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
         last = f"; last on its standard error: {self._said[-1]}" if self._said else ""
         return f"the program ended ({how}){last}"

@@ -40,7 +40,7 @@ class Backend(Protocol):
         ...
 
     def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
-        """What `bots.search.deepening.deepen` yields, and as often: once at once, then each depth."""
+        """What `bots.search.deepening.deepen` yields: a report without delay, then one for each depth."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The features of Riskless (001, sections 4.1.2 and 4.1.3, and DESIGN.md's rules).
+"""The features of Riskless (001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
 
 A move never changes the difference of the armies before training, so armies alone see nothing but
 training and the cap. The other features see what training and the next moves will do.
@@ -12,7 +12,7 @@ from bots.evaluators.linear import Features
 from games.riskless import Armies, Riskless
 
 NAMES = ("armies", "territories", "borders", "safe", "threats", "waste", "goal")
-"""For each player, Maxie's less Minnie's:
+"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's:
 
 armies       armies
 territories  territories: each trains one army a ply

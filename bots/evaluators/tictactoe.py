@@ -8,11 +8,11 @@ from bots.evaluators.linear import Features
 from games.tictactoe import EMPTY, LINES, Board, TicTacToe
 
 NAMES = ("open", "ones", "twos", "center")
-"""Maxie's less Minnie's:
+"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's:
 
 open    lines without a mark of the opponent
-ones    those of them with exactly one own mark
-twos    those of them with exactly two own marks: one move from winning
+ones    open lines with exactly one own mark
+twos    open lines with exactly two own marks: one move from winning
 center  the middle cell, which lies on four lines
 """
 

@@ -12,12 +12,12 @@ from typing import Any
 from msgspec import Struct
 
 from bots.review.analysis import analyse
-from bots.review.replay import Replay
 from bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
 from games.core import Game, Player
+from match.replay import Replay
 
 MISTAKE = 100
-"""Hundredths of an army: from here on a move is marked."""
+"""The loss from which on a move is marked, in hundredths of an army."""
 
 
 class Judged(Struct, frozen=True):
@@ -29,9 +29,9 @@ class Judged(Struct, frozen=True):
     better: str
     """The engine's move; the same as `move` where it found none better."""
     value: int
-    """Of the position, if the better move is played."""
+    """The value of the position, if the better move is played."""
     after: int
-    """Of the move that was played."""
+    """The value after the move that was played."""
     lost: int
     """What the mover gave away: 0 or more."""
     told: float | None
@@ -59,7 +59,7 @@ def review(played: Replay, engine: str, depth: int) -> Iterator[Judged]:
         got = value if move == best.move else _value(game, after, depth - 1, engine)
         lost = player.sign * (value - got)
         if lost <= 0:
-            # as good, or better than an engine that guesses has seen
+            # the move is as good, or better than a search of this depth has seen
             lost, value, better = 0, got, move
         else:
             better = best.move
@@ -89,7 +89,7 @@ def _standing(value: int) -> int:
 
 
 def losses(judged: list[Judged]) -> dict[Player, tuple[int, int]]:
-    """For each player: moves that were marked, and moves in all."""
+    """For each player how many moves were marked, and how many there were in all."""
     return {
         player: (
             sum(bool(each.mark) for each in judged if each.player == player.value),

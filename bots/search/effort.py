@@ -101,8 +101,8 @@ jamboree   001, half of the moves in sequence (the course's default)
 scouts     the original Jamboree
 alphabeta  001, in move order
 ordered    alpha-beta that deepens, the order of one iteration driving the next (003)
-sorted     that, and new nodes sorted by static values
-table      that, with a transposition table (003)
+sorted     alpha-beta that deepens, with new nodes sorted by static values
+table      alpha-beta that deepens and sorts, with a transposition table (003)
 """
 
 

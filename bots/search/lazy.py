@@ -31,7 +31,7 @@ def maximize(tree: Tree[int]) -> int:
 
 
 def minimize(tree: Tree[int]) -> int:
-    """The same, Minnie to move."""
+    """The minimax value of a tree of static values, Minnie to move, visiting all of it."""
     return min(map(maximize, tree.subtrees)) if tree.subtrees else tree.label
 
 

@@ -108,7 +108,7 @@ def taketree(count: int, tree: Tree[A]) -> Tree[A]:
 
 
 Key = Callable[[A], int]
-"""By what to sort: high is good for Maxie."""
+"""What a label is sorted by: high is good for Maxie."""
 
 
 def highfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:

@@ -51,7 +51,7 @@ def stack_minimax(
 def stack_alphabeta(
     problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None, *, memo: bool = False
 ) -> Result[M]:
-    """Fail-soft alpha-beta as a loop; `memo` as above, with bounds where the window cut."""
+    """Fail-soft alpha-beta as a loop; with `memo` positions are remembered, as bounds where the window cut."""
     return _Loop(problem, watch or Watch(), Table() if memo else None, cutting=True).search(position, depth)
 
 

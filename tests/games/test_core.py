@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, replay, whole_number
-from games.tictactoe import TicTacToe
+from games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, whole_number
 
 
 def test_players_oppose_each_other() -> None:
@@ -40,13 +39,6 @@ def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> 
         assert told.endswith(f" and {count - IllegalMove.SHOWN} more")
     if count == 0:
         assert told.endswith("legal: none")
-
-
-def test_replay_stops_at_the_first_move_that_is_not_legal() -> None:
-    game = TicTacToe()
-    assert replay(game, []) == game.start()
-    with pytest.raises(IllegalMove, match="a1 is taken by X"):
-        replay(game, [0, 0, 1, 1])
 
 
 @given(low=st.integers(-50, 50), span=st.integers(0, 50), value=st.integers(-120, 120))

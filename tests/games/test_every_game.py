@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, is_dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import msgpack
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from games.catalogue import GAMES, make_game
-from games.core import AnyGame, IllegalMove, Outcome, Player, replay
+from games.core import AnyGame, IllegalMove, Outcome, Player
 from tests.games.setups import EVERY_GAME, random_match
 from tests.games.strategies import plain, refusal, spoiled
 
@@ -56,7 +56,7 @@ def test_a_match_keeps_the_contract(game: AnyGame, seed: int) -> None:
         assert isinstance(game.estimate(position), int)
     last = game.outcome(match.positions[-1])
     assert isinstance(last, Outcome)
-    assert replay(game, match.moves) == match.positions[-1]
+    assert reduce(game.play, match.moves, game.start()) == match.positions[-1]
 
 
 @every_game
@@ -131,7 +131,7 @@ def test_the_setup_makes_the_same_game(game: AnyGame) -> None:
         again = make_game(game.name, setup)
         assert again.setup() == game.setup()
         assert again.start() == game.start()
-        assert replay(again, match.moves) == match.positions[-1]
+        assert reduce(again.play, match.moves, again.start()) == match.positions[-1]
 
 
 @every_game

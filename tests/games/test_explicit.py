@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.core import BadData, Player, Reason
-from games.explicit import Explicit, Node, Place, WrongPlace, from_values
+from games.explicit import Explicit, Node, Place, WrongPlace
 from tests.bots.search.problems import nodes
+from tests.games.nested import from_values
 
 
 @given(data=nodes(st.integers(-5, 5)), player=st.sampled_from(list(Player)))

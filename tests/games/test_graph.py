@@ -14,10 +14,8 @@ from games.graph import (
     is_connected,
     is_simple,
     is_undirected,
-    is_weakly_connected,
     neighbours,
     reachable,
-    weigh,
 )
 
 FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").read_text())
@@ -48,7 +46,6 @@ def test_figure_1() -> None:
     assert edges_of(graph) == [tuple(edge) for edge in FIGURE["directed_edges"]]
     assert is_simple(graph)
     assert is_undirected(graph) is FIGURE["is_undirected"] is False
-    assert is_weakly_connected(graph) is FIGURE["weakly_connected"] is True
     assert not is_connected(graph), "nothing leads back to vertex 0"
     missing = {(w, v) for v, w in edges_of(graph)} - set(edges_of(graph))
     assert sorted(missing) == [tuple(edge) for edge in FIGURE["missing_reverse"]]
@@ -72,10 +69,6 @@ def test_reach_and_connectedness_agree_with_the_closure(graph: tuple[tuple[int, 
     for v in range(len(graph)):
         assert reachable(graph, v) == {w for w, there in enumerate(leads[v]) if there}
     assert is_connected(graph) == all(map(all, leads))
-    both = tuple(
-        (*targets, *(w for w, other in enumerate(graph) if v in other)) for v, targets in enumerate(graph)
-    )
-    assert is_weakly_connected(graph) == all(map(all, closure(both)))
 
 
 @given(graphs())
@@ -95,10 +88,3 @@ def test_a_vertex_that_is_not_there_is_named(vertex: int) -> None:
 
 def test_the_empty_graph_is_connected() -> None:
     assert is_connected(())
-    assert is_weakly_connected(())
-
-
-def test_weights_go_with_their_vertices() -> None:
-    assert weigh(["a", "b"], [[1], [0]]) == [("a", [1]), ("b", [0])]
-    with pytest.raises(ValueError, match="argument 2 is longer"):
-        weigh(["a"], [[1], [0]])

@@ -1,14 +1,20 @@
+"""match.replay: what a record claims, held against the rules, and told."""
+
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from match.replay import verify
+from maps.setup import make_setup
+from match.replay import summary, verify
 from protocol.codes import EndReason
 from protocol.messages import Seat
 from protocol.record import BadRecord, RecordedMove, Result
+from tests.match.recorded import recorded
 from tests.server.matches import game_of, record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
 
@@ -69,6 +75,7 @@ def test_what_cannot_have_happened_is_refused(
     [
         ({"game": "chess"}, "no game is called"),
         ({"game": "riskless"}, "setup is wrong"),
+        ({"setup": {"size": 4}}, "setup is wrong: the setup of tictactoe is empty"),
         ({"time_control": "soon"}, "no time control"),
     ],
 )
@@ -98,3 +105,54 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
     other: Seat = "minnie" if winner == "maxie" else "maxie"
     with pytest.raises(BadRecord, match="its moves say"):
         verify(replace(played, result=Result(other, played.result.reason)))
+
+
+GAMES = {
+    "tictactoe": make_setup("tictactoe"),
+    "path4": make_setup("riskless", "path4"),
+    "m1": make_setup("riskless", "m1"),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.none() | st.integers(0, 20), st.integers(0, 8)
+)
+def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | None, opening: int) -> None:
+    record, positions = recorded(GAMES[name], seed, plies)
+    opened = min(opening, len(record.moves) - 1)
+    moves = [replace(each, opening=ply < opened) for ply, each in enumerate(record.moves)]
+    played = verify(replace(record, moves=moves))
+    assert list(played.positions) == positions
+    assert played.plies == len(record.moves)
+
+
+def test_each_ply_is_told_with_its_figures() -> None:
+    record, _ = recorded(GAMES["tictactoe"], 1)
+    played = verify(record)
+    first = played.game.move_to_text(record.moves[0].move)
+    assert played.told(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
+    assert played.told(0) == f"match id: {summary(record)}"
+    assert "one (maxie) - two (minnie), tictactoe, 1/move: " in summary(record)
+
+
+@pytest.mark.parametrize(
+    ("moves", "why"),
+    [
+        ((4, 4), "its opening is wrong: ply 1: illegal move b2: b2 is taken by X"),
+        ((4, "x"), "its opening is wrong: ply 1: a move of tictactoe must be"),
+        (MAXIE_WINS, "its opening is wrong: it ends the game, by line"),
+    ],
+)
+def test_an_opening_that_nobody_could_play_from_is_refused(moves: tuple[Any, ...], why: str) -> None:
+    opening = [RecordedMove(each, 0.0, opening=True) for each in moves]
+    with pytest.raises(BadRecord, match=why):
+        verify(replace(record(winner="maxie", reason=EndReason.LINE), moves=opening))
+
+
+def test_who_did_not_come_has_played_no_move_but_those_of_the_opening() -> None:
+    opening = RecordedMove(4, 0.0, opening=True)
+    absent = replace(record(winner="minnie", reason=EndReason.NO_SHOW), moves=[opening])
+    assert verify(absent).plies == 1
+    with pytest.raises(BadRecord, match="moves were played"):
+        verify(replace(absent, moves=[opening, RecordedMove(0, 1.0)]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from protocol.codes import EndReason
 from protocol.messages import Players, Thinking
-from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, read, to_line
+from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, read, read_numbered, to_line
 from tests.protocol.strategies import names, plain, players, seats, texts, thinking
 
 FORMAT_1: Literal["arena-record/1"] = "arena-record/1"
@@ -69,6 +69,7 @@ def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) 
     file = tmp_path / "ladder.jsonl"
     file.write_text(f"{to_line(EXAMPLE)}\n\n{to_line(EXAMPLE)}", encoding="utf-8")
     assert list(read(file)) == [EXAMPLE, EXAMPLE]
+    assert list(read_numbered(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
 
 
 @pytest.mark.parametrize(

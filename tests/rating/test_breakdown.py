@@ -2,7 +2,8 @@ from protocol.codes import EndReason
 from protocol.messages import Seat
 from protocol.record import Record
 from rating.breakdown import breakdown
-from rating.pairing import Pairing, round_robin
+from rating.pairing import Pairing
+from tests.ladder.pairs import round_robin
 from tests.server.matches import record
 
 

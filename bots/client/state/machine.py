@@ -22,8 +22,8 @@ from msgspec import structs
 from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
 from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
+from bots.client.state.match_state import MatchState, Phase
 from bots.client.state.moves import BadChoice, move_message
-from bots.client.state.table import Phase, Table
 from games.catalogue import make_game
 from games.core import GameError, Player
 from protocol.codes import Code
@@ -49,7 +49,7 @@ class Machine:
 
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
-        self._tables: dict[str, Table] = {}
+        self._matches: dict[str, MatchState] = {}
         self._asked: list[str] = []  # challenges that wait until there is room for a match
         self.welcomed = False
         """True while the present connection is past its handshake."""
@@ -57,7 +57,7 @@ class Machine:
     @property
     def playing(self) -> int:
         """How many matches are not over."""
-        return len(self._tables)
+        return len(self._matches)
 
     def opened(self) -> list[Action]:
         """A connection is there, the first or a new one."""
@@ -68,8 +68,8 @@ class Machine:
     def lost(self) -> None:
         """The connection is gone. The bots think on: the session may come back in time."""
         self.welcomed = False
-        for table in self._tables.values():
-            table.renewed = False
+        for state in self._matches.values():
+            state.renewed = False
 
     def received(self, message: ServerMessage, now: float) -> list[Action]:
         """The server has said `message`, which arrived at `now`."""
@@ -95,59 +95,59 @@ class Machine:
 
     def _take_challenge(self) -> list[Action]:
         """Accept the oldest challenge to this bot, if there is room for a match."""
-        if not self._asked or len(self._tables) >= self._hello.matches:
+        if not self._asked or len(self._matches) >= self._hello.matches:
             return []
         return [Send(Accept(self._asked.pop(0)))]
 
     def _played(self, message: Turn | Accepted | End, now: float) -> list[Action]:
-        table = self._tables.get(message.match)
-        if table is None:
+        state = self._matches.get(message.match)
+        if state is None:
             # An end or a receipt for a match that was given up needs no word; a turn runs down a clock.
             known = not isinstance(message, Turn)
             return (
                 [] if known else [Complain(f"a turn came in match {message.match}, which is not played here")]
             )
-        table.renewed = True
+        state.renewed = True
         match message:
             case Turn():
-                return self._turn(table, message, now)
+                return self._turn(state, message, now)
             case Accepted():
-                return self._accepted(table, message)
+                return self._accepted(state, message)
             case End():
-                return self._end(table, message)
+                return self._end(state, message)
 
     def prepared(self, match: str) -> list[Action]:
         """The bot of a match has prepared."""
-        table = self._tables.get(match)
-        if table is None or table.phase is not Phase.PREPARING:
+        state = self._matches.get(match)
+        if state is None or state.phase is not Phase.PREPARING:
             return []
-        table.phase = Phase.WAITING
+        state.phase = Phase.WAITING
         actions: list[Action] = [Send(Ready(match))]
-        if table.early is not None:
-            (turn, arrived), table.early = table.early, None
-            actions += self._turn(table, turn, arrived)
+        if state.early is not None:
+            (turn, arrived), state.early = state.early, None
+            actions += self._turn(state, turn, arrived)
         return actions
 
     def chose(self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float) -> list[Action]:
         """The bot of a match has chosen. What nobody waits for any more is dropped."""
-        table = self._tables.get(match)
-        if table is None or table.phase is not Phase.CHOOSING or ply != len(table.moves):
+        state = self._matches.get(match)
+        if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
         try:
-            answer, warnings = move_message(table.match, ply, table.position, move, thinking)
+            answer, warnings = move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
             return self.failed(match, str(bad))
-        table.phase = Phase.WAITING
-        table.answer = answer
-        table.answered_at = now
+        state.phase = Phase.WAITING
+        state.answer = answer
+        state.answered_at = now
         return [Send(answer), *(Complain(f"match {match}: {warning}") for warning in warnings)]
 
     def failed(self, match: str, why: str) -> list[Action]:
         """The bot of a match cannot go on: it resigns."""
-        table = self._tables.get(match)
-        if table is None or table.phase is Phase.RESIGNED:
+        state = self._matches.get(match)
+        if state is None or state.phase is Phase.RESIGNED:
             return []
-        table.phase = Phase.RESIGNED
+        state.phase = Phase.RESIGNED
         return [Complain(f"match {match}: {why}; the match is resigned"), Send(Resign(match))]
 
     def _welcome(self, welcome: Welcome) -> list[Action]:
@@ -159,33 +159,33 @@ class Machine:
         # Matches may have ended while nobody was here to be told. What was said last is harmless to
         # repeat, and is refused where the match is over.
         actions: list[Action] = []
-        for match, table in self._tables.items():
-            if table.phase is Phase.WAITING:
+        for match, state in self._matches.items():
+            if state.phase is Phase.WAITING:
                 actions.append(Send(Ready(match)))
-            elif table.phase is Phase.RESIGNED:
+            elif state.phase is Phase.RESIGNED:
                 actions.append(Send(Resign(match)))
         return actions
 
     def _abandon(self) -> list[Action]:
         """Give up the matches of which the server has not spoken since the connection came back."""
         actions: list[Action] = []
-        for table in [each for each in self._tables.values() if not each.renewed]:
+        for state in [each for each in self._matches.values() if not each.renewed]:
             ending = Ending(
-                None, None, "the server no longer knows the match", len(table.moves), table.position
+                None, None, "the server no longer knows the match", len(state.moves), state.position
             )
-            actions += self._over(table, ending)
+            actions += self._over(state, ending)
         return actions
 
-    def _over(self, table: Table, ending: Ending) -> list[Action]:
-        del self._tables[table.match.id]
-        stop: list[Action] = [Stop(table.match.id)] if table.phase is Phase.CHOOSING else []
-        return [*stop, Finish(table.match, ending), *self._take_challenge()]
+    def _over(self, state: MatchState, ending: Ending) -> list[Action]:
+        del self._matches[state.match.id]
+        stop: list[Action] = [Stop(state.match.id)] if state.phase is Phase.CHOOSING else []
+        return [*stop, Finish(state.match, ending), *self._take_challenge()]
 
     def _start(self, start: Start) -> list[Action]:
-        table = self._tables.get(start.match)
-        if table is not None:
-            table.renewed = True
-            match table.phase:
+        state = self._matches.get(start.match)
+        if state is not None:
+            state.renewed = True
+            match state.phase:
                 case Phase.PREPARING:
                     return []
                 case Phase.RESIGNED:
@@ -193,9 +193,9 @@ class Machine:
                 case _:
                     return [Send(Ready(start.match))]
         actions: list[Action] = []
-        if len(self._tables) >= self._hello.matches:
+        if len(self._matches) >= self._hello.matches:
             actions = self._abandon()
-        if len(self._tables) >= self._hello.matches:
+        if len(self._matches) >= self._hello.matches:
             why = f"match {start.match} is more than the {self._hello.matches} at once that were agreed"
             return [*actions, Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
         try:
@@ -213,40 +213,40 @@ class Machine:
             margin_ms=start.margin_ms,
             threads=start.threads,
         )
-        self._tables[start.match] = Table(match_, game.start())
+        self._matches[start.match] = MatchState(match_, game.start())
         return [*actions, Prepare(match_)]
 
-    def _turn(self, table: Table, turn: Turn, arrived: float) -> list[Action]:
-        if table.phase is Phase.PREPARING:
-            table.early = (turn, arrived)
+    def _turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
+        if state.phase is Phase.PREPARING:
+            state.early = (turn, arrived)
             return []
-        if table.phase is Phase.RESIGNED:
+        if state.phase is Phase.RESIGNED:
             return [Send(Resign(turn.match))]
-        if table.answer is not None and table.answer.ply == turn.ply:
-            return [Send(table.answer)]
-        if turn.ply < len(table.moves) or (table.phase is Phase.CHOOSING and turn.ply == len(table.moves)):
+        if state.answer is not None and state.answer.ply == turn.ply:
+            return [Send(state.answer)]
+        if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
             return []
-        stop: list[Action] = [Stop(turn.match)] if table.phase is Phase.CHOOSING else []
+        stop: list[Action] = [Stop(turn.match)] if state.phase is Phase.CHOOSING else []
         try:
-            table.catch_up(turn.moves)
+            state.catch_up(turn.moves)
         except GameError as error:
             return [*stop, *self.failed(turn.match, f"the server's moves do not fit the rules: {error}")]
-        game, position = table.match.game, table.position
-        ours = game.outcome(position) is None and game.player(position) is table.match.seat
+        game, position = state.match.game, state.position
+        ours = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not ours:
             why = f"a turn at ply {turn.ply} after {len(turn.moves)} moves makes no sense"
             return [*stop, *self.failed(turn.match, why)]
-        table.phase = Phase.CHOOSING
-        table.clock = table.clock_at(turn, arrived)
-        return [*stop, Choose(turn.match, turn.ply, table.position, table.clock, table.last_move)]
+        state.phase = Phase.CHOOSING
+        state.clock = state.clock_at(turn, arrived)
+        return [*stop, Choose(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
-    def _accepted(self, table: Table, accepted: Accepted) -> list[Action]:
-        table.accepted(accepted)
+    def _accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
+        state.accepted(accepted)
         return []
 
-    def _end(self, table: Table, end: End) -> list[Action]:
+    def _end(self, state: MatchState, end: End) -> list[Action]:
         try:
-            table.catch_up(end.moves)
+            state.catch_up(end.moves)
         except GameError as error:
             note: list[Action] = [
                 Complain(f"match {end.match}: the last moves do not fit the rules: {error}")
@@ -254,18 +254,18 @@ class Machine:
         else:
             note = []
         winner = Player(end.winner) if end.winner else None
-        ending = Ending(winner, end.reason, end.detail, len(end.moves), table.position)
-        return [*note, *self._over(table, ending)]
+        ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
+        return [*note, *self._over(state, ending)]
 
     def _error(self, error: Error) -> list[Action]:
         if error.fatal:
             return [Leave(error.code, error.detail)]
         if error.code is Code.NO_SUCH_MATCH:
-            table = self._tables.get(error.match or "")
-            if table is None:
+            state = self._matches.get(error.match or "")
+            if state is None:
                 return []  # the answer to what crossed with the match's end
-            ending = Ending(None, None, error.detail, len(table.moves), table.position)
-            return self._over(table, ending)
+            ending = Ending(None, None, error.detail, len(state.moves), state.position)
+            return self._over(state, ending)
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
         return [Complain(f"{where}the server says {error.code.value}{ply}: {error.detail}")]

@@ -91,5 +91,5 @@ class Jamboree(AlphaBeta[P, M]):
         try:
             return self.pool.map(search, range(len(choices)))
         finally:
-            # also when stopped: the nodes were visited
+            # what a stopped part has visited counts too
             watch.join(parts)

@@ -12,7 +12,7 @@ from bots.search.watch import Watch
 from games.core import Game, M, P
 
 Progress = Callable[[Result[M]], None]
-"""Told the best root move so far."""
+"""A function that is told the best root move so far."""
 
 
 class Search(Protocol[P, M]):

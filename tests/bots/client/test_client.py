@@ -10,7 +10,7 @@ import pytest
 
 from bots.api.bot import Bot, Clock, Ending, Thinking
 from bots.client.client import Client, Options, finished_line
-from bots.client.connection import Lost, Refused
+from bots.client.connection import Lost, ServerRefused
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign
 from tests.bots.scripted import Peer, Script, scripted
@@ -311,7 +311,7 @@ async def test_a_refusal_is_final(code: Code) -> None:
         await peer.hear(Hello)
         await peer.say(Error(code, "not you", fatal=True))
 
-    with pytest.raises(Refused, match=rf"the server refuses: not you \({code.value}\)"):
+    with pytest.raises(ServerRefused, match=rf"the server refuses: not you \({code.value}\)"):
         await played(First, refuse)
 
 

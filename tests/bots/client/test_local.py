@@ -7,9 +7,9 @@ import pytest
 
 from bots.api.bot import Bot, Clock, Ending, Match, Thinking
 from bots.client.local import Local
-from bots.review.replay import replayed
 from games.core import IllegalMove, Player
 from games.tictactoe import TicTacToe
+from match.replay import verify
 from protocol.codes import EndReason
 from protocol.record import from_line, to_line
 from protocol.timecontrol import TimeControl
@@ -54,7 +54,7 @@ def test_a_whole_match_and_its_record() -> None:
     assert bot.ending is not None
     assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
     record = from_line(to_line(match.record()))
-    assert replayed(record).positions[-1] == match.position
+    assert verify(record).positions[-1] == match.position
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
     assert record.time_control == "10+1"

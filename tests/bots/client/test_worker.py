@@ -8,7 +8,7 @@ import pytest
 
 from bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from bots.client.state.actions import Choose
-from bots.client.worker import Broke, Chosen, Gone, Prepared, Report, Worker
+from bots.client.worker import Broke, Chosen, Ended, Prepared, Report, Worker
 from games.core import Player
 from games.tictactoe import TicTacToe
 
@@ -63,7 +63,7 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
         assert isinstance(chosen, Chosen)
         assert (chosen.ply, chosen.move) == (ply, 4)
     worker.finish(ENDING)
-    assert told.next() == Gone("m")
+    assert told.next() == Ended("m")
     assert len(Threads.seen) == 1
     assert threading.get_ident() not in Threads.seen
 
@@ -76,7 +76,7 @@ def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     assert told.next() == Prepared("m")
     assert isinstance(told.next(), Chosen)
     worker.finish(None)
-    assert told.next() == Gone("m")
+    assert told.next() == Ended("m")
 
 
 def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
@@ -129,7 +129,7 @@ def test_what_a_bot_raises_is_reported_from_its_own_line_on() -> None:
     assert broke.why == "choose raised RuntimeError: first line"
     assert broke.trace.count("File ") == 1
     assert "test_worker.py" in broke.trace
-    assert told.next() == Gone("m")
+    assert told.next() == Ended("m")
 
 
 def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
@@ -162,7 +162,7 @@ def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
     told.next()
     worker.choose(order())
     assert told.next() == Broke("m", "enough", "")
-    assert told.next() == Gone("m")
+    assert told.next() == Ended("m")
     assert closed == [True]
 
 
@@ -182,7 +182,7 @@ def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> N
 
     told = Told()
     Worker(Slow, MATCH, told.put).finish(None)
-    assert [told.next(), told.next()] == [Prepared("m"), Gone("m")]
+    assert [told.next(), told.next()] == [Prepared("m"), Ended("m")]
     assert closed == [True]
 
 

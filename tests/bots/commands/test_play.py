@@ -6,8 +6,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from bots.review.replay import read_records, replayed
+from match.replay import verify
 from protocol.codes import EndReason
+from protocol.record import read
 from tests.bots.command_line import ARENA, environment, fails
 
 
@@ -59,8 +60,8 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     told, code = ended(terminal)
     assert f"The match is in {record}." in told.replace("\r\n", "")
     assert code == 0
-    ((_, kept),) = read_records(record)
-    assert replayed(kept).plies == 2
+    (kept,) = read(record)
+    assert verify(kept).plies == 2
     assert (kept.result.winner, kept.result.reason) == ("minnie", EndReason.RESIGNATION)
     assert (kept.players.maxie, kept.players.minnie) == ("you", "greedy")
 

@@ -12,7 +12,7 @@ from maps.setup import make_setup
 from protocol.codes import EndReason
 from protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import ARENA, arena, environment, fails
-from tests.bots.review.test_replay import recorded
+from tests.match.recorded import recorded
 
 GAME = make_setup("tictactoe")
 
@@ -85,9 +85,14 @@ def test_what_is_no_true_record_is_told_with_file_and_line(one: Path, tmp_path: 
     bad.write_text(good + "{}\n")
     fails(f"{bad}, line 2: no arena-record/1 record", 1, "replay", bad)
     bad.write_text("\n" + good.replace('"move":3', '"move":0'))
-    fails(f"{bad}, line 2: match id is wrong: ply 1: illegal move a1: a1 is taken by X", 1, "replay", bad)
+    fails(
+        f"{bad}, line 2: match id is wrong: minnie (two), ply 1: illegal move a1: a1 is taken by X",
+        1,
+        "replay",
+        bad,
+    )
     bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
-    fails("it says that minnie wins by line, but its moves say: maxie wins (line)", 1, "replay", bad)
+    fails("it says minnie wins by line, but its moves say maxie wins by line", 1, "replay", bad)
 
 
 def test_keys_step_through_the_match(one: Path) -> None:

@@ -89,26 +89,6 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
     assert played != fixed
 
 
-def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path, table = tmp_path / "plot.svg", tmp_path / "table.json"
-    words = ("analyse", "--compare", "--game", "tictactoe", "--depth", "4", "--budget", "4000")
-    code, printed, _ = run(capsys, *words, "--svg", str(path), "--json", str(table))
-    assert code == 0
-    assert "Depth reached in equal leaves" in printed
-    told = json.loads(table.read_text(encoding="utf-8"))
-    assert [row["minimax"] for row in told["leaves"]] == [9, 72, 504, 3024]
-    assert [row["q^p"] for row in told["leaves"]] == [9, 72, 504, 3024]
-    for row in told["leaves"]:
-        assert row["alphabeta"] <= row["lazy"] <= row["minimax"]
-        assert row["q^(p/2)"] <= row["q^(3p/4)"] <= row["q^p"]
-    reach = told["depth_in_equal_leaves"]
-    assert [row["minimax"] for row in reach] == [1, 2, 3, 4]
-    assert reach[-1]["alphabeta"] > 4
-    assert reach[-1]["ordered"] > 4
-    names = {text.text for text in ET.parse(path).iter(f"{SVG}text")}
-    assert {"minimax", "alphabeta", "scouts", "q^(p/2)"} <= names
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
@@ -157,15 +137,6 @@ def test_mistakes_are_told_in_one_line(
     assert left == code
     assert told in complaint
     assert len(complaint.splitlines()) == 1
-
-
-def test_hexapawn_of_any_size(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "--engine", "stack-memo", "--depth", "20", "--game")
-    _, small, _ = run(capsys, *words, "hexapawn")
-    assert "Minnie wins in 6" in small
-    code, larger, _ = run(capsys, *words, "hexapawn:width=4,height=4")
-    assert code == 0
-    assert "Maxie wins in" in larger
 
 
 def chain(plies: int) -> str:

@@ -1,14 +1,9 @@
 """Weights that move to where they win: what moves, what stays, and that it is the same for the same seed."""
 
-import json
-from pathlib import Path
-
 from bots.compiled.climb import STEPS, climb
 from bots.evaluators.riskless import NAMES
-from bots.evaluators.weights import load_weights
 from games.riskless import Riskless
 from maps.loader import load_map
-from tests.bots.command_line import arena
 
 M1 = Riskless(load_map("m1"))
 START = {"armies": 100, "territories": 50, "borders": 20, "safe": 0, "threats": 5, "waste": -50, "goal": 10}
@@ -33,23 +28,3 @@ def test_weights_go_where_they_win() -> None:
     found = climb([M1], wrong, rounds=120, nodes=100, seed=1, progress=lambda: None)
     # who shuns territories loses
     assert found.weights["territories"] > wrong["territories"] + STEPS["territories"] / 2
-
-
-def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
-    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
-    options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
-    done = arena("tune", *options, "--out", str(to), "--json", str(table))
-    assert done.code == 0, done.stderr
-    text = to.read_text(encoding="utf-8")
-    assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
-    assert "climb: 3 rounds, 6 pairs" in text
-    assert json.loads(table.read_text(encoding="utf-8"))[-1]["weights"] == dict(load_weights(to, NAMES))
-
-
-def test_a_unit_of_0_is_told_in_one_line(tmp_path: Path) -> None:
-    first = tmp_path / "first.toml"
-    first.write_text("[weights]\n" + "".join(f"{name} = 0\n" for name in NAMES), encoding="utf-8")
-    done = arena("tune", "--climb", "3", "--from", str(first))
-    assert done.code == 2
-    assert "armies" in done.stderr
-    assert "Traceback" not in done.stderr

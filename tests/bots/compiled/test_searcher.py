@@ -86,23 +86,6 @@ def test_a_node_limit_ends_the_search_near_it(make: Callable[..., Any], threads:
     assert last.nodes < 50_000 + threads * 32 * 200
 
 
-@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
-def test_threads_find_what_one_finds_where_split_points_are_used(
-    make: Callable[..., Any], form: dict[str, Any]
-) -> None:
-    game = Riskless(load_map("m2"))
-    rng = random.Random(5)
-    one = make(game, exact=True)
-    many = make(game, exact=True, threads=3, split_depth=2, **form)
-    for _ in range(4):
-        position = game.start()
-        for _ in range(10):
-            position = game.successor(position, rng.choice(list(game.moves(position))))
-        expected = list(one.deepen(position, max_depth=7))[-1]
-        found = list(many.deepen(position, max_depth=7))[-1]
-        assert (found.depth, found.value, found.move) == (7, expected.value, expected.move)
-
-
 def test_one_search_with_a_window_is_a_bound_or_the_value(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m1"))
     searcher = make(game, exact=True)

@@ -1,17 +1,11 @@
 """Learning weights: the fit finds what made the samples, and the command writes what can be read."""
 
-import json
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from bots.compiled.tune import Samples, fit, self_play
 from bots.evaluators.riskless import NAMES
-from bots.evaluators.weights import load_weights
 from games.riskless import Riskless
 from maps.setup import make_setup
-from tests.bots.command_line import arena
 
 TRUE = {
     "armies": 100,
@@ -68,31 +62,3 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
     assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
     assert set(one.matches) == set(range(6))
     assert ((one.ends >= 0) & (one.ends <= 1)).all()
-
-
-def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
-    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
-    options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
-    done = arena("tune", *options, "--seed", "3", "--out", str(to), "--json", str(table))
-    assert done.code == 0, done.stderr
-    text = to.read_text(encoding="utf-8")
-    assert "arena tune --map path4 --map m1 --matches 5 --generations 1 --nodes 60 --seed 3" in text
-    assert "10 matches" in text
-    rows = json.loads(table.read_text(encoding="utf-8"))
-    assert rows[0]["weights"] == dict(load_weights(to, NAMES))
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--map", "grid:9x8"], "too large to tune on"),
-        (["--map", "nowhere"], "no such map"),
-        (["--from", "missing.toml"], "missing.toml"),
-        (["--generations", "0"], "learns nothing without --climb"),
-    ],
-)
-def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
-    done = arena("tune", *options, "--matches", "5")
-    assert done.code == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr

@@ -89,63 +89,12 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
     assert not open_windows
 
 
-@given(case=cases)
-@settings(max_examples=60, deadline=None)
-def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
-    _, watch = run("clamped", case, POOLS[0], tracing=True)
-    windows = {event.path: event for event in watch.events or () if isinstance(event, Entered)}
-    for event in watch.events or ():
-        if isinstance(event, Left):
-            entered = windows[event.path]
-            assert entered.alpha is not None
-            assert entered.beta is not None
-            exact = true_value(case, event)
-            leaf = event.result.move is None and exact == event.result.value
-            clamped = max(entered.alpha.value, min(entered.beta.value, exact))
-            assert leaf or event.result.value == clamped
-
-
 def true_value(case: Case, event: Left) -> int:
     """The minimax value of a visited node, counted from the root of the search."""
     watch = Watch()
     distance = len(event.path)
     value = minimax(case.problem, event.position, case.depth - distance, watch).value
     return from_root(value, distance)
-
-
-@given(case=cases)
-@settings(max_examples=80, deadline=None)
-def test_effort(case: Case) -> None:
-    leaves, nodes = {}, {}
-    for name in ALGORITHMS:
-        _, watch = run(name, case, POOLS[0])
-        leaves[name], nodes[name] = watch.leaves, watch.nodes
-    assert leaves["alphabeta"] <= leaves["lazy"] <= leaves["minimax"]
-    assert leaves["stack-memo"] <= leaves["alphabeta"]
-    same = ["minimax", "higher-order", "negamax", "stack-minimax"]
-    assert len({nodes[name] for name in same}) == 1
-    same = ["alphabeta", "clamped", "failsoft", "stack-alphabeta"]
-    assert len({nodes[name] for name in same}) == 1
-
-
-@given(case=cases, pool=st.sampled_from(POOLS))
-@settings(max_examples=60, deadline=None)
-def test_jamboree_between_its_ends(case: Case, pool: Pool) -> None:
-    """With 0 it visits what minimax visits, with 1 what alpha-beta visits, on every pool."""
-    paths = {}
-    for name, prune in (("minimax", 0.0), ("alphabeta", 0.0)):
-        _, watch = run(name, case, pool, prune, tracing=True)
-        paths[name] = [event.path for event in watch.events or () if isinstance(event, Entered)]
-    for name, prune in (("minimax", 0.0), ("alphabeta", 1.0)):
-        _, watch = run("jamboree", case, pool, prune, tracing=True)
-        assert [event.path for event in watch.events or () if isinstance(event, Entered)] == paths[name]
-
-
-@given(case=cases, prune=st.sampled_from([0.25, 0.5, 0.9]))
-@settings(max_examples=40, deadline=None)
-def test_jamboree_traces_are_the_same_on_every_pool(case: Case, prune: float) -> None:
-    traces = [run("jamboree", case, pool, prune, tracing=True)[1].events for pool in POOLS]
-    assert all(trace == traces[0] for trace in traces)
 
 
 @pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.static])

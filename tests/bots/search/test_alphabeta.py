@@ -16,8 +16,9 @@ from bots.search.failsoft import failsoft
 from bots.search.problem import Problem
 from bots.search.watch import Left, Valued, Watch
 from games.core import Player
-from games.explicit import Explicit, WrongPlace, from_values
+from games.explicit import Explicit, WrongPlace
 from tests.bots.search.problems import tree
+from tests.games.nested import from_values
 
 
 @pytest.mark.parametrize("search", [alphabeta, clamped, failsoft])

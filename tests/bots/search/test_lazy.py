@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 from typing import cast
 
 from hypothesis import given, settings
@@ -11,15 +10,15 @@ from hypothesis import strategies as st
 
 from bots.evaluators import evaluator_for
 from bots.search.alphabeta import alphabeta
-from bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, minimize, minimize0, minleq, omit
-from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
+from bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
+from bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree
 from bots.search.minimax import minimax
 from bots.search.problem import Problem
 from bots.search.watch import Watch
 from games.core import Game, Player
 from games.explicit import Explicit
 from games.tictactoe import TicTacToe
-from tests.bots.search.problems import Case, cases, explicit_cases, tree
+from tests.bots.search.problems import Case, cases, tree
 
 
 def counted(made: list[int]) -> Tree[int]:
@@ -31,35 +30,6 @@ def counted(made: list[int]) -> Tree[int]:
             yield child
 
     return reptree(successors, 1)
-
-
-def test_a_lazy_list_computes_each_element_once() -> None:
-    asked: list[int] = []
-
-    def numbers() -> Iterator[int]:
-        for n in count():
-            asked.append(n)
-            yield n
-
-    endless = LazyList(numbers())
-    assert endless
-    assert asked == [0]
-    assert minleq(LazyList([4, 3, 9]), 3)
-    assert not minleq(LazyList([4, 3, 9]), 2)
-    for _ in range(2):
-        assert next(n for n in endless if n == 3) == 3
-        assert asked == [0, 1, 2, 3]
-    assert not LazyList()
-
-
-def test_an_infinite_tree_costs_what_is_looked_at() -> None:
-    made: list[int] = []
-    whole = counted(made)
-    squares = maptree(lambda n: n * n, whole)
-    cut = prune(3, squares)
-    assert made == []
-    assert maximize(cut) == 13 * 13
-    assert sorted(made) == list(range(2, 16))  # three plies, nothing of the fourth
 
 
 def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> None:
@@ -96,17 +66,6 @@ def test_an_infinite_game_is_searched() -> None:
         assert (found.value, found.move) == (expected.value, expected.move)
         assert watch.leaves <= 2**depth
         assert watch.nodes < 2 ** (depth + 1), "nothing below the depth came into being"
-
-
-def test_labels_are_computed_only_at_the_tips() -> None:
-    asked: list[int] = []
-
-    def static(n: int) -> int:
-        asked.append(n)
-        return n
-
-    maximize(maptree(static, prune(4, counted([]))))
-    assert sorted(asked) == list(range(16, 32))
 
 
 def test_the_question_mark_of_000() -> None:
@@ -164,32 +123,6 @@ def test_only_a_few_nodes_of_tictactoe_come_into_being() -> None:
     assert watch.nodes == 1
     assert lazily.subtrees
     assert watch.nodes == 2
-
-
-@given(case=explicit_cases(), keep=st.integers(1, 3))
-@settings(max_examples=80, deadline=None)
-def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
-    game = case.game
-    assert isinstance(game, Explicit)
-    values = prune(
-        case.depth,
-        maptree(
-            lambda place: game.nodes[place.node].value or 0,
-            reptree(lambda place: (game.successor(place, move) for move in game.moves(place)), game.start()),
-        ),
-    )
-    assert max(maximize0(values)) == maximize(values)
-    assert min(minimize0(values)) == minimize(values)
-    assert maximize(highfirst(values, int)) == maximize(values)
-    assert minimize(lowfirst(values, int)) == minimize(values)
-    best = highfirst(values, int)
-    labels = [each.label for each in best.subtrees]
-    assert labels == sorted(labels, reverse=True)
-    for each in best.subtrees:
-        below = [grandchild.label for grandchild in each.subtrees]
-        assert below == sorted(below)
-    taken = taketree(keep, values)
-    assert [t.label for t in taken.subtrees] == [t.label for t in values.subtrees][:keep]
 
 
 @given(case=cases, bound=st.integers(0, 2))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.commands.trees import TreeError, load_tree, tree_names
+from bots.review.trees import TreeError, load_tree, tree_names
 from games.core import Player
 
 

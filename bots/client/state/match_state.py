@@ -1,4 +1,4 @@
-"""One match as the client's state machine keeps it: where it stands, and what was said last."""
+"""What the client's state machine knows of one match: the moves, the phase, the clock, and the last answer."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Phase(Enum):
 
 
 @dataclass
-class Table:
-    """One match of this client."""
+class MatchState:
+    """One match of this client that is not over."""
 
     match: Match
     position: Any

@@ -1,0 +1,31 @@
+"""The game that `--game` and `--map` name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from bots.api.options import BadSpec, WholeNumber, parse_spec
+from console import Misuse
+from games.core import AnyGame, UnknownGame
+from games.hexapawn import MAX_SIDE, Hexapawn
+from maps.loader import MapError
+from maps.setup import make_setup
+
+SIZE: Mapping[str, WholeNumber] = {
+    "width": WholeNumber(3, 1, MAX_SIDE, "columns"),
+    "height": WholeNumber(3, 3, MAX_SIDE, "rows"),
+}
+
+
+def load_game(game: str, map: str) -> AnyGame:
+    """The game of that name on that map; `hexapawn:width=4,height=5` is one of that size. Raises Misuse."""
+    try:
+        if game.startswith(f"{Hexapawn.name}:"):
+            size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
+            return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
+        return make_setup(game, map)
+    except (UnknownGame, BadSpec) as error:
+        raise Misuse(f"--game: {error}") from None
+    except MapError as error:
+        raise Misuse(f"--map: {error}") from None

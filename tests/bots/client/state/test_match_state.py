@@ -1,0 +1,67 @@
+"""bots.client.state.match_state: catching up with the server, the clock, and what a receipt teaches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.api.match import Match
+from bots.client.state.match_state import LAGS_KEPT, MatchState
+from games.core import IllegalMove, Player
+from protocol.messages import Accepted, Move
+from tests.bots.wirework import TICTACTOE, turn
+
+
+def state(seat: Player = Player.MAXIE) -> MatchState:
+    return MatchState(Match(TICTACTOE, seat), TICTACTOE.start())
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[Any]:
+    """The moves of a match of tic-tac-toe, not always to its end."""
+    position, moves = TICTACTOE.start(), list[Any]()
+    for _ in range(draw(st.integers(0, 9))):
+        legal = TICTACTOE.moves(position)
+        if not legal:
+            break
+        move = draw(st.sampled_from(list(legal)))
+        moves.append(TICTACTOE.move_to_data(move))
+        position = TICTACTOE.successor(position, move)
+    return moves
+
+
+@given(lines(), lines())
+def test_whatever_was_known_before_it_stands_where_the_server_says(before: list[Any], now: list[Any]) -> None:
+    known, fresh = state(), state()
+    known.catch_up(before)
+    known.catch_up(now)
+    fresh.catch_up(now)
+    assert (known.position, known.moves) == (fresh.position, fresh.moves)
+    assert known.moves == now
+
+
+def test_moves_that_the_rules_forbid_are_an_error() -> None:
+    with pytest.raises(IllegalMove):
+        state().catch_up([4, 4])
+
+
+@pytest.mark.parametrize(("seat", "mine", "theirs"), [(Player.MAXIE, 9.0, 8.0), (Player.MINNIE, 8.0, 9.0)])
+def test_the_clock_is_in_seconds_and_the_bots_own_comes_first(
+    seat: Player, mine: float, theirs: float
+) -> None:
+    clock = state(seat).clock_at(turn([]), 5.0)
+    assert (clock.mine, clock.theirs, clock.increment, clock.arrived) == (mine, theirs, 0.1, 5.0)
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=40))
+def test_the_worst_of_the_last_lags_is_kept_back(lags: list[float]) -> None:
+    match = state()
+    for ply, lag in enumerate(lags):
+        match.clock = match.clock_at(turn([]), 100.0)
+        match.answer, match.answered_at = Move("m", ply, 0), 101.0
+        match.accepted(Accepted("m", ply, 1000 * (1 + lag), 0))
+        match.accepted(Accepted("m", ply + 1, 99_999.0, 0))
+    assert match.clock_at(turn([]), 200.0).lag == pytest.approx(max(lags[-LAGS_KEPT:]), abs=1e-6)

@@ -1,0 +1,40 @@
+"""`arena analyse --compare`: its tables, its JSON and its plot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import arena
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        arena.main(list(words))
+    told = capsys.readouterr()
+    return int(left.value.code or 0), told.out, told.err
+
+
+def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, table = tmp_path / "plot.svg", tmp_path / "table.json"
+    words = ("analyse", "--compare", "--game", "tictactoe", "--depth", "4", "--budget", "4000")
+    code, printed, _ = run(capsys, *words, "--svg", str(path), "--json", str(table))
+    assert code == 0
+    assert "Depth reached in equal leaves" in printed
+    told = json.loads(table.read_text(encoding="utf-8"))
+    assert [row["minimax"] for row in told["leaves"]] == [9, 72, 504, 3024]
+    assert [row["q^p"] for row in told["leaves"]] == [9, 72, 504, 3024]
+    for row in told["leaves"]:
+        assert row["alphabeta"] <= row["lazy"] <= row["minimax"]
+        assert row["q^(p/2)"] <= row["q^(3p/4)"] <= row["q^p"]
+    reach = told["depth_in_equal_leaves"]
+    assert [row["minimax"] for row in reach] == [1, 2, 3, 4]
+    assert reach[-1]["alphabeta"] > 4
+    assert reach[-1]["ordered"] > 4
+    names = {text.text for text in ET.parse(path).iter(f"{SVG}text")}
+    assert {"minimax", "alphabeta", "scouts", "q^(p/2)"} <= names

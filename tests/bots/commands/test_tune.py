@@ -1,0 +1,58 @@
+"""`arena tune`: the weights file, and mistakes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bots.evaluators.riskless import NAMES
+from bots.evaluators.weights import load_weights
+from tests.bots.command_line import arena
+
+
+def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
+    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
+    options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
+    done = arena("tune", *options, "--out", str(to), "--json", str(table))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
+    assert "climb: 3 rounds, 6 pairs" in text
+    assert json.loads(table.read_text(encoding="utf-8"))[-1]["weights"] == dict(load_weights(to, NAMES))
+
+
+def test_a_unit_of_0_is_told_in_one_line(tmp_path: Path) -> None:
+    first = tmp_path / "first.toml"
+    first.write_text("[weights]\n" + "".join(f"{name} = 0\n" for name in NAMES), encoding="utf-8")
+    done = arena("tune", "--climb", "3", "--from", str(first))
+    assert done.code == 2
+    assert "armies" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
+    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
+    options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
+    done = arena("tune", *options, "--seed", "3", "--out", str(to), "--json", str(table))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    assert "arena tune --map path4 --map m1 --matches 5 --generations 1 --nodes 60 --seed 3" in text
+    assert "10 matches" in text
+    rows = json.loads(table.read_text(encoding="utf-8"))
+    assert rows[0]["weights"] == dict(load_weights(to, NAMES))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--map", "grid:9x8"], "too large to tune on"),
+        (["--map", "nowhere"], "no such map"),
+        (["--from", "missing.toml"], "missing.toml"),
+        (["--generations", "0"], "learns nothing without --climb"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
+    done = arena("tune", *options, "--matches", "5")
+    assert done.code == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,53 @@
+"""bots.compiled.calibrate: what having the move is worth, measured."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from bots.compiled.calibrate import WALKS, calibrate, walked
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from games.riskless import Riskless
+from games.tictactoe import TicTacToe
+from maps.loader import load_map
+
+
+def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
+    game = Riskless(load_map("m2"))
+    noise = {1: 0, 2: 30, 3: 0}
+    asked: list[Any] = []
+
+    def value(position: Any, depth: int) -> int:
+        asked.append(position)
+        sign = -1 if len(asked) // 3 % 2 else 1
+        return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
+
+    # who moved last is better off by 2 × 140; every second position moves by 30 up, every other down
+    measured = calibrate(game, value)
+    assert measured is not None
+    assert abs(measured.tempo - 140) <= 15
+    assert measured.spread in (29, 30)
+
+
+def test_positions_for_measuring_are_in_play_and_the_same_each_time() -> None:
+    for game in (Riskless(load_map("m2")), TicTacToe()):
+        found = list(walked(game, random.Random(1)))
+        assert len(found) >= WALKS
+        assert all(game.outcome(position) is None for position in found)
+        assert found == list(walked(game, random.Random(1)))
+
+
+def test_a_game_too_short_to_measure_is_searched_exactly() -> None:
+    game = TicTacToe()
+    assert len(list(walked(game, random.Random(1)))) <= 2 * WALKS
+    assert calibrate(game, lambda position, depth: 2_000_000) is None
+    searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1))
+    exact = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
+    for depth, (one, other) in enumerate(
+        zip(searcher.deepen(game.start()), exact.deepen(game.start()), strict=True)
+    ):
+        assert one.depth == other.depth == depth
+        assert one.value == other.value
+    searcher.close()
+    exact.close()

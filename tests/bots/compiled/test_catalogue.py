@@ -1,0 +1,43 @@
+"""bots.compiled.catalogue: which games have kernels, and that kernels estimate as the evaluators do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bots.compiled.catalogue import compile_game, fits, weights_for
+from bots.evaluators.catalogue import features_of
+from bots.evaluators.weights import BadWeights
+from games.hexapawn import Hexapawn
+from games.riskless import Riskless
+from games.tictactoe import TicTacToe
+from maps.loader import load_map
+
+
+@pytest.mark.parametrize(
+    ("game", "there"),
+    [
+        (TicTacToe(), True),
+        (Riskless(load_map("world")), True),
+        (Riskless(load_map("ring:65")), False),
+        (Hexapawn(), False),
+    ],
+    ids=["tictactoe", "world", "ring:65", "hexapawn"],
+)
+def test_a_game_fits_where_it_can_be_compiled(game: Any, there: bool) -> None:
+    assert fits(game) is there
+    named = features_of(game)
+    weights = dict.fromkeys(named[1], 0) if named is not None else {}
+    assert (compile_game(game, weights) is not None) is there
+
+
+@pytest.mark.parametrize("game", [TicTacToe(), Riskless(load_map("m1"))], ids=lambda game: game.name)
+def test_weights_are_those_of_the_evaluator_of_that_name(game: Any) -> None:
+    named = features_of(game)
+    assert named is not None
+    for evaluator in ("plain", "features"):
+        assert set(weights_for(game, evaluator)) == set(named[1])
+    assert sum(weights_for(game, "plain").values()) == 100
+    with pytest.raises(BadWeights, match="cannot read weights"):
+        weights_for(game, "nowhere.toml")

@@ -1,0 +1,82 @@
+"""bots.compiled.intrinsics: each instruction against Python's own integers."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.compiled.cache import kernel
+from bots.compiled.intrinsics import column, fetch_add, get, lowest, mix, peek, poke, popcount, put, swap
+
+WORDS = st.integers(-(2**63), 2**63 - 1)
+LANES = 4
+
+
+@cache
+def calls() -> Any:
+    """Writes what every instruction makes of two words into `out`."""
+
+    def call(words: Any, bit: Any, out: Any) -> None:
+        left = get(words, 0)
+        put(out, 0, popcount(left))
+        put(out, 1, lowest(left) if left != 0 else -1)
+        put(out, 2, mix(left, get(words, 1)))
+        put(out, 3, column(words, 0, bit, 4))
+        put(out, 4, swap(words, 2, left))
+        put(out, 5, fetch_add(words, 3, left))
+        poke(words, 1, peek(words, 0))
+
+    return kernel(call, "test-intrinsics")
+
+
+def signed(word: int) -> int:
+    word &= 2**64 - 1
+    return word - 2**64 if word >> 63 else word
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS, min_size=LANES, max_size=LANES), st.integers(0, 63))
+def test_every_instruction_is_its_definition(given_words: list[int], bit: int) -> None:
+    words, out = np.array(given_words, np.int64), np.zeros(6, np.int64)
+    calls()(words, bit, out)
+    plain = [word & (2**64 - 1) for word in given_words]
+    product = plain[0] * plain[1]
+    assert list(map(int, out)) == [
+        plain[0].bit_count(),
+        (plain[0] & -plain[0]).bit_length() - 1,
+        signed(product ^ (product >> 64)),
+        sum((word >> bit & 1) << place for place, word in enumerate(plain)),
+        given_words[2],
+        given_words[3],
+    ]
+    assert list(map(int, words)) == [
+        given_words[0],
+        given_words[0],
+        given_words[0],
+        signed(given_words[3] + given_words[0]),
+    ]
+
+
+@cache
+def counter() -> Any:
+    def count(words: Any, times: Any) -> None:
+        for _ in range(times):
+            fetch_add(words, 0, 1)
+
+    return kernel(count, "test-fetch-add")
+
+
+def test_no_addition_of_another_thread_is_lost() -> None:
+    words, times = np.zeros(1, np.int64), 200_000
+    counter()(words, 0)
+    threads = [threading.Thread(target=counter(), args=(words, times)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert int(words[0]) == 4 * times

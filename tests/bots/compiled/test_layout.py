@@ -1,0 +1,57 @@
+"""bots.compiled.layout: no two things lie in the same place."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.compiled.layout import (
+    FIRST,
+    FRAMES,
+    LINE,
+    SPLITS,
+    Choice,
+    Frame,
+    Option,
+    Register,
+    Shared,
+    Sizes,
+    Split,
+)
+
+
+@pytest.mark.parametrize("fields", [Register, Frame, Option, Split, Choice])
+def test_fields_have_places_of_their_own_below_the_end(fields: type[IntEnum]) -> None:
+    # An alias would be no member of its own: two names for one place.
+    assert len(fields.__members__) == len(list(fields))
+    assert max(fields) == fields["END"]
+
+
+def test_signals_lie_on_lines_of_their_own_and_options_between_them_and_the_split_points() -> None:
+    signals = [int(each) for each in Shared]
+    assert all(other - one >= LINE for one, other in pairwise(signals))
+    assert Shared.NODES + LINE <= min(Option) < Option.END <= Shared.SPLITS
+
+
+@given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
+def test_the_parts_of_a_memory_follow_one_another_without_touching(
+    words: int, moves: int, threads: int
+) -> None:
+    sizes = Sizes(words, moves)
+    assert FIRST >= Register.END
+    assert sizes.frame >= words + Frame.END
+    parts = [
+        (FIRST, FRAMES * sizes.frame),
+        (sizes.move_lists, FRAMES * moves),
+        (sizes.killers, 2 * FRAMES),
+        (sizes.root, moves),
+        (sizes.thread, 0),
+    ]
+    assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
+    assert sizes.split >= Split.END + words + Choice.END * moves
+    assert sizes.split % LINE == sizes.frame % LINE == 0
+    assert sizes.shared(threads) == Shared.SPLITS + threads * SPLITS * sizes.split

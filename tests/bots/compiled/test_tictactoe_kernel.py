@@ -1,0 +1,47 @@
+"""bots.compiled.tictactoe_kernel: searches of tic-tac-toe against plain minimax."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from bots.compiled.catalogue import weights_for
+from bots.compiled.searcher import Searcher, Settings
+from bots.evaluators import tictactoe
+from bots.evaluators.linear import weighted
+from games.tictactoe import TicTacToe
+from tests.bots.compiled.positions import minimax, some_weights
+
+EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_tictactoe(threads: int) -> None:
+    game = TicTacToe()
+    rng = random.Random(4)
+    for _ in range(25):
+        weights = some_weights(rng, tictactoe.NAMES)
+        evaluate = weighted(tictactoe.features(game), tictactoe.NAMES, weights)
+        position = game.start()
+        for _ in range(rng.randint(2, 6)):
+            moves = game.moves(position)
+            position = game.successor(position, rng.choice(moves)) if moves else position
+        if game.outcome(position):
+            continue
+        searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
+        for report in searcher.deepen(position, max_depth=5):
+            if report.depth:
+                assert (report.value, report.move) == minimax(game, position, report.depth, evaluate)
+        searcher.close()
+
+
+def test_tictactoe_is_a_draw_and_the_search_ends_by_itself() -> None:
+    game = TicTacToe()
+    searcher = Searcher(game, weights_for(game, "features"), Settings(**EXACT))
+    last = list(searcher.deepen(game.start()))[-1]
+    searcher.close()
+    assert last.value == 0
+    assert last.finished
+    assert last.depth == 9

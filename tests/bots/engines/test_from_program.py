@@ -1,0 +1,124 @@
+"""bots.engines.from_program: a bot that passes its turns on to a program."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
+
+import pytest
+
+from bots.api.bot import Clock, Ending, Match, ask, begin
+from bots.api.options import BadSpec
+from bots.client.state.actions import Choose
+from bots.client.worker import Chosen, Ended, Prepared, Report, Worker
+from bots.engines.from_program import ProgramBot, program_engine
+from games.core import Player
+from games.tictactoe import TicTacToe
+
+MATCH = Match(TicTacToe(), Player.MAXIE, id="match-1")
+
+
+LONG = 20.0
+
+
+HONEST = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print('{"ready": true}', flush=True)
+    elif message["type"] == "turn":
+        TURN
+    else:
+        print("over:", message["detail"], file=sys.stderr, flush=True)
+"""
+
+
+def program(turn: str = 'print(json.dumps({"move": message["legal"][-1]}), flush=True)') -> list[str]:
+    return [sys.executable, "-c", HONEST.replace("TURN", turn)]
+
+
+def seated(command: list[str], logs: Path | None = None) -> ProgramBot:
+    bot = ProgramBot(command, logs)
+    begin(bot, MATCH, Event())
+    return bot
+
+
+def choose(command: list[str], stop: Event | None = None) -> object:
+    """What a program answers at the first ply; it is ended in any case."""
+    bot = seated(command)
+    try:
+        bot.prepare()
+        return ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), stop or Event())
+    finally:
+        bot.close()
+
+
+def test_a_program_plays_and_hears_of_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bot = seated(program(), tmp_path)
+    bot.prepare()
+    position = MATCH.game.start()
+    for reply in (0, 1, None):
+        move = ask(bot, position, Clock(LONG), Event())
+        assert move == MATCH.game.moves(position)[-1]
+        position = MATCH.game.play(position, move)
+        if reply is not None:
+            bot.opponent_moved(reply, position := MATCH.game.play(position, reply))
+    bot.ended(Ending(Player.MAXIE, None, "well done", 5, position))
+    bot.close()
+    assert (tmp_path / "match-1.log").read_text() == "over: well done\n"
+    assert "match match-1: over: well done" in capsys.readouterr().err
+
+
+def test_the_turn_tells_time_position_and_the_last_move() -> None:
+    heard = (
+        "keys = list(message); assert keys == ['type', 'ply', 'mine_ms', 'theirs_ms', 'increment_ms', "
+        "'per_move', 'last', 'legal', 'position'], keys\n"
+        "        assert message['mine_ms'] <= 20000 and message['last'] is None and message['ply'] == 0\n"
+        "        assert message['position'] == {'cells': '.........'}\n"
+        "        print(json.dumps({'move': 4, 'depth': 2, 'value': -1.5, 'line': [4, 0]}), flush=True)"
+    )
+    bot = seated(program(heard))
+    bot.prepare()
+    assert ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event()) == 4
+    assert bot.thinking is not None
+    assert (bot.thinking.depth, bot.thinking.value, bot.thinking.line) == (2, -1.5, (4, 0))
+    bot.close()
+
+
+def test_thinking_that_is_none_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert choose(program("""print('{"move": 4, "depth": "deep"}', flush=True)""")) == 4
+    assert "left out" in capsys.readouterr().err
+
+
+def test_each_match_has_its_own_process() -> None:
+    told: SimpleQueue[Report] = SimpleQueue()
+    crash = "sys.exit(1) if message['ply'] else print('{\"move\": 0}', flush=True)"
+    for _ in range(2):
+        worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, told.put)
+        assert told.get(timeout=LONG) == Prepared("match-1")
+        worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(LONG), None))
+        answer = told.get(timeout=LONG)
+        assert isinstance(answer, Chosen)
+        assert answer.move == 0
+        worker.finish(None)
+        assert told.get(timeout=LONG) == Ended("match-1")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("", "write the program"), ("'", "is no command line"), ("no-such-program-x", "there is no program")],
+)
+def test_a_command_that_is_none(command: str, told: str) -> None:
+    with pytest.raises(BadSpec, match=told):
+        program_engine(command)
+
+
+def test_an_engine_is_named_after_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "camel.pl"
+    file.touch()
+    assert program_engine(f"{sys.executable} {file}").name == "camel"
+    assert program_engine("/bin/sh -c true").name == "sh"

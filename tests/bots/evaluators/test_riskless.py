@@ -1,0 +1,52 @@
+"""bots.evaluators.riskless: the features on a position that was counted by hand, and their symmetry."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from bots.evaluators import evaluator_for, riskless
+from bots.search.values import ESTIMATE_LIMIT
+from games.board import RisklessMap
+from games.core import Player
+from games.riskless import Armies, Riskless
+from tests.bots.search.problems import Case, riskless_cases
+
+
+def path_of_five() -> Riskless:
+    return Riskless(
+        RisklessMap(
+            name="path",
+            territories=("a", "b", "c", "d", "e"),
+            neighbours=((1,), (0, 2), (1, 3), (2, 4), (3,)),
+            territory_cap=6,
+            armies_to_win=20,
+            ply_limit=50,
+            start=(1, 0, 0, 0, -1),
+            places=((0, 0),) * 5,
+        )
+    )
+
+
+def test_features_of_riskless_by_hand() -> None:
+    game = path_of_five()
+    found = riskless.features(game)(Armies((6, 5, -3, -1, 2), Player.MAXIE, 0))
+    assert dict(zip(riskless.NAMES, found, strict=True)) == {
+        "armies": 13 - 4,
+        "territories": 3 - 2,
+        "borders": (5 + 2) - (3 + 1),  # b and e; c and d
+        "safe": 1 - 0,  # a: its one neighbour is Maxie's
+        "threats": (3 + 1) - 0,  # b could take c, e could take d; nobody could take b, and d's 1 not e
+        "waste": 1,  # a is at the cap
+        "goal": 169 // 20 - 16 // 20,
+    }
+
+
+@given(case=riskless_cases())
+def test_riskless_is_fair(case: Case) -> None:
+    """The mirror image of a position, sides exchanged, has the opposite value."""
+    position = case.position
+    mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
+    for name in ("plain", "features"):
+        evaluate = evaluator_for(case.game, name)
+        assert evaluate(position) == -evaluate(mirror)
+        assert abs(evaluate(position)) <= ESTIMATE_LIMIT

@@ -1,0 +1,28 @@
+"""bots.evaluators.tictactoe: the features on a position that was counted by hand, and their symmetry."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from bots.evaluators import evaluator_for, tictactoe
+from games.tictactoe import Board, TicTacToe
+from tests.bots.search.problems import Case, tictactoe_cases
+
+
+def test_features_of_tictactoe_by_hand() -> None:
+    found = tictactoe.features(TicTacToe())(Board("XX..O...."))
+    assert dict(zip(tictactoe.NAMES, found, strict=True)) == {
+        "open": 4 - 4,  # X: top, bottom, left, right; O: middle row, bottom, right, one diagonal
+        "ones": 1 - 2,  # the left column; the middle row and the diagonal
+        "twos": 1,
+        "center": -1,
+    }
+
+
+@given(case=tictactoe_cases())
+def test_tictactoe_is_fair(case: Case) -> None:
+    cells = case.position.cells
+    mirror = Board(cells.translate(str.maketrans("XO", "OX")))
+    for name in ("plain", "features"):
+        evaluate = evaluator_for(case.game, name)
+        assert evaluate(case.position) == -evaluate(mirror)

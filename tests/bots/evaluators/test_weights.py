@@ -1,0 +1,63 @@
+"""bots.evaluators.weights: the files that ship, and files of a user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.evaluators import BadWeights, evaluator_for
+from bots.evaluators.catalogue import features_of
+from bots.evaluators.weights import FOLDER, load_weights
+from games.board import RisklessMap
+from games.riskless import Riskless
+from games.tictactoe import Board, TicTacToe
+
+
+def path_of_five() -> Riskless:
+    return Riskless(
+        RisklessMap(
+            name="path",
+            territories=("a", "b", "c", "d", "e"),
+            neighbours=((1,), (0, 2), (1, 3), (2, 4), (3,)),
+            territory_cap=6,
+            armies_to_win=20,
+            ply_limit=50,
+            start=(1, 0, 0, 0, -1),
+            places=((0, 0),) * 5,
+        )
+    )
+
+
+@pytest.mark.parametrize("game", [path_of_five(), TicTacToe()], ids=lambda game: game.name)
+def test_shipped_weights_fit_their_features(game: Any) -> None:
+    found = features_of(game)
+    assert found is not None
+    _, names = found
+    weights = load_weights(FOLDER / f"{game.name}.toml", names)
+    assert set(weights) == set(names)
+    assert all(weights.values())
+
+
+def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("[weights]\nopen = 0\nones = 0\ntwos = 7\ncenter = 0\n", encoding="utf-8")
+    assert evaluator_for(TicTacToe(), str(path))(Board("XX..O....")) == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("weights", "not TOML"),
+        ("x = 1", "there must be a table"),
+        ("[weights]\nopen = 1", "weights.ones must be a whole number"),
+        ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),
+        ("[weights]\nfoo = 1", "weights.foo: no such feature: there are open, ones"),
+    ],
+)
+def test_bad_weights(tmp_path: Path, content: str, why: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadWeights, match=f"mine.*{why}"):
+        evaluator_for(TicTacToe(), str(path))

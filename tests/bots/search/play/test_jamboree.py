@@ -1,0 +1,47 @@
+"""bots.search.play.jamboree: the same nodes on every pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.search.play import Jamboree, Pool
+from bots.search.watch import Watch
+from tests.bots.search.problems import Case, cases
+
+POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_pools() -> Iterator[None]:
+    yield
+    for pool in POOLS:
+        pool.close()
+
+
+def in_play(case: Case) -> bool:
+    return case.game.outcome(case.position) is None
+
+
+@given(case=cases.filter(in_play), prune=st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_jamboree_visits_the_same_nodes_on_every_pool(case: Case, prune: float) -> None:
+    depth = max(1, case.depth)
+    moves = tuple(case.game.moves(case.position))
+    traces = []
+    for pool in POOLS:
+        search: Jamboree[Any, Any] = Jamboree(case.problem.evaluator, pool, prune)
+        for each in range(1, depth + 1):
+            watch = Watch(tracing=True)
+            search(case.game, case.position, each, order=moves, watch=watch, progress=lambda _: None)
+        traces.append(watch.events)
+    assert all(trace == traces[0] for trace in traces)
+
+
+def test_a_prune_percentage_outside_its_range() -> None:
+    with pytest.raises(ValueError, match="from 0 to 1, not"):
+        Jamboree(lambda _: 0, POOLS[0], 1.5)

@@ -1,0 +1,76 @@
+"""bots.search.play.root: what a stop leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
+from bots.search.problem import Result
+from bots.search.watch import Stopped, Watch
+from tests.bots.search.problems import Case, cases
+
+POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_pools() -> Iterator[None]:
+    yield
+    for pool in POOLS:
+        pool.close()
+
+
+def searches(case: Case) -> dict[str, Search[Any, Any]]:
+    evaluator = case.problem.evaluator
+    return {
+        "minimax": Minimax(evaluator),
+        "alphabeta": AlphaBeta(evaluator, static=False),
+        "sorted": AlphaBeta(evaluator),
+        "table": AlphaBeta(evaluator, table=Table()),
+        "small table": AlphaBeta(evaluator, table=Table(size=3)),
+        **{f"jamboree {pool.threads}": Jamboree(evaluator, pool, pool.threads / 5) for pool in POOLS},
+    }
+
+
+def in_play(case: Case) -> bool:
+    return case.game.outcome(case.position) is None
+
+
+def _value(case: Case, move: object, depth: int) -> int:
+    """What a root move is worth, by a search of the root that has only this move."""
+    search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
+    return search(
+        case.game, case.position, depth, order=(move,), watch=Watch(), progress=lambda _: None
+    ).value
+
+
+@given(case=cases.filter(in_play), after=st.integers(0, 60))
+@settings(max_examples=60, deadline=None)
+def test_what_was_told_before_a_stop_stands(case: Case, after: int) -> None:
+    """Best so far, in search order, is truly what the moves that were searched are worth."""
+    depth = max(1, case.depth)
+    moves = tuple(case.game.moves(case.position))
+    for name in ("alphabeta", "sorted", "table"):
+        asked = 0
+
+        def stop() -> bool:
+            nonlocal asked
+            asked += 1
+            return asked > after
+
+        told: list[Result[Any]] = []
+        try:
+            searches(case)[name](
+                case.game, case.position, depth, order=moves, watch=Watch(stop), progress=told.append
+            )
+        except Stopped:
+            sign = case.game.player(case.position).sign
+            values = [_value(case, move, depth) for move in moves[: len(told)]]
+            for count, each in enumerate(told, 1):
+                best = max(sign * value for value in values[:count])
+                assert sign * each.value == best
+                assert each.move == moves[[sign * value for value in values].index(best)]

@@ -1,0 +1,55 @@
+"""bots.search.clamped: what a node returns within its window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+
+from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.minimax import minimax
+from bots.search.pool import Pool
+from bots.search.values import from_root
+from bots.search.watch import Entered, Left, Watch
+from tests.bots.search.problems import Case, cases
+
+POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_pools() -> Iterator[None]:
+    yield
+    for pool in POOLS:
+        pool.close()
+
+
+def run(
+    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
+) -> tuple[object, Watch]:
+    watch = Watch(tracing=tracing)
+    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
+
+
+def true_value(case: Case, event: Left) -> int:
+    """The minimax value of a visited node, counted from the root of the search."""
+    watch = Watch()
+    distance = len(event.path)
+    value = minimax(case.problem, event.position, case.depth - distance, watch).value
+    return from_root(value, distance)
+
+
+@given(case=cases)
+@settings(max_examples=60, deadline=None)
+def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
+    _, watch = run("clamped", case, POOLS[0], tracing=True)
+    windows = {event.path: event for event in watch.events or () if isinstance(event, Entered)}
+    for event in watch.events or ():
+        if isinstance(event, Left):
+            entered = windows[event.path]
+            assert entered.alpha is not None
+            assert entered.beta is not None
+            exact = true_value(case, event)
+            leaf = event.result.move is None and exact == event.result.value
+            clamped = max(entered.alpha.value, min(entered.beta.value, exact))
+            assert leaf or event.result.value == clamped

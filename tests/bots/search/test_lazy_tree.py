@@ -1,0 +1,91 @@
+"""bots.search.lazy_tree: each function does as little as is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
+from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
+from games.explicit import Explicit
+from tests.bots.search.problems import Case, explicit_cases
+
+
+def counted(made: list[int]) -> Tree[int]:
+    """The infinite tree n -> 2n, 2n + 1; every label that comes into being is noted."""
+
+    def successors(n: int) -> Iterator[int]:
+        for child in (2 * n, 2 * n + 1):
+            made.append(child)
+            yield child
+
+    return reptree(successors, 1)
+
+
+def test_a_lazy_list_computes_each_element_once() -> None:
+    asked: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for n in count():
+            asked.append(n)
+            yield n
+
+    endless = LazyList(numbers())
+    assert endless
+    assert asked == [0]
+    assert minleq(LazyList([4, 3, 9]), 3)
+    assert not minleq(LazyList([4, 3, 9]), 2)
+    for _ in range(2):
+        assert next(n for n in endless if n == 3) == 3
+        assert asked == [0, 1, 2, 3]
+    assert not LazyList()
+
+
+def test_an_infinite_tree_costs_what_is_looked_at() -> None:
+    made: list[int] = []
+    whole = counted(made)
+    squares = maptree(lambda n: n * n, whole)
+    cut = prune(3, squares)
+    assert made == []
+    assert maximize(cut) == 13 * 13
+    assert sorted(made) == list(range(2, 16))  # three plies, nothing of the fourth
+
+
+def test_labels_are_computed_only_at_the_tips() -> None:
+    asked: list[int] = []
+
+    def static(n: int) -> int:
+        asked.append(n)
+        return n
+
+    maximize(maptree(static, prune(4, counted([]))))
+    assert sorted(asked) == list(range(16, 32))
+
+
+@given(case=explicit_cases(), keep=st.integers(1, 3))
+@settings(max_examples=80, deadline=None)
+def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
+    game = case.game
+    assert isinstance(game, Explicit)
+    values = prune(
+        case.depth,
+        maptree(
+            lambda place: game.nodes[place.node].value or 0,
+            reptree(lambda place: (game.successor(place, move) for move in game.moves(place)), game.start()),
+        ),
+    )
+    assert max(maximize0(values)) == maximize(values)
+    assert min(minimize0(values)) == minimize(values)
+    assert maximize(highfirst(values, int)) == maximize(values)
+    assert minimize(lowfirst(values, int)) == minimize(values)
+    best = highfirst(values, int)
+    labels = [each.label for each in best.subtrees]
+    assert labels == sorted(labels, reverse=True)
+    for each in best.subtrees:
+        below = [grandchild.label for grandchild in each.subtrees]
+        assert below == sorted(below)
+    taken = taketree(keep, values)
+    assert [t.label for t in taken.subtrees] == [t.label for t in values.subtrees][:keep]

@@ -1,0 +1,35 @@
+"""bots.search.ordering: the hint, then static values, then move order."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.search.ordering import best_first, in_move_order, to_front
+from tests.bots.search.problems import Case, cases
+
+
+@given(case=cases, static=st.booleans(), data=st.data())
+def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
+    case: Case, static: bool, data: st.DataObject
+) -> None:
+    problem, moves = case.problem, list(case.game.moves(case.position))
+    hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
+    plain = in_move_order(problem, case.position, moves)
+    assert [(each.index, each.move) for each in plain] == list(enumerate(moves))
+    ordered = best_first(problem, case.position, moves, hint, distance=0, static=static)
+    assert sorted(ordered, key=lambda each: each.index) == plain
+    rest = ordered
+    if hint is not None:
+        assert ordered[0].move == hint
+        rest = ordered[1:]
+    sign = case.game.player(case.position).sign
+    keys = [(-sign * problem.expand(each.child, 0, 1).value if static else 0, each.index) for each in rest]
+    assert keys == sorted(keys)
+
+
+@given(st.permutations(range(6)), st.integers(0, 5))
+def test_one_goes_to_the_front_and_the_others_keep_their_order(moves: list[int], move: int) -> None:
+    before = list(moves)
+    to_front(moves, move)
+    assert moves == [move, *(each for each in before if each != move)]

@@ -1,0 +1,28 @@
+"""bots.search.problem: what opening a node gives."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.search.values import outcome_value
+from games.core import Reason
+from tests.bots.search.problems import Case, cases
+
+
+@given(case=cases, distance=st.integers(0, 50))
+def test_a_node_has_moves_or_a_value_and_only_an_estimate_lies_at_the_horizon(
+    case: Case, distance: int
+) -> None:
+    problem, position = case.problem, case.position
+    opened = problem.expand(position, 1, distance)
+    moves, outcome = case.game.moves(position), case.game.outcome(position)
+    assert tuple(opened.moves) == tuple(moves)
+    closed = problem.expand(position, 0, distance)
+    assert not closed.moves
+    assert closed.horizon == (outcome is None)
+    assert not opened.horizon
+    if outcome is None or outcome.reason is Reason.LEAF:
+        assert closed.value == problem.evaluator(position)
+    else:
+        assert opened.value == closed.value == outcome_value(outcome, distance)

@@ -1,0 +1,30 @@
+"""bots.search.scouts: minimax's value and leftmost move on every pool, with a line that leads there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from bots.search.minimax import minimax
+from bots.search.pool import Pool
+from bots.search.scouts import scouts
+from bots.search.watch import Watch
+from tests.bots.search.problems import Case, cases
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_line_ends_in_minimaxs_value(threads: int) -> None:
+    with Pool(threads) as pool:
+
+        @given(case=cases)
+        def check(case: Case) -> None:
+            found = scouts(case.problem, case.position, case.depth, Watch(), pool=pool)
+            expected = minimax(case.problem, case.position, case.depth, Watch())
+            assert (found.value, found.move) == (expected.value, expected.move)
+            position = case.position
+            for move in found.line:
+                position = case.game.play(position, move)
+            opened = case.problem.expand(position, case.depth - len(found.line), len(found.line))
+            assert (list(opened.moves), opened.value) == ([], found.value)
+
+        check()

@@ -1,0 +1,63 @@
+"""bots.search.watch: counts, stops, forks and joins."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.search.minimax import minimax
+from bots.search.watch import Entered, Left, Stopped, Valued, Watch
+from tests.bots.search.problems import Case, cases
+
+
+@given(case=cases)
+def test_a_trace_enters_and_leaves_every_node_as_brackets_do(case: Case) -> None:
+    watch = Watch(tracing=True)
+    minimax(case.problem, case.position, case.depth, watch)
+    assert watch.events is not None
+    open_: list[tuple[int, ...]] = []
+    for event in watch.events:
+        match event:
+            case Entered(path=path):
+                assert not open_ or path[:-1] == open_[-1]
+                open_.append(path)
+            case Left(path=path):
+                assert open_.pop() == path
+    assert open_ == []
+    assert watch.nodes == sum(isinstance(each, Entered) for each in watch.events)
+    assert watch.leaves == sum(isinstance(each, Valued) for each in watch.events)
+
+
+@given(st.lists(st.integers(0, 5), max_size=5))
+def test_what_forks_have_seen_is_joined_in_the_order_given(counts: list[int]) -> None:
+    watch = Watch(tracing=True)
+    parts = [watch.fork() for _ in counts]
+    for number, (part, count) in enumerate(zip(parts, counts, strict=True)):
+        for place in range(count):
+            part.enter((number, place), "position", 1)
+            part.leaf((number, place), "position", place, horizon=place > 2)
+    watch.join(parts)
+    assert (watch.nodes, watch.leaves) == (sum(counts), sum(counts))
+    assert watch.horizon == any(count > 3 for count in counts)
+    assert watch.events is not None
+    paths = [event.path for event in watch.events]
+    assert all(one <= other for one, other in pairwise(paths))
+
+
+def test_a_stop_is_asked_at_every_node_and_a_fork_may_have_its_own() -> None:
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(len(asked))
+        return len(asked) > 2
+
+    watch = Watch(stop)
+    watch.enter((), "position", 1)
+    watch.fork(lambda: False).enter((0,), "position", 0)
+    watch.fork().enter((1,), "position", 0)
+    with pytest.raises(Stopped):
+        watch.enter((2,), "position", 0)
+    assert watch.nodes == 1

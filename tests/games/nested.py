@@ -1,0 +1,21 @@
+"""Explicit games from nested lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from games.core import Plain, Player
+from games.explicit import Explicit
+
+
+def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:
+    """The game of a tree written as nested lists of leaf values; nodes are named by their moves."""
+
+    def node(entry: object, name: str) -> dict[str, Plain]:
+        if isinstance(entry, int):
+            return {"name": name, "value": entry}
+        below = [node(each, f"{name}{n}") for n, each in enumerate(cast("Iterable[object]", entry))]
+        return {"name": name, "children": below}
+
+    return Explicit.from_tree(node(values, "r"), player)

@@ -1,0 +1,29 @@
+"""Records of matches that were played by chance."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from games.core import AnyGame
+from protocol.codes import EndReason
+from protocol.messages import Players, Thinking
+from protocol.record import FORMAT, Record, RecordedMove, Result
+
+
+def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:
+    """A match of random moves, to its end or resigned after so many plies, and its positions."""
+    rng, positions = Random(seed), [game.start()]
+    moves: list[RecordedMove] = []
+    while (outcome := game.outcome(positions[-1])) is None and len(moves) != plies:
+        move = rng.choice(game.moves(positions[-1]))
+        moves.append(RecordedMove(game.move_to_data(move), 1.5, Thinking(depth=2, value=3.0, nodes=1234)))
+        positions.append(game.play(positions[-1], move))
+    if outcome is None:
+        result = Result("maxie", EndReason.RESIGNATION, "")
+    else:
+        winner: Any = outcome.winner.value if outcome.winner else None
+        result = Result(winner, EndReason.named(outcome.reason.value), "")
+    players = Players("one", "two")
+    record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
+    return record, positions
