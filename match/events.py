@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from games.core import Player
 from protocol.codes import EndReason
@@ -107,46 +105,17 @@ Timed = tuple[int, Event]
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[Timed]] = msgspec.json.Decoder(list[Timed])
-_rows: msgspec.json.Decoder[list[list[Timed]]] = msgspec.json.Decoder(list[list[Timed]])
-_old_decoder: msgspec.json.Decoder[Event | tuple[int, TurnLeft, Event]] = msgspec.json.Decoder(
-    Event | tuple[int, TurnLeft, Event]
-)
-_times: msgspec.json.Decoder[list[tuple[int, Raw]]] = msgspec.json.Decoder(list[tuple[int, Raw]])
 
 
-def to_journal(at: int, event: Event, turn: tuple[int, TurnLeft] | None = None) -> Raw:
+def to_journal(at: int, event: Event, turn: tuple[int, TurnLeft] | None = None) -> str:
     """An event as the journal keeps it, in JSON; after the turn that it ends, where that is not kept yet."""
     timed = (at, event)
-    return Raw(_encoder.encode((timed,) if turn is None else (turn, timed)))
+    return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
 
-def joined(kept: list[Raw]) -> str:
-    """A row of the journal, of what `to_journal` has made of the events of a match."""
-    return _encoder.encode(kept).decode()
-
-
-def last_at(kept: Raw) -> int:
-    """When the last of these events happened."""
-    return _times.decode(kept)[-1][0]
-
-
-def from_line(kept: Raw) -> list[Timed]:
-    """What `to_journal` was given. Raises msgspec.DecodeError."""
-    return _decoder.decode(kept)
-
-
-def from_journal(at: int, text: str) -> list[Timed]:
-    """The events of a row of the journal, whose last happened at `at`. Raises msgspec.DecodeError.
-
-    Older programs wrote a row for each event, or for a turn and the event that ended it, without `at`.
-    """
-    if text.startswith("[["):
-        return list(chain.from_iterable(_rows.decode(text)))
-    kept = _old_decoder.decode(text)
-    if isinstance(kept, tuple):
-        left_at, left, event = kept
-        return [(left_at, left), (at, event)]
-    return [(at, kept)]
+def from_journal(text: str) -> list[Timed]:
+    """The events of which `to_journal` made this text, in order. Raises msgspec.DecodeError."""
+    return _decoder.decode(text)
 
 
 class Tell(Struct, frozen=True, gc=False):

@@ -32,7 +32,6 @@ from server.processes.tasks import cancelled_at_exit
 from server.running import PROGRAM, Host, Told
 from server.store.database import Engine, make_engine, prepare
 from server.store.database import close as close_engine
-from server.store.journal.recovery import tidy
 
 __all__ = ["CannotListen", "Host", "open_host"]
 
@@ -160,5 +159,4 @@ async def _open_store(stack: AsyncExitStack, database: str | None) -> Engine:
         engine = make_engine(database)
     stack.push_async_callback(close_engine, engine)
     await prepare(engine)
-    await tidy(engine)
     return engine

@@ -134,9 +134,7 @@ async def _contents_of(part: Path) -> Contents:
     engine = make_engine(f"sqlite:///{part}")
     try:
         async with database.usable(engine), engine.connect() as connection:
-            tables = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
-            # a store older than tokens has none
-            found = await _contents(connection, with_tokens="tokens" in tables)
+            found = await _contents(connection)
             await connection.rollback()
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
             return found
@@ -144,7 +142,7 @@ async def _contents_of(part: Path) -> Contents:
         await database.close(engine)
 
 
-async def _contents(connection: AsyncConnection, *, with_tokens: bool = True) -> Contents:
+async def _contents(connection: AsyncConnection) -> Contents:
     async def count(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 
@@ -152,5 +150,5 @@ async def _contents(connection: AsyncConnection, *, with_tokens: bool = True) ->
     return Contents(
         matches=await count(every),
         finished=await count(every.where(matches.c.record.is_not(None))),
-        tokens=await count(sa.select(sa.func.count()).select_from(tokens)) if with_tokens else 0,
+        tokens=await count(sa.select(sa.func.count()).select_from(tokens)),
     )

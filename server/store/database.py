@@ -115,7 +115,7 @@ def _set_pragmas(engine: sa.Engine) -> None:
             "journal_mode=WAL",
             f"synchronous={sync}",
             "foreign_keys=ON",
-            # 16 MB before it is copied back: the batches of what is in play are soon deleted again.
+            # 16 MB before it is copied back: the pages of matches in play are written again and again.
             "wal_autocheckpoint=4000",
         ):
             cursor.execute(f"PRAGMA {pragma}")

@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.record import Record, from_line
 from server.store import database, schema
-from server.store.journal.batches import forget
 from server.store.ladder_lock import CannotResume, locked
 
 Plan = Mapping[str, Any]
@@ -203,10 +202,6 @@ async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     matches = schema.matches
     mine = (matches.c.event == event) & matches.c.record.is_(None)
     ids = sa.select(matches.c.match).where(mine)
-    gone = set((await connection.execute(ids)).scalars())
-    if not gone:
-        return
-    # A match that is played again has the same id, so nothing of the first try may be left anywhere.
-    await connection.run_sync(forget, gone)
+    # A match that is played again has the same id, so no event of the first try may be left.
     await connection.execute(sa.delete(schema.events).where(schema.events.c.match.in_(ids)))
     await connection.execute(sa.delete(matches).where(mine))

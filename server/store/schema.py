@@ -1,10 +1,9 @@
 """The tables of the store.
 
 A match is one row of `matches`, and its record is kept beside it when it is over. Everything that happened
-in it is in `events`, in order; of a match in progress, what came lately is still in `batches`, a row for each
-commit of a server. Nothing of a match is ever changed but what it gets at its end, so a reader needs no lock:
-whoever reads `batches` before `events` misses nothing. Many servers may share one PostgreSQL: ids are unique
-everywhere, and whatever reads before it writes does so under `database.exclusive`.
+in it is in `events`, in order. Nothing of a match is ever changed but what it gets at its end, so a reader needs
+no lock. Many servers may share one PostgreSQL: ids are unique everywhere, and whatever reads before it writes does
+so under `database.exclusive`.
 """
 
 from __future__ import annotations
@@ -59,23 +58,12 @@ sa.Index(
 _open = sa.text("record IS NULL")
 sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
-events = sa.Table(  # match.events.from_journal: some of a match's events, most often all of them
+events = sa.Table(  # server.store.journal.rows
     "events",
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last of them
-    sa.Column("at", sa.BigInteger, nullable=False),  # when that was: monotonic ns of the server's run
-    sa.Column("event", sa.Text, nullable=False),  # JSON
-)
-
-batches = sa.Table(  # server.store.journal.batches: what happened in all matches of a server from one commit to the next
-    "batches",
-    metadata,
-    sa.Column("run", sa.String(32), primary_key=True),  # of the server's process, at random
-    sa.Column("number", sa.BigInteger, primary_key=True),  # of the commit, in the order of time
-    sa.Column("server", sa.String(64), nullable=False),  # as of its matches
-    sa.Column("events", sa.Text, nullable=False),  # JSON
-    sqlite_with_rowid=False,  # one tree to write to, and not a table and an index
+    sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last event in it
+    sa.Column("event", sa.Text, nullable=False),  # match.events.to_journal: JSON
 )
 
 ladders = sa.Table(  # server.store.ladders: what an event was begun with, so that it can go on

@@ -12,10 +12,10 @@ from server.store.journal.journal import Journal
 
 
 @asynccontextmanager
-async def playing(engine: AsyncEngine) -> AsyncIterator[Journal]:
+async def playing(engine: AsyncEngine, server: str = "") -> AsyncIterator[Journal]:
     """A journal that is killed at the end."""
     async with anyio.create_task_group() as tasks:
-        journal = Journal(engine)
+        journal = Journal(engine, server=server)
         tasks.start_soon(journal.run)
         yield journal
         tasks.cancel_scope.cancel()

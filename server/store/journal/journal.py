@@ -2,7 +2,7 @@
 
 Writes of all matches are gathered and committed together: while one commit is under way the next
 batch collects, so the more there is to do, the more each commit carries. A room appends, waits for
-`durable`, and only then lets the effects out. `server.store.journal.batches` has the form in which events are kept, and
+`durable`, and only then lets the effects out. `server.store.journal.rows` writes the events, and
 `server.store.journal.reader` reads them.
 """
 
@@ -23,16 +23,16 @@ from match.events import Event, TurnLeft, to_journal
 from match.terms import Terms, to_json
 from protocol.record import Record, to_line
 from server.store import database, schema
-from server.store.journal.batches import Batches, Line
+from server.store.journal.rows import Row, Rows
 from server.store.journal.writer import Writer, open_writer
 
 T = TypeVar("T")
 
-TURNS = 8
-"""Of the event loop that a commit waits at the most, as long as each brings one event more: with hundreds of matches
-a commit carries a sixth more moves so, and as many more are played in a second."""
+GATHER_TURNS = 8
+"""Turns of the event loop that a commit waits at the most, as long as each brings one event more: with hundreds of
+matches a commit carries a sixth more moves so, and as many more are played in a second."""
 
-AT_ONCE = 16
+TOLD_IN_A_TURN = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
 
 INSERT_MATCH = sa.insert(schema.matches)
@@ -47,9 +47,10 @@ CLOSE_MATCH = (
 class Batch:
     """Writes that become durable together."""
 
-    sessions: list[dict[str, Any]] = field(default_factory=list)
+    sessions: dict[str, str] = field(default_factory=dict)
+    """The hash of the secret by the name of the bot: the last one of each name counts."""
     opened: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     closed: list[dict[str, Any]] = field(default_factory=list)
     then: list[Callable[[Exception | None], None]] = field(default_factory=list)
     """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
@@ -57,7 +58,7 @@ class Batch:
     error: Exception | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.sessions or self.opened or self.lines or self.closed)
+        return bool(self.sessions or self.opened or self.rows or self.closed)
 
 
 class JournalFailed(Exception):
@@ -79,10 +80,11 @@ class Journal:
         *,
         server: str = "",
     ) -> None:
+        """tell: is told how long each commit took, in seconds; server: the name of the server whose matches these are."""
         self._engine = engine
         self._server = server
-        self._batches = Batches(server)
-        self._tell = tell  # how long each commit took, in seconds
+        self._rows = Rows(server)
+        self._tell = tell
         self._batch = Batch()
         self._under_way: Batch | None = None
         self._work = anyio.Event()
@@ -91,7 +93,8 @@ class Journal:
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
-        return self._add("sessions", {"name": name, "hash": secret.hex()})
+        self._batch.sessions[name] = secret.hex()
+        return self._added()
 
     def open_match(self, terms: Terms, started: str) -> Batch:
         """Note a new match."""
@@ -106,18 +109,25 @@ class Journal:
             "rated": terms.rated,
             "server": self._server,
         }
-        return self._add("opened", row)
+        self._batch.opened.append(row)
+        return self._added()
 
     def append(
         self, match: str, seq: int, at: int, event: Event, turn: tuple[int, TurnLeft] | None = None
     ) -> Batch:
         """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends."""
-        return self._add("lines", (match, seq, to_journal(at, event, turn)))
+        self._batch.rows.append(Row(seq, to_journal(at, event, turn), match))
+        return self._added()
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
         row = {"which": record.match, "record": to_line(record), "at": database.now()}
-        return self._add("closed", row)
+        self._batch.closed.append(row)
+        return self._added()
+
+    def _added(self) -> Batch:
+        self._work.set()
+        return self._batch
 
     async def durable(self, batch: Batch) -> None:
         """Wait until the batch is committed. Raises JournalFailed."""
@@ -148,22 +158,22 @@ class Journal:
                 began = perf_counter()
                 try:
                     await writer.write(partial(self._write, batch))
+                    self._rows.written()
                 except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
-                    self._batches.drop()
                 finally:
                     self._under_way = None
                     batch.done.set()
                     self._tell(perf_counter() - began)
                 for count, told in enumerate(batch.then, 1):
                     told(batch.error)
-                    if count % AT_ONCE == 0:
+                    if count % TOLD_IN_A_TURN == 0:
                         await checkpoint()
                 del batch  # it holds the rooms, of which some are over
                 await checkpoint()
 
     async def _gather(self) -> None:
-        for _ in range(TURNS):
+        for _ in range(GATHER_TURNS):
             count = len(self._batch.then)
             await checkpoint()
             if len(self._batch.then) == count:
@@ -187,21 +197,15 @@ class Journal:
         elif self._under_way is not None:
             await self.durable(self._under_way)
 
-    def _add(self, kind: str, row: dict[str, Any] | Line) -> Batch:
-        getattr(self._batch, kind).append(row)
-        self._work.set()
-        return self._batch
-
     def _write(self, batch: Batch, connection: sa.Connection) -> None:
         if batch.sessions:
-            # the last word of each name counts
-            latest = {row["name"]: row for row in batch.sessions}
             change = database.insert_or_update(connection.dialect.name, schema.sessions)
             # In one order everywhere: two servers that change the same rows then never wait for each other.
-            connection.execute(change, sorted(latest.values(), key=lambda row: str(row["name"])))
+            given = [{"name": name, "hash": secret} for name, secret in sorted(batch.sessions.items())]
+            connection.execute(change, given)
         if batch.opened:
             connection.execute(INSERT_MATCH, batch.opened)
-        opened, closed = [row["match"] for row in batch.opened], [row["which"] for row in batch.closed]
-        self._batches.write(connection, opened, batch.lines, closed)
+        opened, closed = (row["match"] for row in batch.opened), (row["which"] for row in batch.closed)
+        self._rows.write(connection, opened, batch.rows, closed)
         if batch.closed:
             connection.execute(CLOSE_MATCH, batch.closed)

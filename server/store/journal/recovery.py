@@ -1,4 +1,4 @@
-"""What the store knows of before the server was away: matches in progress, and who was in them."""
+"""What a server finds in the store when it is back: its matches in progress, and the sessions of their bots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Timed
 from match.terms import Terms, from_json
 from server.store import database, schema
-from server.store.journal.batches import sweep
 from server.store.journal.reader import events_of_all
 
 
@@ -36,12 +35,6 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
     return [Unfinished(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows]
-
-
-async def tidy(engine: AsyncEngine) -> None:
-    """Delete what runs of before have left in `batches` and nobody needs any more. Raises database.StoreError."""
-    async with database.usable(engine), database.exclusive(engine) as connection:
-        await connection.run_sync(sweep)
 
 
 async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """The versions of the store's schema, and the way from each to the next, by Alembic.
 
-A new version: add a file to `versions/` whose `revision` is the next number in four digits and whose
-`down_revision` is the last, raise `SCHEMA_VERSION`, and change the tables in `server.store.database` to match; a
+For a new version, add a file to `versions/` whose `revision` is the next number in four digits and whose
+`down_revision` is the last, raise `SCHEMA_VERSION`, and change the tables in `server.store.schema` to match; a
 test compares the two. A file that has been released is never changed.
 """
 
@@ -12,11 +12,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.engine import Connection
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 1
 """What this program reads and writes; the last revision is this number in four digits."""
-
-FIRST = "0001"
-"""The schema of stores that are older than the migrations."""
 
 
 class UnknownSchema(Exception):
@@ -52,11 +49,7 @@ def upgrade(connection: Connection) -> None:
         return
     if version is not None and not 1 <= version < SCHEMA_VERSION:
         raise UnknownSchema(
-            f"it has schema {version}, and this program knows schemas 1 to {SCHEMA_VERSION}: use the version that wrote it"
+            f"it has schema {version}, and this program knows schemas up to {SCHEMA_VERSION}: use the version that wrote it"
         )
-    config = configuration(connection)
-    if version == 1:
-        command.stamp(config, FIRST)
-    command.upgrade(config, "head")
-    # Programs older than the migrations look here, and refuse what they do not know.
+    command.upgrade(configuration(connection), "head")
     connection.execute(sa.text("UPDATE about SET schema_version = :version"), {"version": SCHEMA_VERSION})

@@ -137,7 +137,7 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
             await opened(room, lines[Player.MAXIE])
             async with engine.begin() as connection:
                 refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
-                await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON batches {refusal}"))
+                await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON events {refusal}"))
             await room.post(GotReady(Player.MAXIE), 1)
     assert room.record().result.reason is EndReason.SERVER_FAULT
     assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2
@@ -163,7 +163,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
                     await anyio.sleep(0.001)
             await anyio.sleep(0.05)  # some tries
             async with engine.begin() as connection:
-                await connection.execute(sa.text("ALTER TABLE away RENAME TO matches"))
+                await connection.execute(sa.text("DROP TRIGGER full"))
         kept = await records_of(engine, room.terms.event)
     assert [record.result.reason for record in kept] == [EndReason.RESIGNATION]
 

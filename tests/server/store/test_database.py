@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,31 +10,28 @@ from pathlib import Path
 import anyio
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from anyio.lowlevel import checkpoint
-from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened, ServerBack
-from protocol.record import RecordedMove, to_line
 from server.store import migrations, schema, tokens
 from server.store.database import (
     PASSWORD_FILE,
     StoreError,
     exclusive,
     insert_or_update,
+    keep_others_out,
     make_engine,
     open_store,
     prepare,
 )
 from server.store.journal.journal import Journal
-from server.store.journal.reader import events_of
 from server.store.ratings import refresh
 from tests.server.databases import Postgresql
-from tests.server.matches import record
 
 
 def _differences(connection: Connection) -> list[object]:
@@ -78,88 +74,21 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
-FIRST_SCHEMA = """
-CREATE TABLE about (schema_version INTEGER NOT NULL);
-INSERT INTO about VALUES (1);
-CREATE TABLE matches (match VARCHAR(64) NOT NULL PRIMARY KEY, event VARCHAR(128) NOT NULL,
-  game VARCHAR(64) NOT NULL, maxie VARCHAR(64) NOT NULL, minnie VARCHAR(64) NOT NULL, terms TEXT NOT NULL,
-  started VARCHAR(32) NOT NULL, record TEXT);
-CREATE INDEX ix_matches_event ON matches (event);
-CREATE TABLE events (match VARCHAR(64) NOT NULL, seq INTEGER NOT NULL, at BIGINT NOT NULL, event TEXT NOT NULL,
-  PRIMARY KEY (match, seq), FOREIGN KEY(match) REFERENCES matches (match));
-"""
-"""As programs older than the migrations made it."""
-
-
-OVER = replace(
-    record("over", moves=[0, 1]),
-    started="2026-11-20T12:00:59Z",
-    moves=[RecordedMove(0, 1500.5), RecordedMove(1, 999.75)],
-)
-
-
-async def _make_first_schema(engine: AsyncEngine) -> None:
-    row = {"event": "old", "game": "tictactoe", "maxie": "anna", "minnie": "bert", "terms": "{}"}
-    row |= {"started": OVER.started}
-    async with engine.begin() as connection:
-        for statement in FIRST_SCHEMA.split(";\n"):
-            if statement.strip():
-                await connection.execute(sa.text(statement))
-        for match, record in (("over", to_line(OVER)), ("open", None)):
-            names = sa.table("matches", *(sa.column(name) for name in (*row, "match", "record")))
-            await connection.execute(sa.insert(names).values(**row, match=match, record=record))
-        for match in ("over", "open"):
-            insert = f"INSERT INTO events VALUES ('{match}', 1, 5, '{{\"type\":\"opened\"}}')"
-            await connection.exec_driver_sql(insert)
-
-
-async def test_a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_it_holds(
-    database: str,
+@pytest.mark.parametrize("version", [0, 6, 99])
+async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
+    database: str, version: int
 ) -> None:
-    async with closing(make_engine(database)) as engine:
-        await _make_first_schema(engine)
-        await prepare(engine)
-        async with engine.connect() as connection:
-            assert await connection.run_sync(_differences) == []
-            rows = (
-                await connection.execute(sa.select(schema.matches).order_by(schema.matches.c.match))
-            ).all()
-            assert [(row.match, row.rated, row.finished) for row in rows] == [
-                ("open", False, None),
-                ("over", False, "2026-11-20T12:01:01.500Z"),
-            ]
-            assert json.loads(rows[1].record)["match"] == "over"
-            assert (
-                await connection.execute(sa.select(sa.func.count()).select_from(schema.events))
-            ).scalar() == 2
-
-
-async def test_a_match_in_progress_in_a_store_of_the_first_schema_goes_on(database: str) -> None:
-    async with closing(make_engine(database)) as engine:
-        await _make_first_schema(engine)
-        await prepare(engine)
-        async with anyio.create_task_group() as tasks:
-            journal = Journal(engine)
-            tasks.start_soon(journal.run)
-            await journal.durable(journal.append("open", 2, 7, ServerBack()))
-            assert await events_of(engine, "open") == [(5, Opened()), (7, ServerBack())]
-            await journal.durable(journal.close_match(record("open")))
-            assert await events_of(engine, "open") == [(5, Opened()), (7, ServerBack())]
-            assert await events_of(engine, "over") == [(5, Opened())]
-            tasks.cancel_scope.cancel()
-
-
-async def test_a_store_of_a_later_version_is_refused_and_left_alone(database: str) -> None:
     async with closing(make_engine(database)) as engine:
         await prepare(engine)
         async with engine.begin() as connection:
-            await connection.execute(schema.about.update().values(schema_version=99))
-        with pytest.raises(
-            StoreError, match=f"schema 99, and this program knows schemas 1 to {migrations.SCHEMA_VERSION}"
-        ):
+            await connection.execute(schema.about.update().values(schema_version=version))
+        with pytest.raises(StoreError) as refused:
             await prepare(engine)
+        known = f"this program knows schemas up to {migrations.SCHEMA_VERSION}: use the version that wrote it"
+        assert str(refused.value).endswith(f": it has schema {version}, and {known}")
+        assert "\n" not in str(refused.value)
         async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == 99
+            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == version
 
 
 async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: str) -> None:
@@ -173,20 +102,23 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
             assert names == ["cats"]
 
 
-async def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(database: str) -> None:
+async def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(database: str) -> None:
     async with closing(make_engine(database)) as engine:
-        await _make_first_schema(engine)
         async with engine.begin() as connection:
-            await connection.execute(
-                sa.text("UPDATE matches SET record = 'no JSON' WHERE record IS NOT NULL")
-            )
-        with pytest.raises(ValueError, match="Expecting value"):
-            await prepare(engine)
+            # The name of an index that the migration makes after some of its tables.
+            await connection.execute(sa.text("CREATE TABLE ix_rating_steps_bot (name VARCHAR(9))"))
+
         async with engine.connect() as connection:
+            with pytest.raises(sa.exc.DBAPIError):
+                await connection.run_sync(_upgrade_beside_what_is_there)
+            await connection.rollback()
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
-            assert sorted(names) == ["about", "events", "matches"]
-            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("matches"))
-            assert "rated" not in {column["name"] for column in columns}
+            assert names == ["ix_rating_steps_bot"]
+
+
+def _upgrade_beside_what_is_there(connection: Connection) -> None:
+    keep_others_out(connection)
+    command.upgrade(migrations.configuration(connection), "head")
 
 
 async def test_exclusive_transactions_follow_each_other(database: str) -> None:

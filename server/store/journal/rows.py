@@ -1,0 +1,112 @@
+"""The rows of `events`: one for each event of a match that the journal is told of.
+
+A turn is written together with the event that ends it, so a move is one row. Events are numbered within their
+match from 1, without gaps, and a row has the number of its last.
+
+Whether a row for each move is good enough was measured against a row for each commit, in which the events of all
+matches stood until their match ended: benchmarks/SERVER.md has the table. With up to 30 moves a commit, which is
+what servers bring that are not flat out, latency and CPU time of the whole server were the same within their
+spread. A row for each move is read by its match alone, needs nothing moved or swept, and what a write requires of
+its match is one condition of `_append_statement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from match.events import from_journal
+from server.store import database, schema
+from server.store.schema import events, matches
+
+
+class NotOpen(Exception):
+    """An event belongs to a match that this server does not play: one line that names the match."""
+
+
+class Row(NamedTuple):
+    """A row to be written, in the order in which the statement names its values."""
+
+    seq: int
+    """The number of the last event in it."""
+    event: str
+    """The event, after the turn that it ends where there is one, as `match.events.to_journal` writes them."""
+    match: str
+
+
+class Rows:
+    """The rows of one run of a server: `write` in a transaction, and `written` when that is durable.
+
+    A transaction of which `written` is not told has failed, or may be durable all the same: both are the same here.
+    """
+
+    def __init__(self, server: str) -> None:
+        """server: the name under which the matches of this server stand in the store."""
+        self._server = server
+        self._playing: frozenset[str] = frozenset()
+        """The matches in progress of which this run has durably opened or written something."""
+        self._playing_then = self._playing
+        """The same as of the transaction that was written last."""
+
+    def write(
+        self, connection: sa.Connection, opened: Iterable[str], rows: Sequence[Row], closed: Iterable[str]
+    ) -> None:
+        """Write these rows in the transaction in which these matches are opened and closed.
+
+        A row takes the place of one of the same number. A match that has been taken out of the store meanwhile gets
+        no rows, and the others are not held up by that. Raises NotOpen for a match that is over, or that another
+        server plays.
+        """
+        playing = self._playing.union(opened)
+        _take_over(connection, self._server, [row for row in rows if row.match not in playing])
+        if rows:
+            connection.exec_driver_sql(_append_statement(connection.dialect), list(rows))
+        self._playing_then = playing.union(row.match for row in rows).difference(closed)
+
+    def written(self) -> None:
+        """What was written last is durable."""
+        self._playing = self._playing_then
+
+
+def _take_over(connection: sa.Connection, server: str, rows: Iterable[Row]) -> None:
+    """Make ready for the first rows of matches that this run has not opened itself.
+
+    What a run that was killed has brought in after this one had read the match was told to nobody: it is deleted.
+    """
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row.match, row)
+    going_on = sa.select(matches.c.match).where(matches.c.server == server, matches.c.record.is_(None))
+    found: set[str] = set()
+    for some in chunks(first):
+        found.update(connection.execute(going_on.where(matches.c.match.in_(some))).scalars())
+    for match in first:
+        if match not in found:
+            raise NotOpen(f"no match {match!r} is in progress on this server")
+    if first:
+        untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin"))
+        given = [
+            {"which": row.match, "begin": row.seq + 1 - len(from_journal(row.event))}
+            for row in first.values()
+        ]
+        connection.execute(sa.delete(events).where(untold), given)
+
+
+def chunks(wanted: Iterable[str]) -> Iterator[list[str]]:
+    """These values, as many at a time as a query may name."""
+    rest = iter(wanted)
+    while some := list(islice(rest, 500)):
+        yield some
+
+
+@lru_cache(maxsize=8)
+def _append_statement(dialect: sa.Dialect) -> str:
+    """The statement as text: SQLAlchemy's own way through a statement costs more than the database's."""
+    row = sa.select(
+        matches.c.match, sa.bindparam("seq", type_=sa.Integer), sa.bindparam("event", type_=sa.Text)
+    ).where(matches.c.match == sa.bindparam("match", type_=schema.MATCH_ID))
+    return str(database.insert_or_update(dialect.name, events, row).compile(dialect=dialect))
