@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 
-from rating.elo import SCALE, Tally, expected_score, ratings
+from rating.elo import SCALE, Tally, elo_ratings, expected_score
 from rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
@@ -86,7 +86,7 @@ def held(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int,
         results = {}
         for a, b in combinations(range(bots), 2):
             results[str(a), str(b)] = _tally(expected_score(true[a] - true[b]), 2 * pairs, dice)
-        found = ratings([str(i) for i in range(bots)], results)
+        found = elo_ratings([str(i) for i in range(bots)], results)
         for i, elo in enumerate(true):
             rating = found[str(i)]
             inside += abs(rating.elo - (elo - middle)) <= rating.error

@@ -55,7 +55,7 @@ class Returned(Struct, frozen=True, tag="returned"):
     player: Player
 
 
-class Gone(Struct, frozen=True, tag="gone"):
+class SessionLost(Struct, frozen=True, tag="session_lost"):
     """A fresh connection took a player's name, without its session: it knows nothing of the match."""
 
     player: Player
@@ -93,7 +93,7 @@ Event = (
     | Resigned
     | Left
     | Returned
-    | Gone
+    | SessionLost
     | BrokeProtocol
     | DeadlineFell
     | ServerBack

@@ -23,7 +23,6 @@ from match.events import (
     Effect,
     Event,
     Finish,
-    Gone,
     GotReady,
     Left,
     Moved,
@@ -32,6 +31,7 @@ from match.events import (
     Returned,
     ServerBack,
     ServerFailed,
+    SessionLost,
     Tell,
     TurnLeft,
 )
@@ -79,7 +79,7 @@ class Referee:
         self._turn_since: int | None = None
         self._turn_lag = 0
         self._deadline: int | None = None
-        self._deadline_of = -1  # the revision
+        self._deadline_of = -1  # the revision for which it was found
         self._play_opening()
 
     def _play_opening(self) -> None:
@@ -132,7 +132,7 @@ class Referee:
                 return self._leave(player, now)
             case Returned(player):
                 return self._return(player, now)
-            case Gone(player):
+            case SessionLost(player):
                 return self._replace(player, now)
             case BrokeProtocol(player, detail):
                 text = f"{self._who(player)} broke the protocol: {detail}"
@@ -291,7 +291,7 @@ class Referee:
     # deadlines
 
     def _deadlines(self) -> list[tuple[int, Player | None]]:
-        """Each deadline that can fall, with the player whose it is (None: of getting ready)."""
+        """Each deadline that can fall, with the player who misses it (None: whoever is not ready)."""
         if self.over or self._opened_at is None:
             return []
         if not self._playing:

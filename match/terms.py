@@ -30,13 +30,13 @@ class Terms(Struct, frozen=True, kw_only=True):
     ready_ms: int
     """How long a player may take to get ready, before any clock starts."""
     grace_ms: int = 0
-    """How long a player whose connection is lost may take to come back: the server's to say."""
+    """How long a player whose connection is lost may take to come back. The server sets it."""
     threads: int = 1
     """How many threads a bot may use, as the match start tells it."""
     opening: tuple[Data, ...] = ()
     """Moves that are played already when the players begin; nobody's clock runs for them."""
     adjudication: Adjudication | None = None
-    """When the match is ended before its game ends; None: never."""
+    """When the match is ended before its game ends; None: it never is."""
     rated: bool = False
     """Whether the result counts for the ratings of both."""
 
@@ -54,7 +54,7 @@ def to_json(terms: Terms) -> str:
 
 
 def from_json(text: str) -> Terms:
-    """What `to_json` was given. Raises games.core.GameError, msgspec.DecodeError."""
+    """The terms of which `to_json` made this text. Raises games.core.GameError, msgspec.DecodeError."""
     return msgspec.json.decode(text, type=Terms, dec_hook=_to_game)
 
 

@@ -17,7 +17,6 @@ from match.events import (
     Effect,
     Event,
     Finish,
-    Gone,
     GotReady,
     Left,
     Moved,
@@ -26,6 +25,7 @@ from match.events import (
     Returned,
     ServerBack,
     ServerFailed,
+    SessionLost,
     Tell,
     TurnLeft,
 )
@@ -34,37 +34,37 @@ from match.terms import Terms
 from protocol.messages import Accepted, Data, Error, Seat
 
 SHOWN = 60
-"""Characters of a move that is none that are shown."""
+"""How many characters are shown of what a player sent in place of a move."""
 
 
-class Step(Struct, frozen=True):
+class TimelineEntry(Struct, frozen=True):
     """One thing that happened. Times are in ms; None where it has none."""
 
     at: float
-    """Since the match was opened. The time that a server was away is not counted."""
+    """The time since the match was opened. The time that a server was away is not counted."""
     player: Seat | None
     what: str
     """What the server received, or noticed."""
     ply: int | None = None
     had: int | None = None
-    """On the mover's clock as the turn left; the margin comes on top."""
+    """What was on the mover's clock as the turn left; the margin comes on top."""
     took: float | None = None
-    """From the turn's leaving to the arrival."""
+    """The time from the turn's leaving to the arrival."""
     credited: float | None = None
-    """Taken off for the network."""
+    """What was taken off for the network."""
     left: int | None = None
-    """On the clock after the move, the increment added."""
+    """What was on the clock after the move, with the increment."""
     wrong: str = ""
-    """Why it was refused."""
+    """Why the move or the message was refused; empty where it was not."""
 
 
-def timeline(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[Step], Finish | None]:
+def timeline(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[TimelineEntry], Finish | None]:
     """What happened, in order, and how it ended: None while it is in progress."""
     referee = Referee(terms)
-    return list(_steps(referee, events)), referee.result
+    return list(_entries(referee, events)), referee.result
 
 
-def _steps(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[Step]:
+def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
     start = events[0][0] if events else 0
     had: int | None = None
     turned: int | None = None
@@ -86,7 +86,7 @@ def _steps(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[St
             if isinstance(event, DeadlineFell) and mover is not None:
                 seat = SEATS[mover]
             took = round((at - turned) / MS, 1) if isinstance(event, DeadlineFell) and turned else None
-            yield Step(
+            yield TimelineEntry(
                 at=round((at - start) / MS, 1),
                 player=seat,
                 what=_what(event),
@@ -113,9 +113,9 @@ def _moved(
     had: int | None,
     turned: int | None,
     at: int,
-) -> Step:
+) -> TimelineEntry:
     receipt = next((each.message for each in _told(effects) if isinstance(each.message, Accepted)), None)
-    return Step(
+    return TimelineEntry(
         at=round(since, 1),
         player=SEATS[event.player],
         what=_move_text(referee, event.move),
@@ -161,7 +161,7 @@ def _what(event: Event) -> str:
             return "the connection was lost"
         case Returned():
             return "back with its session"
-        case Gone():
+        case SessionLost():
             return "connected anew, without its session"
         case BrokeProtocol():
             return "what is no message"

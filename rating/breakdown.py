@@ -18,7 +18,7 @@ class Part(Struct, frozen=True):
 
     bot: str
     of: str
-    """Which matches: a seat, a map, or an opponent."""
+    """Which matches these are: the name of a seat, a map, or an opponent."""
     wins: int
     draws: int
     losses: int
@@ -29,7 +29,7 @@ class Part(Struct, frozen=True):
 
     @property
     def score(self) -> float:
-        """0 to 1; ½ where there are no matches."""
+        """The score, 0 to 1; ½ where there are no matches."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
 
@@ -38,7 +38,7 @@ class FirstMove(Struct, frozen=True):
 
     games: int
     score: float
-    """Maxie's, 0 to 1."""
+    """Maxie's score, 0 to 1."""
     elo: float | None
     error: float | None
     """Half the width of the 95 % interval; None, like `elo`, where there are no matches."""
@@ -56,7 +56,7 @@ class Duel(Struct, frozen=True):
 
 
 class Breakdown(Struct, frozen=True):
-    """All of it."""
+    """A ladder looked at from all these sides."""
 
     by_seat: list[Part]
     by_map: list[Part]

@@ -27,7 +27,7 @@ PRIOR = 0.5
 """Weight of the prior, in matches for each player."""
 
 _STEPS = 100
-"""More than Newton's method has ever needed here; the likelihood is concave."""
+"""Steps of Newton's method at the most: more than it has ever needed here, as the likelihood is concave."""
 
 
 def expected_score(difference: float) -> float:
@@ -65,7 +65,7 @@ class Rating:
     error: float
 
 
-def ratings(players: Sequence[str], results: Mapping[tuple[str, str], Tally]) -> dict[str, Rating]:
+def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], Tally]) -> dict[str, Rating]:
     """The ratings of `players`, from what the first of each two scored against the second.
 
     Name two players in one order only. The ratings average 0; the errors come from the information matrix,

@@ -17,9 +17,9 @@ class Pair:
     """Two matches of `first` and `second` on one start; `first` has Maxie's seat in the first of them."""
 
     number: int
-    """Place in the schedule, from 0."""
+    """The pair's place in the schedule, from 0."""
     round: int
-    """From 0."""
+    """The number of the round, from 0."""
     start: int
     """Which of the event's starts, by its place in their list."""
     first: str

@@ -17,7 +17,7 @@ from enum import StrEnum
 from rating.elo import SCALE, expected_score
 
 _UNSEEN = 1e-3
-"""Counted for a score that did not occur, so that no logarithm is of 0."""
+"""What is counted for a score that did not occur, so that no logarithm is of 0."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
 
@@ -25,7 +25,7 @@ LOGISTIC, NORMALIZED = "logistic", "normalized"
 MODELS = (LOGISTIC, NORMALIZED)
 
 _ROUNDS = 50
-"""Of the iteration for normalised Elo; a handful is enough."""
+"""Rounds of the iteration for normalised Elo at the most; a handful is enough."""
 
 
 class BadSprt(ValueError):
@@ -146,7 +146,10 @@ def _likeliest_normalised(shares: Sequence[float], t: float) -> list[float]:
 
 
 def _balanced(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """p_i = share_i / (1 + x offset_i), for the one x with which Σ p_i offset_i is 0. Bisected to the last bit."""
+    """The distribution p_i = share_i / (1 + x offset_i), for the one x with which Σ p_i offset_i is 0.
+
+    x is bisected to the last bit.
+    """
     low, high = -1 / max(offsets), -1 / min(offsets)
     while True:
         x = (low + high) / 2

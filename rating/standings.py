@@ -14,7 +14,7 @@ from msgspec import Struct
 from games.core import Player
 from protocol.codes import EndReason
 from protocol.record import Record
-from rating.elo import Tally, ratings
+from rating.elo import Tally, elo_ratings
 from rating.pairing import Pairing
 
 
@@ -29,14 +29,14 @@ class Row(Struct, frozen=True):
     draws: int
     losses: int
     elo: float
-    """Relative to the average of the bots (rating.elo)."""
+    """The Elo rating, relative to the average of the bots (rating.elo)."""
     elo_error: float
     """Half the width of the 95 % interval."""
     time_forfeits: int
     illegal_moves: int
     disconnects: int
     other_forfeits: int
-    """Not ready in time, or broke the protocol."""
+    """Matches lost by not being ready in time, or by breaking the protocol."""
 
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
@@ -85,7 +85,7 @@ def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
                 counts[bot][_COLUMNS[record.result.reason]] += 1
         if not is_empty(record):
             _count_edge(edges, record, lost)
-    rated = ratings(
+    rated = elo_ratings(
         bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
     )
     rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]

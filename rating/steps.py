@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     DRAW = "draw"
     LOSS = "loss"
     NONE = "none"
-    """It says nothing: the rating stays as it is."""
+    """The match says nothing: the rating stays as it is."""
 
 
 SCORES = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0}
@@ -68,7 +68,7 @@ def outcome(result: Result, seat: Seat) -> tuple[Outcome, bool]:
     return Outcome.LOSS, means is not Meaning.PLAYED
 
 
-class Step(Struct, frozen=True):
+class RatingStep(Struct, frozen=True):
     """A bot's rating in a game after one of its matches."""
 
     match: str
@@ -76,7 +76,7 @@ class Step(Struct, frozen=True):
     game: str
     bot: str
     finished: str
-    """As `store.now` writes it."""
+    """When the match finished, in ISO 8601: UTC, to the millisecond."""
     outcome: Outcome
     forfeit: bool
     rating: float
@@ -92,7 +92,7 @@ Key = tuple[str, str]
 
 
 class Ended(Struct, frozen=True):
-    """What counts of a record."""
+    """The part of a record that counts for the ratings."""
 
     match: str
     game: str
@@ -103,10 +103,10 @@ class Ended(Struct, frozen=True):
 class Rater:
     """Counts matches, which come in their order. It begins with the last step of each bot."""
 
-    def __init__(self, last: Mapping[Key, Step] | None = None) -> None:
+    def __init__(self, last: Mapping[Key, RatingStep] | None = None) -> None:
         self.last = dict(last or {})
 
-    def count(self, record: Record | Ended, finished: str) -> tuple[Step, Step]:
+    def count(self, record: Record | Ended, finished: str) -> tuple[RatingStep, RatingStep]:
         """The steps of one match: Maxie's and Minnie's."""
         maxie = self._before(record.game, record.players.maxie, finished)
         minnie = self._before(record.game, record.players.minnie, finished)
@@ -129,7 +129,7 @@ class Rater:
         seat: Seat,
         own: tuple[Rating, float],
         other: tuple[Rating, float],
-    ) -> Step:
+    ) -> RatingStep:
         what, forfeit = outcome(record.result, seat)
         rating, passed = own
         if what is Outcome.NONE:
@@ -138,7 +138,7 @@ class Rater:
         else:
             rating = update(rating, [(other[0].aged(other[1]), SCORES[what])], periods=passed)
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
-        step = Step(
+        step = RatingStep(
             match=record.match,
             seat=seat,
             game=record.game,

@@ -16,10 +16,10 @@ from console import Failure, err, out
 from server.store.database import Engine, StoreError, file_of, open_store
 
 DATABASE = "sqlite:///arena.db"
-"""The store where none is named: that of `arena serve`."""
+"""The store where none is named, which is that of `arena serve`."""
 
 WIDE = 400
-"""Columns, where there is no terminal to fit into."""
+"""The width of a table in characters, where there is no terminal to fit into."""
 
 Justify = Literal["left", "right"]
 T = TypeVar("T")

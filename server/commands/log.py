@@ -14,13 +14,13 @@ import typer
 from msgspec import structs
 
 from console import DatabaseOption, Failure, JsonOption, Misuse, out, write_json
-from match.timeline import Step
+from match.timeline import TimelineEntry
 from server.commands.in_store import DATABASE, Justify, in_store, print_table
 from server.web.match_log import Log, NoLog, match_log
 
 NET_SECONDS = 20.0
 LARGEST = 64 * 1024 * 1024
-"""Bytes of an answer that are read."""
+"""How many bytes of an answer are read at the most."""
 
 COLUMNS: dict[str, Justify] = {
     "at ms": "right",
@@ -79,7 +79,7 @@ def log(
         return
     limits = f"{told.time_control}, margin {told.margin_ms} ms"
     _say(f"match {told.match}: {told.game}, {told.maxie} (maxie) against {told.minnie} (minnie), {limits}")
-    print_table(COLUMNS, [_row(step) for step in told.steps])
+    print_table(COLUMNS, [_row(entry) for entry in told.steps])
     if told.reason is None:
         _say("the match is in progress")
     else:
@@ -109,8 +109,8 @@ def _fetch(url: str, match: str, name: str, token: str) -> Log:
         raise Failure(f"{url} answers with what is no log: {error}") from None
 
 
-def _row(step: Step) -> list[str]:
-    values = structs.astuple(structs.replace(step, at=round(step.at)))
+def _row(entry: TimelineEntry) -> list[str]:
+    values = structs.astuple(structs.replace(entry, at=round(entry.at)))
     at, player, what, ply, had, took, credited, left, wrong = values
     return [
         "-" if each is None else str(each)

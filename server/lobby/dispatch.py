@@ -15,7 +15,7 @@ from typing import Protocol
 
 from msgspec import UNSET
 
-from match.events import BrokeProtocol, Event, Gone, GotReady, Left, Moved, Resigned, Returned
+from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -147,7 +147,7 @@ class Dispatch:
         # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
         # new process then, which learns from its turns what was played: nobody wins by our crash.
         knows = secret is None or member.name in self._lobby.house
-        await member.post_to_all(Returned if knows else Gone, monotonic_ns())
+        await member.post_to_all(Returned if knows else SessionLost, monotonic_ns())
         self._arranger.came(member, fresh=secret is not None)
         return Visitor(member.name, line, member)
 

@@ -36,7 +36,7 @@ class Archived(Record, frozen=True, kw_only=True):
     """A record, and what the store knows of its match beside it."""
 
     finished: str | None = None
-    """As `database.now` writes it."""
+    """When the match finished, as `database.now` writes it."""
     rated: bool = False
 
 
@@ -46,9 +46,9 @@ class Imported:
 
     added: int = 0
     known: int = 0
-    """Those that were there already, the same."""
+    """Lines whose record was in the store already, the same."""
     bad: dict[int, str] = field(default_factory=dict)
-    """The numbers of the lines that were left out, and why."""
+    """Why a line was left out, by its number."""
 
 
 async def export_lines(engine: AsyncEngine, event: str | None = None) -> AsyncIterator[str]:

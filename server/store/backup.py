@@ -83,7 +83,7 @@ async def _copy_out(engine: AsyncEngine, part: Path) -> None:
             async with target.begin() as into:
                 await _copy(connection, into)
             async with target.connect() as alone:
-                # all into the one file, with no log beside it
+                # Everything goes into the one file, with no log beside it.
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
         finally:
             await database.close(target)

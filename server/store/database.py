@@ -250,7 +250,7 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 def insert_or_update(
     dialect: str, table: sa.Table, rows: sa.Select[Any, Any, Any, Any] | None = None
 ) -> sa.Insert:
-    """An insert, of one row or many, that changes the rows whose primary keys are there already.
+    """An insert of one row or many that changes the rows whose primary keys are there already.
 
     rows: what selects them, in the order of the columns, where they are not given
     """

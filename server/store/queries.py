@@ -1,74 +1,30 @@
-"""The library: what the page asks of the store. Finished matches, tables, and what is known of a bot.
+"""What the page asks of the store: finished matches, ratings, tables of events, and what is known of a bot.
 
-Every question is bounded: at most `MOST` matches are listed at a time, `LOOKED_AT` are looked through for
-a bot, and `COUNTED` for an event. Records are decoded only as far as they are shown.
+Every question is bounded: at most `MOST_LISTED` matches are listed at a time, `MOST_OF_BOT` are looked through for
+a bot, and `MOST_OF_EVENT` for the table of an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import anyio.lowlevel
-import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import Players
-from protocol.record import FORMAT, Record, Result
+from protocol.codes import EndReason
 from rating.standings import Row, table
 from rating.steps import Outcome
+from server.store import finished
 from server.store.database import reading
-from server.store.ratings import Standing, refresh, standings
+from server.store.finished import MatchList, Place, Shown
+from server.store.rating_steps import Standing, refresh, standings
 from server.store.schema import matches, rating_steps
 
-MOST = 50
-LOOKED_AT = 200
-COUNTED = 20_000
-CHUNK = 100
-"""Records that are decoded before everybody else has a turn."""
+MOST_LISTED = 50
+MOST_OF_BOT = 200
+MOST_OF_EVENT = 20_000
 MOST_EVENTS = 50
-HISTORY = 500
-
-
-class _Setup(Struct, frozen=True):
-    map: str = ""
-
-
-class Heading(Struct, frozen=True):
-    """A finished match without its moves. Decoded from its record, and shown as it is."""
-
-    match: str
-    event: str
-    game: str
-    setup: _Setup
-    players: Players
-    time_control: str
-    started: str
-    moves: list[msgspec.Raw]
-    result: Result
-
-
-class Shown(Struct, frozen=True):
-    """A finished match as a list shows it."""
-
-    match: str
-    event: str
-    game: str
-    map: str
-    players: Players
-    time_control: str
-    finished: str
-    plies: int
-    result: Result
-
-
-class Shelf(Struct, frozen=True):
-    """A stretch of finished matches, the newest first; `next` is where the following one begins."""
-
-    matches: list[Shown]
-    next: str | None
+MOST_POINTS = 500
+"""Points of a bot's history, in all games together: the latest ones."""
 
 
 class Event(Struct, frozen=True):
@@ -113,7 +69,7 @@ class Point(Struct, frozen=True):
     deviation: float
 
 
-class BotFile(Struct, frozen=True):
+class BotSummary(Struct, frozen=True):
     """What the store knows of a bot. `matches` are its latest."""
 
     bot: str
@@ -129,31 +85,13 @@ class Queries:
         self._engine = engine
 
     async def record(self, match: str) -> str | None:
-        """The record of a finished match, as one line of JSON."""
-        query = sa.select(matches.c.record).where(matches.c.match == match)
-        async with reading(self._engine) as connection:
-            found: str | None = (await connection.execute(query)).scalar_one_or_none()
-        return found
+        """The record of a finished match, as one line of JSON; None where there is no such match."""
+        return await finished.record_of(self._engine, match)
 
-    async def shelf(self, before: tuple[str, str] | None, limit: int, bot: str, game: str) -> Shelf:
-        """Finished matches, the newest first: those before a (finished, match), of a bot, of a game."""
-        rows = await self._rows(before, min(limit, MOST) + 1, bot, game)
-        shown = [_shown(row) for row in rows[:limit]]
-        last = f"{shown[-1].finished}|{shown[-1].match}" if len(rows) > limit and shown else None
-        return Shelf(shown, last)
-
-    async def _rows(self, before: tuple[str, str] | None, limit: int, bot: str, game: str) -> Sequence[Any]:
-        query = sa.select(matches.c.finished, matches.c.record).where(matches.c.finished.is_not(None))
-        if before is not None:
-            place = sa.tuple_(matches.c.finished, matches.c.match)
-            query = query.where(place < sa.tuple_(*map(sa.literal, before)))
-        if bot:
-            query = query.where((matches.c.maxie == bot) | (matches.c.minnie == bot))
-        if game:
-            query = query.where(matches.c.game == game)
-        query = query.order_by(matches.c.finished.desc(), matches.c.match.desc()).limit(limit)
-        async with reading(self._engine) as connection:
-            return (await connection.execute(query)).all()
+    async def match_list(self, before: Place | None, limit: int, bot: str, game: str) -> MatchList:
+        """Finished matches, the newest first: those before a place, of a bot, of a game."""
+        limit = min(limit, MOST_LISTED)
+        return await finished.match_list(self._engine, limit, before=before, bot=bot, game=game)
 
     async def rated(self) -> Rated:
         """The ratings of all games, counted up to now."""
@@ -188,14 +126,14 @@ class Queries:
 
     async def event(self, event: str) -> EventTable | None:
         """The table of an event, by the finished matches of it that come first; None where it has none."""
-        records = await self._light_records(event)
+        records = await finished.records_without_moves(self._engine, event, MOST_OF_EVENT)
         if not records:
             return None
         bots = sorted({name for each in records for name in (each.players.maxie, each.players.minnie)})
         counts: dict[tuple[str, str], list[int]] = {}
         for each in records:
             maxie, minnie = each.players.maxie, each.players.minnie
-            if each.result.reason.value == "server_fault":
+            if each.result.reason is EndReason.SERVER_FAULT:
                 continue
             which = {"maxie": 0, None: 1, "minnie": 2}[each.result.winner]
             counts.setdefault((maxie, minnie), [0, 0, 0])[which] += 1
@@ -203,68 +141,24 @@ class Queries:
         rows = table(bots, records)
         return EventTable(event, rows, [Cross(*key, *three) for key, three in counts.items()], len(records))
 
-    async def _light_records(self, event: str) -> list[Record]:
-        query = sa.select(matches.c.record).where(matches.c.event == event, matches.c.record.is_not(None))
-        query = query.order_by(matches.c.started, matches.c.match).limit(COUNTED)
-        found: list[Record] = []
-        async with reading(self._engine) as connection, connection.stream(query) as result:
-            async for texts in result.scalars().partitions(CHUNK):
-                found += [_light(_heading(text)) for text in texts]
-                await anyio.lowlevel.checkpoint()
-        return found
-
-    async def bot(self, name: str) -> BotFile | None:
+    async def bot(self, name: str) -> BotSummary | None:
         """What is known of a bot; None where it has finished no match."""
         await refresh(self._engine)
-        rows = await self._rows(None, LOOKED_AT, name, "")
-        shown: list[Shown] = []
-        for start in range(0, len(rows), CHUNK):
-            shown += [_shown(row) for row in rows[start : start + CHUNK]]
-            await anyio.lowlevel.checkpoint()
-        column = rating_steps.c
-        points = sa.select(column.game, column.finished, column.rating, column.deviation)
-        points = points.where(column.bot == name).order_by(column.finished.desc()).limit(HISTORY)
-        async with reading(self._engine) as connection:
-            steps = (await connection.execute(points)).all()
-        history: dict[str, list[Point]] = {}
-        for step in reversed(steps):
-            history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
+        shown = await finished.latest_of(self._engine, name, MOST_OF_BOT)
+        history = await self._history(name)
         if not shown and not history:
             return None
         mine = [each for each in await standings(self._engine) if each.bot == name]
-        return BotFile(name, mine, history, shown)
+        return BotSummary(name, mine, history, shown)
 
-
-def _heading(text: str) -> Heading:
-    return msgspec.json.decode(text, type=Heading)
-
-
-def _shown(row: sa.Row[Any]) -> Shown:
-    head = _heading(row.record)
-    return Shown(
-        head.match,
-        head.event,
-        head.game,
-        head.setup.map,
-        head.players,
-        head.time_control,
-        row.finished,
-        len(head.moves),
-        head.result,
-    )
-
-
-def _light(head: Heading) -> Record:
-    """A record without its setup and moves, which no table needs."""
-    return Record(
-        format=FORMAT,
-        match=head.match,
-        event=head.event,
-        game=head.game,
-        setup={},
-        players=head.players,
-        time_control=head.time_control,
-        started=head.started,
-        moves=[],
-        result=head.result,
-    )
+    async def _history(self, bot: str) -> dict[str, list[Point]]:
+        """A bot's latest ratings by game, the oldest first."""
+        column = rating_steps.c
+        query = sa.select(column.game, column.finished, column.rating, column.deviation)
+        query = query.where(column.bot == bot).order_by(column.finished.desc()).limit(MOST_POINTS)
+        async with reading(self._engine) as connection:
+            steps = (await connection.execute(query)).all()
+        history: dict[str, list[Point]] = {}
+        for step in reversed(steps):
+            history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
+        return history

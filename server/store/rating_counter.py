@@ -10,15 +10,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import Record
 from rating.glicko import Rating
-from rating.steps import Key, Step
+from rating.steps import Key, RatingStep
 from server.store import database
 from server.store.database import StoreError
-from server.store.ratings import Write, ratings_of, refresh, standings
+from server.store.rating_steps import Write, ratings_of, refresh, standings
 
 log = logging.getLogger("arena.ratings")
 
 PAUSE_SECONDS = 1.0
-"""From one count to the next: matches that finish together are counted together."""
+"""The time from one count to the next: matches that finish together are counted together."""
 
 NEW = Rating()
 
@@ -33,11 +33,11 @@ class RatingCounter:
         self._finished: dict[str, tuple[Key, Key]] = {}
         """Whose matches have finished since the last count, by match."""
         self._counted: set[str] = set()
-        """What the last count has counted: a match may be, before it is noted."""
+        """The matches of the last count: a match may be counted before it is noted."""
         self._work = anyio.Event()
 
     def rating(self, game: str, bot: str) -> float:
-        """A bot's rating in a game; who is not in the book is rated as new."""
+        """A bot's rating in a game; a bot that has not been counted yet is rated as new."""
         return self._ratings.get((game, bot), NEW).rating
 
     def note(self, record: Record) -> None:
@@ -77,13 +77,13 @@ class RatingCounter:
         before, self._counted = self._counted, set()
         fresh: set[Key] = set()
 
-        def follow(step: Step) -> None:
+        def follow(step: RatingStep) -> None:
             self._counted.add(step.match)
             fresh.add((step.game, step.bot))
             self._ratings[step.game, step.bot] = step.after()
 
         await refresh(self._engine, self._write, follow)
-        # What another server has counted meanwhile.
+        # Another server may have counted some of them meanwhile.
         known = before | self._counted
         elsewhere = {key for match, keys in finished.items() if match not in known for key in keys} - fresh
         for game in {game for game, _ in elsewhere}:

@@ -22,28 +22,28 @@ from match.replay import verify
 from match.terms import from_json
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
-from rating.steps import Rater, Step
+from rating.steps import Rater, RatingStep
 from server.store import database
 from server.store.journal.reader import events_of_all
-from server.store.ratings import Place, rated_matches, step_of
+from server.store.rating_steps import Place, rated_matches, step_of
 from server.store.schema import rating_steps
 
 CHUNK = 100
 TOLERANCE = 1e-9
-"""Of a difference that is one: mathematical functions may differ in their last digit between machines."""
+"""Relative difference up to which ratings are the same: functions may differ in their last digit between machines."""
 
 
 class Differs(Exception):
-    """The first match of which the store and the journal tell different things, and what."""
+    """Names the first match of which the store and the journal tell different things, and says what they tell."""
 
 
 @dataclass
 class Recomputed:
-    """What was recomputed, with the same result."""
+    """How much was recomputed, with the same result."""
 
     matches: int = 0
     imported: int = 0
-    """Those of them that have no journal."""
+    """Matches among them that were imported, and have no journal."""
 
 
 async def recompute(engine: AsyncEngine) -> Recomputed:
@@ -70,9 +70,9 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
     return done
 
 
-async def _steps(connection: AsyncConnection, names: list[str]) -> dict[str, dict[str, Step]]:
+async def _steps(connection: AsyncConnection, names: list[str]) -> dict[str, dict[str, RatingStep]]:
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
-    found: dict[str, dict[str, Step]] = {}
+    found: dict[str, dict[str, RatingStep]] = {}
     for row in (await connection.execute(query)).all():
         found.setdefault(row.match, {})[row.seat] = step_of(row)
     return found
@@ -105,13 +105,13 @@ def _from_journal(row: sa.Row[Any], journal: list[Timed] | None) -> Record:
     return structs.replace(kept, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
-def _compare(step: Step, kept: Step | None) -> None:
+def _compare(step: RatingStep, kept: RatingStep | None) -> None:
     said = "nothing" if kept is None else _rated(kept)
     if kept is None or not _same(step, kept):
         raise Differs(f"match {step.match}: {step.bot} has {_rated(step)}, but the store says {said}")
 
 
-def _same(step: Step, kept: Step) -> bool:
+def _same(step: RatingStep, kept: RatingStep) -> bool:
     numbers = ("rating", "deviation", "volatility")
     rest = dict.fromkeys(numbers, 0.0)
     return structs.replace(step, **rest) == structs.replace(kept, **rest) and all(
@@ -119,7 +119,7 @@ def _same(step: Step, kept: Step) -> bool:
     )
 
 
-def _rated(step: Step) -> str:
+def _rated(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
 
 

@@ -29,8 +29,8 @@ matches = sa.Table(
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
     sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("finished", sa.String(32), nullable=True),  # as `now` writes it, once it is over
-    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # is in rating_steps
+    sa.Column("finished", sa.String(32), nullable=True),  # as `database.now` writes it, once it is over
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # whether its steps are in rating_steps
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # who plays it, and goes on with it
@@ -70,9 +70,9 @@ ladders = sa.Table(  # server.store.ladders: what an event was begun with, so th
     "ladders",
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
-    sa.Column("uid", sa.String(32), nullable=False),  # of which its matches have their ids
+    sa.Column("uid", sa.String(32), nullable=False),  # from which its matches have their ids
     sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
-    sa.Column("named", sa.Boolean, nullable=False),  # by a person, and not after its beginning
+    sa.Column("named", sa.Boolean, nullable=False),  # whether a person named it; else it is called after its beginning
     sa.Column("plan", sa.Text, nullable=False),  # JSON
     sa.Column("started", sa.String(32), nullable=False),
     sa.Column("finished", sa.String(32), nullable=True),
@@ -96,7 +96,7 @@ sessions = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
 )
 
-rating_steps = sa.Table(  # what server.store.ratings has counted: two rows a match
+rating_steps = sa.Table(  # what server.store.rating_steps has counted: two rows a match
     "rating_steps",
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),

@@ -11,7 +11,7 @@ from msgspec import Struct
 from websockets.http11 import Request
 
 from match.referee import SEATS
-from match.timeline import Step, timeline
+from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
 from protocol.messages import Seat
 from server.lobby.accounts import Accounts, Refused
@@ -38,7 +38,7 @@ class Log(Struct, frozen=True):
     reason: str | None
     """None while the match is in progress."""
     detail: str
-    steps: list[Step]
+    steps: list[TimelineEntry]
 
     def seats_of(self, bot: str) -> set[Seat]:
         """The seats that a bot had."""
@@ -66,7 +66,7 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
     if len(found) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
     (terms,) = found
-    steps, result = timeline(terms, await events_of(engine, terms.match))
+    entries, result = timeline(terms, await events_of(engine, terms.match))
     return Log(
         match=terms.match,
         game=terms.game.name,
@@ -77,7 +77,7 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
         winner=None if result is None or result.winner is None else SEATS[result.winner],
         reason=None if result is None else result.reason.value,
         detail="" if result is None else result.detail,
-        steps=steps,
+        steps=entries,
     )
 
 

@@ -32,7 +32,7 @@ from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
 from server.store import database
-from server.store.queries import MOST, Queries
+from server.store.queries import MOST_LISTED, Queries
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
 
@@ -201,8 +201,8 @@ class Pages:
 
     async def _records(self, given: dict[str, str]) -> Answer:
         limit = given.get("limit", "20")
-        if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST:
-            raise _Wrong(f"limit must be 1 to {MOST}")
+        if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST_LISTED:
+            raise _Wrong(f"limit must be 1 to {MOST_LISTED}")
         game = given.get("game", "")
         if game and game not in GAMES:
             raise _Wrong(f"there is no game {game!r:.40}")
@@ -212,7 +212,7 @@ class Pages:
             if not _TIME.fullmatch(time) or not _WORD.fullmatch(match):
                 raise _Wrong("before must be the `next` of an earlier answer")
             before = (time, match)
-        return answers.json(await self._queries.shelf(before, int(limit), given.get("bot", ""), game))
+        return answers.json(await self._queries.match_list(before, int(limit), given.get("bot", ""), game))
 
     async def _record(self, match: str, *, download: bool) -> Answer:
         line = await self._queries.record(match) if _WORD.fullmatch(match) else None

@@ -15,7 +15,6 @@ from match.events import (
     DeadlineFell,
     Event,
     Finish,
-    Gone,
     GotReady,
     Left,
     Moved,
@@ -24,6 +23,7 @@ from match.events import (
     Returned,
     ServerBack,
     ServerFailed,
+    SessionLost,
     Tell,
     TurnLeft,
 )
@@ -234,11 +234,11 @@ def test_who_returns_is_told_everything_and_plays_on() -> None:
 
 def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() -> None:
     referee = Referee(terms())
-    for event in (Opened(), GotReady(MAXIE), Gone(MAXIE), GotReady(MINNIE)):
+    for event in (Opened(), GotReady(MAXIE), SessionLost(MAXIE), GotReady(MINNIE)):
         referee.handle(event, 0)
     (turn,) = told(referee.handle(GotReady(MAXIE), 1), MAXIE, Turn)
     assert turn.ply == 0
-    referee.handle(Gone(MAXIE), 2)
+    referee.handle(SessionLost(MAXIE), 2)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.DISCONNECT)
 
@@ -254,7 +254,7 @@ any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(DeadlineFell, st.integers(0, 200 * MS)),
 )
 rare_event: st.SearchStrategy[Event] = st.one_of(
-    st.builds(Gone, some_player),
+    st.builds(SessionLost, some_player),
     st.builds(ServerBack),
     st.builds(Resigned, some_player),
     st.builds(BrokeProtocol, some_player, st.just("x")),

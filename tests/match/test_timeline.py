@@ -17,7 +17,7 @@ from match.events import (
     ServerBack,
     TurnLeft,
 )
-from match.timeline import Step, timeline
+from match.timeline import TimelineEntry, timeline
 from protocol.codes import EndReason
 from tests.server.matches import terms
 
@@ -28,7 +28,7 @@ BEGIN: list[tuple[int, Event]] = [
 ]
 
 
-def told(*then: tuple[int, Event]) -> tuple[list[Step], str, EndReason | None]:
+def told(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
     """The steps after both were ready, and the end."""
     steps, result = timeline(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
     assert [(step.at, step.player, step.what) for step in steps[:3]] == [
@@ -47,8 +47,8 @@ def test_a_move_has_its_times_and_its_credit() -> None:
         (440, Moved(Player.MINNIE, 1, 0)),
     )
     maxie, minnie = steps
-    assert maxie == Step(130, "maxie", "b2", 0, had=1000, took=100, credited=15, left=1015)
-    assert minnie == Step(440, "minnie", "a1", 1, had=1000, took=300, credited=0, left=800)
+    assert maxie == TimelineEntry(130, "maxie", "b2", 0, had=1000, took=100, credited=15, left=1015)
+    assert minnie == TimelineEntry(440, "minnie", "a1", 1, had=1000, took=300, credited=0, left=800)
     assert reason is None
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.elo import PRIOR, SCALE, Z95, Tally, elo_of_score, expected_score, ratings
+from rating.elo import PRIOR, SCALE, Z95, Tally, elo_of_score, elo_ratings, expected_score
 
 TALLIES = st.builds(Tally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
@@ -27,10 +27,10 @@ def test_score_and_difference_are_inverse(difference: float) -> None:
 
 
 def test_nobody_and_nothing() -> None:
-    assert ratings([], {}) == {}
-    alone = ratings(["a"], {})["a"]
+    assert elo_ratings([], {}) == {}
+    alone = elo_ratings(["a"], {})["a"]
     assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
-    fresh = ratings(["a", "b"], {("a", "b"): Tally()})
+    fresh = elo_ratings(["a", "b"], {("a", "b"): Tally()})
     assert fresh["a"].elo == 0
     assert fresh["a"].error > 500
 
@@ -41,7 +41,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[Tally]) -> None:
     names = "abcd"
     edges = [(a, b) for a in names for b in names if a < b]
     results = dict(zip(edges, tallies, strict=True))
-    rated = ratings(names, results)
+    rated = elo_ratings(names, results)
     assert sum(rating.elo for rating in rated.values()) == pytest.approx(0, abs=1e-6)
 
     def surplus(player: str, shift: float) -> float:
@@ -66,8 +66,8 @@ def test_ratings_do_not_depend_on_order_or_direction(ab: Tally, bc: Tally, ac: T
     def turned(tally: Tally) -> Tally:
         return Tally(tally.losses, tally.draws, tally.wins)
 
-    one = ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
-    two = ratings(["c", "a", "b"], {("c", "a"): turned(ac), ("c", "b"): turned(bc), ("a", "b"): ab})
+    one = elo_ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
+    two = elo_ratings(["c", "a", "b"], {("c", "a"): turned(ac), ("c", "b"): turned(bc), ("a", "b"): ab})
     for player in "abc":
         assert one[player].elo == pytest.approx(two[player].elo, abs=1e-5)
         assert one[player].error == pytest.approx(two[player].error, abs=1e-5)
@@ -75,7 +75,7 @@ def test_ratings_do_not_depend_on_order_or_direction(ab: Tally, bc: Tally, ac: T
 
 @pytest.mark.parametrize("games", [1, 16, 1000])
 def test_all_won_and_all_lost_stay_finite(games: int) -> None:
-    rated = ratings(["a", "b", "c"], {("a", "b"): Tally(wins=games), ("a", "c"): Tally(wins=games)})
+    rated = elo_ratings(["a", "b", "c"], {("a", "b"): Tally(wins=games), ("a", "c"): Tally(wins=games)})
     assert 0 < rated["a"].elo < 3000
     assert rated["b"].elo == pytest.approx(rated["c"].elo)
     assert all(0 < rating.error < 3000 for rating in rated.values())
@@ -83,7 +83,7 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
 
 def test_two_players_with_many_games_are_the_plain_formula() -> None:
     wins, draws, losses = 6000, 1000, 3000
-    rated = ratings(["a", "b"], {("a", "b"): Tally(wins, draws, losses)})
+    rated = elo_ratings(["a", "b"], {("a", "b"): Tally(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
     assert rated["a"].elo - rated["b"].elo == pytest.approx(elo_of_score(score), abs=0.1)
@@ -94,11 +94,11 @@ def test_two_players_with_many_games_are_the_plain_formula() -> None:
 
 
 def test_draws_make_errors_smaller() -> None:
-    drawn = ratings(["a", "b"], {("a", "b"): Tally(10, 80, 10)})["a"]
-    decided = ratings(["a", "b"], {("a", "b"): Tally(50, 0, 50)})["a"]
+    drawn = elo_ratings(["a", "b"], {("a", "b"): Tally(10, 80, 10)})["a"]
+    decided = elo_ratings(["a", "b"], {("a", "b"): Tally(50, 0, 50)})["a"]
     assert drawn.elo == decided.elo == pytest.approx(0)
     assert drawn.error < 0.6 * decided.error
-    assert ratings(["a", "b"], {("a", "b"): Tally(0, 100, 0)})["a"].error > 1
+    assert elo_ratings(["a", "b"], {("a", "b"): Tally(0, 100, 0)})["a"].error > 1
 
 
 @pytest.mark.parametrize("draw", [0.0, 0.6])
@@ -116,7 +116,7 @@ def test_intervals_cover_the_truth(draw: float) -> None:
             wins = sum(x < expected - drawn / 2 for x in thrown)
             draws = sum(x < expected + drawn / 2 for x in thrown) - wins
             results[a, b] = Tally(wins, draws, games - wins - draws)
-        rated = ratings(list(truth), results)
+        rated = elo_ratings(list(truth), results)
         held += sum(abs(rated[name].elo - truth[name]) <= rated[name].error for name in truth)
     share = held / ladders / len(truth)
     # The five of a ladder hang together, so the sampling error is taken as that of 300, not of 1,500.

@@ -23,7 +23,7 @@ from match.events import Event, TurnLeft, to_journal
 from match.terms import Terms, to_json
 from protocol.record import Record, to_line
 from server.store import database, schema
-from server.store.journal.rows import Row, Rows
+from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Batch:
     sessions: dict[str, str] = field(default_factory=dict)
     """The hash of the secret by the name of the bot: the last one of each name counts."""
     opened: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[EventRow] = field(default_factory=list)
     closed: list[dict[str, Any]] = field(default_factory=list)
     then: list[Callable[[Exception | None], None]] = field(default_factory=list)
     """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
@@ -83,7 +83,7 @@ class Journal:
         """tell: is told how long each commit took, in seconds; server: the name of the server whose matches these are."""
         self._engine = engine
         self._server = server
-        self._rows = Rows(server)
+        self._event_rows = Rows(server)
         self._tell = tell
         self._batch = Batch()
         self._under_way: Batch | None = None
@@ -116,7 +116,7 @@ class Journal:
         self, match: str, seq: int, at: int, event: Event, turn: tuple[int, TurnLeft] | None = None
     ) -> Batch:
         """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends."""
-        self._batch.rows.append(Row(seq, to_journal(at, event, turn), match))
+        self._batch.rows.append(EventRow(seq, to_journal(at, event, turn), match))
         return self._added()
 
     def close_match(self, record: Record) -> Batch:
@@ -158,7 +158,7 @@ class Journal:
                 began = perf_counter()
                 try:
                     await writer.write(partial(self._write, batch))
-                    self._rows.written()
+                    self._event_rows.written()
                 except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
                     batch.error = error
                 finally:
@@ -205,7 +205,7 @@ class Journal:
             connection.execute(change, given)
         if batch.opened:
             connection.execute(INSERT_MATCH, batch.opened)
-        opened, closed = (row["match"] for row in batch.opened), (row["which"] for row in batch.closed)
-        self._rows.write(connection, opened, batch.rows, closed)
+        opened, closed = {row["match"] for row in batch.opened}, {row["which"] for row in batch.closed}
+        self._event_rows.write(connection, opened, batch.rows, closed)
         if batch.closed:
             connection.execute(CLOSE_MATCH, batch.closed)

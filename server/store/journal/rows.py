@@ -12,7 +12,7 @@ its match is one condition of `_append_statement`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class NotOpen(Exception):
     """An event belongs to a match that this server does not play: one line that names the match."""
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """A row to be written, in the order in which the statement names its values."""
 
     seq: int
@@ -41,7 +41,8 @@ class Row(NamedTuple):
 class Rows:
     """The rows of one run of a server: `write` in a transaction, and `written` when that is durable.
 
-    A transaction of which `written` is not told has failed, or may be durable all the same: both are the same here.
+    A transaction of which `written` is not told has failed, or is durable all the same and nobody was told of it:
+    what it wrote of a match that goes on is deleted by the next one.
     """
 
     def __init__(self, server: str) -> None:
@@ -51,9 +52,15 @@ class Rows:
         """The matches in progress of which this run has durably opened or written something."""
         self._playing_then = self._playing
         """The same as of the transaction that was written last."""
+        self._in_doubt: list[EventRow] = []
+        """What was written to matches that go on, and is not known to be durable."""
 
     def write(
-        self, connection: sa.Connection, opened: Iterable[str], rows: Sequence[Row], closed: Iterable[str]
+        self,
+        connection: sa.Connection,
+        opened: Iterable[str],
+        rows: Sequence[EventRow],
+        closed: Collection[str],
     ) -> None:
         """Write these rows in the transaction in which these matches are opened and closed.
 
@@ -61,6 +68,8 @@ class Rows:
         no rows, and the others are not held up by that. Raises NotOpen for a match that is over, or that another
         server plays.
         """
+        _delete_from(connection, self._in_doubt)
+        self._in_doubt = [*self._in_doubt, *(row for row in rows if row.match not in closed)]
         playing = self._playing.union(opened)
         _take_over(connection, self._server, [row for row in rows if row.match not in playing])
         if rows:
@@ -70,30 +79,36 @@ class Rows:
     def written(self) -> None:
         """What was written last is durable."""
         self._playing = self._playing_then
+        self._in_doubt = []
 
 
-def _take_over(connection: sa.Connection, server: str, rows: Iterable[Row]) -> None:
-    """Make ready for the first rows of matches that this run has not opened itself.
+def _take_over(connection: sa.Connection, server: str, rows: Sequence[EventRow]) -> None:
+    """Make ready for the first rows of matches that this run has not opened itself. Raises NotOpen.
 
     What a run that was killed has brought in after this one had read the match was told to nobody: it is deleted.
     """
-    first: dict[str, Row] = {}
-    for row in rows:
-        first.setdefault(row.match, row)
+    wanted = {row.match for row in rows}
     going_on = sa.select(matches.c.match).where(matches.c.server == server, matches.c.record.is_(None))
     found: set[str] = set()
-    for some in chunks(first):
+    for some in chunks(wanted):
         found.update(connection.execute(going_on.where(matches.c.match.in_(some))).scalars())
-    for match in first:
-        if match not in found:
-            raise NotOpen(f"no match {match!r} is in progress on this server")
-    if first:
-        untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin"))
-        given = [
-            {"which": row.match, "begin": row.seq + 1 - len(from_journal(row.event))}
-            for row in first.values()
-        ]
-        connection.execute(sa.delete(events).where(untold), given)
+    if strange := wanted - found:
+        raise NotOpen(f"no match {min(strange)!r} is in progress on this server")
+    _delete_from(connection, rows)
+
+
+def _delete_from(connection: sa.Connection, rows: Sequence[EventRow]) -> None:
+    """Delete of each match what is in the store from the first event of the first of these rows on."""
+    first: dict[str, EventRow] = {}
+    for row in rows:
+        first.setdefault(row.match, row)
+    if not first:
+        return
+    untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin"))
+    given = [
+        {"which": row.match, "begin": row.seq + 1 - len(from_journal(row.event))} for row in first.values()
+    ]
+    connection.execute(sa.delete(events).where(untold), given)
 
 
 def chunks(wanted: Iterable[str]) -> Iterator[list[str]]:

@@ -26,7 +26,7 @@ class Writer(Protocol):
     """Writes to one store, one transaction at a time."""
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Do `work` in a transaction and commit it; what it returned. What fails is rolled back and raised.
+        """Do `work` in a transaction, commit it, and return what it returned. A failure is rolled back and raised.
 
         It is not cancelled half-way: half a commit would block the database for whoever comes next.
         """

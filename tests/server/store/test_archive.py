@@ -13,7 +13,7 @@ from server.store import archive, schema
 from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
 from server.store.database import open_store
 from server.store.journal.reader import records_of
-from server.store.ratings import refresh, standings
+from server.store.rating_steps import refresh, standings
 from server.store.recompute import recompute
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep

@@ -17,7 +17,7 @@ from server.store.backup import Contents, backup, restore
 from server.store.database import StoreError, open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of
-from server.store.ratings import refresh
+from server.store.rating_steps import refresh
 from tests.server.matches import terms
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 

@@ -30,7 +30,7 @@ from server.store.database import (
     prepare,
 )
 from server.store.journal.journal import Journal
-from server.store.ratings import refresh
+from server.store.rating_steps import refresh
 from tests.server.databases import Postgresql
 
 

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.glicko import Rating
-from rating.steps import Step
+from rating.steps import RatingStep
 from server.store.database import StoreError, open_store
 from server.store.journal.writer import open_writer
 from server.store.rating_counter import PAUSE_SECONDS, RatingCounter
-from server.store.ratings import Write, ratings_of
+from server.store.rating_steps import Write, ratings_of
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
 
@@ -88,7 +88,7 @@ async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
 ) -> None:
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
 
-        async def closed(_work: object) -> list[Step]:
+        async def closed(_work: object) -> list[RatingStep]:
             tasks.cancel_scope.cancel()
             raise StoreError("the journal is closed")
 

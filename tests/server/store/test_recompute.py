@@ -11,7 +11,7 @@ from protocol.record import Record, Result, to_line
 from server.store import recompute as recomputing
 from server.store import schema
 from server.store.database import open_store
-from server.store.ratings import refresh
+from server.store.rating_steps import refresh
 from server.store.recompute import Differs, recompute
 from tests.server.played import (
     FAILS,

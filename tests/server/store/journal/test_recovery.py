@@ -27,14 +27,14 @@ async def test_unfinished_matches_come_back_with_all_that_happened(database: str
             journal.append(match, 1, 7, GotReady(Player.MINNIE))
         journal.close_match(record("over"))
         await journal.drain()
-        (past,) = await unfinished(engine, "serve")
+        (found,) = await unfinished(engine, "serve")
         tasks.cancel_scope.cancel()
-    assert replace(past.terms, game=asked.game) == replace(
-        asked, match=past.terms.match, event="serve", rated=True
+    assert replace(found.terms, game=asked.game) == replace(
+        asked, match=found.terms.match, event="serve", rated=True
     )
-    assert past.terms.game.setup() == asked.game.setup()
-    assert past.started == "2026-11-20T12:00:00Z"
-    assert past.events == [(5, Opened()), (7, GotReady(Player.MINNIE))]
+    assert found.terms.game.setup() == asked.game.setup()
+    assert found.started == "2026-11-20T12:00:00Z"
+    assert found.events == [(5, Opened()), (7, GotReady(Player.MINNIE))]
 
 
 async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None:
@@ -49,7 +49,7 @@ async def test_a_server_goes_on_with_its_own_matches_only(database: str) -> None
         found = {server: await unfinished(engine, "serve", server) for server in ("north", "south", "")}
         tasks.cancel_scope.cancel()
     assert {
-        server: [past.terms.match for past in unfinished_matches]
+        server: [each.terms.match for each in unfinished_matches]
         for server, unfinished_matches in found.items()
     } == {
         "north": ["of the north"],

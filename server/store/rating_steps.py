@@ -1,4 +1,4 @@
-"""The ratings of a store: counted match by match, each once, and kept as steps.
+"""The ratings of a store: counted match by match, each once, and kept as the steps from match to match.
 
 `rating_steps` holds what the matches so far have made of each bot. Servers that share a database tell the
 end of a match by their own clocks, so one may come in late, before others that are counted: the steps
@@ -19,21 +19,21 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.glicko import Rating
-from rating.steps import Ended, Key, Outcome, Rater, Step
+from rating.steps import Ended, Key, Outcome, Rater, RatingStep
 from server.store import database
 from server.store.schema import matches, rating_steps
 
 CHUNK = 8
 """Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes a millisecond."""
 BOTS_AT_ONCE = 2 * CHUNK
-"""Whose last steps are asked for in one statement: SQLAlchemy takes longer for each than the database does."""
+"""Bots whose last steps are asked for in one statement: SQLAlchemy takes longer for each than the database does."""
 
 
 _decoder = msgspec.json.Decoder(Ended)
-"""Of a record; its moves, nearly all of it, are passed over."""
+"""Decodes what counts of a record; the moves, nearly all of it, are passed over."""
 
 Place = tuple[str, str]
-"""Of a match in the order in which ratings count: when it finished, and its id."""
+"""A match's place in the order in which ratings count: when it finished, and its id."""
 
 
 class Standing(Struct, frozen=True):
@@ -43,10 +43,10 @@ class Standing(Struct, frozen=True):
     bot: str
     rating: float
     deviation: float
-    """As of the last rated match."""
+    """The deviation as of the last rated match."""
     volatility: float
     matches: int
-    """Those that count; void ones do not."""
+    """How many rated matches count; void ones do not."""
     wins: int
     draws: int
     losses: int
@@ -56,17 +56,17 @@ class Standing(Struct, frozen=True):
     """When the last one finished."""
 
 
-Steps = list[Step]
+Steps = list[RatingStep]
 Write = Callable[[Callable[[sa.Connection], Steps]], Awaitable[Steps]]
-"""Does work in a transaction."""
+"""Something that does work in a transaction."""
 
 
 async def refresh(
-    engine: AsyncEngine, write: Write | None = None, told: Callable[[Step], None] = lambda _step: None
+    engine: AsyncEngine, write: Write | None = None, told: Callable[[RatingStep], None] = lambda _step: None
 ) -> int:
-    """Count every finished rated match that is not counted yet; how many.
+    """Count every finished rated match that is not counted yet, and return how many these were.
 
-    write: does it in a transaction of a connection that is open already, as of the journal's
+    write: counts in a transaction of a connection that is open already, as the journal's is
     told: is told of each step, in order
     """
     total = 0
@@ -89,7 +89,7 @@ def _count_alone(connection: sa.Connection) -> Steps:
 
 
 def _count_some(connection: sa.Connection) -> Steps:
-    """Count some matches, in a transaction beside which nobody counts; two steps for each."""
+    """Count some matches, in a transaction beside which nobody counts. Returns two steps for each."""
     first = connection.execute(FIRST_UNCOUNTED).one_or_none()
     if first is None:
         return []
@@ -110,7 +110,7 @@ def _place(table: sa.Table) -> sa.Tuple:
     return sa.tuple_(table.c.finished, table.c.match)
 
 
-# As the partial indices have it, word by word: SQLAlchemy's `rated = 1` is not `rated` to SQLite, which then
+# The conditions of the partial indices, word by word: SQLAlchemy's `rated = 1` is not `rated` to SQLite, which then
 # looks through all matches that ever finished.
 _RATED = sa.text("matches.rated AND matches.finished IS NOT NULL")
 _UNCOUNTED = sa.text("matches.rated AND matches.finished IS NOT NULL AND NOT matches.counted")
@@ -121,7 +121,7 @@ FIRST_UNCOUNTED = (
     .order_by(matches.c.finished, matches.c.match)
     .limit(1)
 )
-# Made once: to make a statement takes SQLAlchemy longer than to execute it, and the journal waits meanwhile.
+# These statements are made once: to make one takes SQLAlchemy longer than to execute it, and the journal waits meanwhile.
 _SINCE = sa.tuple_(sa.bindparam("at", type_=sa.String), sa.bindparam("which", type_=sa.String))
 _DROP_AFTER = sa.delete(rating_steps).where(_place(rating_steps) > _SINCE)
 _COUNT_AGAIN_AFTER = (
@@ -156,13 +156,13 @@ def _bots(ended: Iterable[Ended]) -> set[Key]:
     return {(match.game, bot) for match in ended for bot in (match.players.maxie, match.players.minnie)}
 
 
-async def last_steps(connection: AsyncConnection, bots: Iterable[Key]) -> dict[Key, Step]:
+async def last_steps(connection: AsyncConnection, bots: Iterable[Key]) -> dict[Key, RatingStep]:
     """The last step of each of these bots that has one."""
     return await connection.run_sync(_last_steps, bots)
 
 
-def _last_steps(connection: sa.Connection, bots: Iterable[Key]) -> dict[Key, Step]:
-    found: dict[Key, Step] = {}
+def _last_steps(connection: sa.Connection, bots: Iterable[Key]) -> dict[Key, RatingStep]:
+    found: dict[Key, RatingStep] = {}
     keys = list(bots)
     for first in range(0, len(keys), BOTS_AT_ONCE):
         part = keys[first : first + BOTS_AT_ONCE]
@@ -176,14 +176,14 @@ def _last_steps(connection: sa.Connection, bots: Iterable[Key]) -> dict[Key, Ste
     return found
 
 
-def step_of(row: sa.Row[Any]) -> Step:
+def step_of(row: sa.Row[Any]) -> RatingStep:
     """The step in a row of `rating_steps`."""
-    fields = {name: getattr(row, name) for name in Step.__struct_fields__}
-    return Step(**{**fields, "outcome": Outcome(row.outcome)})
+    fields = {name: getattr(row, name) for name in RatingStep.__struct_fields__}
+    return RatingStep(**{**fields, "outcome": Outcome(row.outcome)})
 
 
-def _row(step: Step) -> dict[str, Any]:
-    return {name: getattr(step, name) for name in Step.__struct_fields__}
+def _row(step: RatingStep) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in RatingStep.__struct_fields__}
 
 
 async def ratings_of(engine: AsyncEngine, game: str, bots: Iterable[str]) -> dict[str, Rating]:

@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.record import Record
 from rating.glicko import Rating
-from rating.steps import Rater, Step
-from server.store import ratings as rating_store
+from rating.steps import Rater, RatingStep
+from server.store import rating_steps as rating_store
 from server.store.database import open_store
-from server.store.ratings import ratings_of, refresh, standings, step_of
+from server.store.rating_steps import ratings_of, refresh, standings, step_of
 from server.store.schema import rating_steps
 from tests.server.played import (
     FAILS,
@@ -30,7 +30,7 @@ from tests.server.played import (
 )
 
 
-async def steps_in(engine: AsyncEngine) -> list[Step]:
+async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
     query = sa.select(rating_steps).order_by(
         rating_steps.c.finished, rating_steps.c.match, rating_steps.c.seat
     )
@@ -38,7 +38,7 @@ async def steps_in(engine: AsyncEngine) -> list[Step]:
         return [step_of(row) for row in (await connection.execute(query)).all()]
 
 
-def steps_of(played: list[tuple[str, Record]]) -> list[Step]:
+def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
     """What counting all matches in their order at once gives: the oracle."""
     rater = Rater()
     ordered = sorted(played, key=lambda each: (each[0], each[1].match))
