@@ -30,7 +30,9 @@ matches = sa.Table(
     sa.Column("record", sa.Text, nullable=True),  # arena-record/1, once it is over
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("finished", sa.String(32), nullable=True),  # as `database.now` writes it, once it is over
-    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # whether its steps are in rating_steps
+    sa.Column(
+        "counted", sa.Boolean, nullable=False, server_default=sa.false()
+    ),  # whether its steps are in rating_steps
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # who plays it, and goes on with it
@@ -72,7 +74,9 @@ ladders = sa.Table(  # server.store.ladders: what an event was begun with, so th
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("uid", sa.String(32), nullable=False),  # from which its matches have their ids
     sa.Column("kind", sa.String(16), nullable=False),  # the command: ladder or match
-    sa.Column("named", sa.Boolean, nullable=False),  # whether a person named it; else it is called after its beginning
+    sa.Column(
+        "named", sa.Boolean, nullable=False
+    ),  # whether a person named it; else it is called after its beginning
     sa.Column("plan", sa.Text, nullable=False),  # JSON
     sa.Column("started", sa.String(32), nullable=False),
     sa.Column("finished", sa.String(32), nullable=True),

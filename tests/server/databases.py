@@ -25,7 +25,8 @@ START_SECONDS = 30
 NONE_HERE = "no PostgreSQL on this machine: install the package `postgresql`"
 
 
-def _binaries() -> Path | None:
+def postgresql_here() -> Path | None:
+    """Where PostgreSQL's programs are on this machine; None where it is not installed."""
     found = shutil.which("postgres", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
     return Path(found).resolve().parent if found else None
 
@@ -56,9 +57,11 @@ def _ask(folder: Path, statement: str) -> None:
 class Postgresql:
     """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
+    def __init__(self, binaries: Path, folder: Path, *, lasting: bool) -> None:
+        """lasting: whether it waits for the disk at each commit, as a database does that is to outlive its machine."""
         self.folder = folder
         self._binaries = binaries
+        self._fsync = "on" if lasting else "off"
         self._before = _as_somebody()
         self._server: subprocess.Popen[bytes] | None = None
         if self._before:
@@ -77,7 +80,12 @@ class Postgresql:
     def start(self) -> None:
         command = [*self._before, str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
         command += ["-k", str(self.folder)]
-        for setting in ("listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"):
+        for setting in (
+            "listen_addresses=",
+            f"fsync={self._fsync}",
+            "max_connections=60",
+            "shared_buffers=16MB",
+        ):
             command += ["-c", setting]
         with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
@@ -108,12 +116,12 @@ class Postgresql:
 
 
 @contextmanager
-def running_postgresql(binaries: Path) -> Iterator[Postgresql]:
+def running_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
     """A PostgreSQL that runs, and is gone afterwards."""
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
-        server = Postgresql(binaries, folder)
+        server = Postgresql(binaries, folder, lasting=lasting)
         try:
             server.start()
             yield server
@@ -126,7 +134,7 @@ def running_postgresql(binaries: Path) -> Iterator[Postgresql]:
 @pytest.fixture(scope="session")
 def shared_postgresql() -> Iterator[Postgresql | None]:
     """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
-    binaries = _binaries()
+    binaries = postgresql_here()
     if binaries is None:
         yield None
         return
@@ -148,7 +156,7 @@ def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
 @pytest.fixture
 async def own_postgresql() -> AsyncIterator[Postgresql]:
     """A PostgreSQL that a test may stop."""
-    binaries = _binaries()
+    binaries = postgresql_here()
     if binaries is None:
         pytest.skip(NONE_HERE)
     running = running_postgresql(binaries)
