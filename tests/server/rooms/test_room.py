@@ -156,7 +156,8 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
             tasks.start_soon(room.run)
             await opened(room, lines[Player.MAXIE])
             async with engine.begin() as connection:
-                await connection.execute(sa.text("ALTER TABLE matches RENAME TO away"))
+                refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+                await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE UPDATE ON matches {refusal}"))
             await room.post(Resigned(Player.MAXIE), 1)
             with anyio.fail_after(10):
                 while not lines[Player.MAXIE].of(End):
