@@ -1,6 +1,8 @@
 # The arena and its bots in one image. docker-compose.yml runs a ladder of it; alone it is the command:
 #   docker build -t riskless-arena . && docker run --rm riskless-arena maps show m2
-FROM python:3.13-slim AS build
+# an engine that cannot pull may have the image of another Python: `--build-arg PYTHON_VERSION=3.13`
+ARG PYTHON_VERSION=3.14
+FROM python:${PYTHON_VERSION}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/build && python -m venv --without-pip /opt/arena
 WORKDIR /src
@@ -13,7 +15,7 @@ RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --
  && python -m pip --python /opt/arena/bin/python install --quiet --no-deps /tmp/wheel/*.whl \
  && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
-FROM python:3.13-slim
+FROM python:${PYTHON_VERSION}-slim
 # What is compiled at run time is kept where the arena's own user may write, also where the root is read-only.
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache
 RUN useradd --system --create-home --uid 10001 arena && install -d -o arena -g arena /record

@@ -3,10 +3,17 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
+LOCK   ?= requirements-dev.lock
 # one more than there are cores: many tests wait for other processes
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
-.PHONY: ladder test check format lock bench bench-server screenshots clean
+# where a target leaves what pytest exited with, for .ci/run: make itself only tells that a command failed
+STATUS ?= /dev/null
+# what `make quick` leaves out: what needs other programs, many processes or long, and what says nothing of a library
+SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluster.py test_alone.py test_house.py
+
+.PHONY: ladder test quick check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.compiled
@@ -14,7 +21,11 @@ ladder: $(STAMP)  ## play a ladder of the built-in bots here
 
 test: $(STAMP)  ## unit, property and end-to-end tests
 	$(BIN)/python -m bots.compiled
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal; status=$$?; echo $$status >$(STATUS); exit $$status
+
+quick: $(STAMP)  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
+	$(BIN)/python -m bots.compiled
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(SLOW:%=--ignore tests/%) tests
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .
@@ -27,11 +38,11 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 # Debian keeps venv in a package of its own; without it the first line fails, and the message says what to do.
-$(STAMP): requirements.lock requirements-dev.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
-	  { echo "Python 3.11 to 3.13 is needed; set PYTHON=... to one"; exit 1; }
+$(STAMP): requirements.lock $(LOCK) pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; set PYTHON=... to one"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian, apt install python3-venv"; rm -rf $(VENV); exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -40,6 +51,9 @@ lock:  ## pin the dependencies again (needs uv)
 	  --extra engine --extra postgres -o requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 	  --extra cluster --extra engine --extra postgres --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --resolution lowest-direct --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
+	  pyproject.toml
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 

@@ -24,9 +24,8 @@ def cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def cores_for_bots() -> list[int]:
-    """The cores that pinned bots get."""
-    every = cores()
+def cores_for_bots(every: list[int]) -> list[int]:
+    """The cores that pinned bots get, of all: the server has the first where there are more than two."""
     return every[1:] if len(every) > 2 else every
 
 

@@ -102,7 +102,7 @@ class Ladder:
     @property
     def cores(self) -> list[int]:
         """The cores that bots think on, by their numbers."""
-        return cores_for_bots() if self.plan.pin else cores()
+        return cores_for_bots(cores()) if self.plan.pin else cores()
 
     @property
     def matches(self) -> int | None:

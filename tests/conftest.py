@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import os
 import sys
@@ -31,7 +32,7 @@ PATIENCE = 2.0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Watch the event loop of every test that has one."""
     for item in items:
-        if isinstance(item, pytest.Function) and asyncio.iscoroutinefunction(item.obj):
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
             item.fixturenames.insert(item.fixturenames.index("nothing_left_behind") + 1, "watched_loop")
 

@@ -66,14 +66,22 @@ def test_every_thread_and_child_is_pinned(busy: int) -> None:
     assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {one}
 
 
-def test_what_is_gone_is_not_pinned() -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    pin(process.pid, frozenset(cores()))
+def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    one = cores()[-1:]
+    pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
+    with pinning.held(("gone", "busy"), 1):
+        assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
 
 
-def test_the_server_keeps_a_core_where_there_are_more_than_two() -> None:
-    assert set(cores_for_bots()) == set(cores()[1:] if len(cores()) > 2 else cores())
+@pytest.mark.parametrize(
+    ("every", "bots"),
+    [([3], [3]), ([0, 5], [0, 5]), ([0, 1, 2], [1, 2]), ([4, 5, 6, 7], [5, 6, 7])],
+    ids=str,
+)
+def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int], bots: list[int]) -> None:
+    assert cores_for_bots(every) == bots
 
 
 def loads(cores: int, most: int, matches: list[int]) -> list[int]:

@@ -39,6 +39,8 @@ async def test_where_nobody_listens_it_says_what_to_start() -> None:
 
 
 async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for exception in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(exception, raising=False)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
 

@@ -1,5 +1,6 @@
 """`arena bot`, as a process against a real server."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -184,13 +185,26 @@ def test_where_no_server_is_it_says_what_to_start(unused_tcp_port: int) -> None:
     fails(f"no server at {url} (", 1, "bot", "random", "--url", url)
 
 
-async def test_it_waits_for_a_server_when_told_to(unused_tcp_port: int) -> None:
-    url = f"ws://127.0.0.1:{unused_tcp_port}"
+async def test_it_waits_for_a_server_when_told_to() -> None:
+    tried = asyncio.Event()
+
+    async def no_server(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+        tried.set()
+
+    # What hangs up is no server either, and shows that the bot has tried once before there is one.
+    hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
+    port = hanging_up.sockets[0].getsockname()[1]
     process = await anyio.open_process(
-        [*ARENA, "bot", "random", "--url", url, "--wait", "20"], env=environment(), stdin=subprocess.DEVNULL
+        [*ARENA, "bot", "random", "--url", f"ws://127.0.0.1:{port}", "--wait", "30"],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
     )
-    await anyio.sleep(0.7)
-    async with open_host(port=unused_tcp_port, anyone=True) as host:
+    with anyio.fail_after(20):
+        await tried.wait()
+    hanging_up.close()
+    await hanging_up.wait_closed()
+    async with open_host(port=port, anyone=True) as host:
         assert await host.wait_connected("random", 20)
     assert await process.wait() == 0
     await process.aclose()
