@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -16,6 +15,7 @@ import pytest
 from typer.core import TyperGroup
 
 from arena import COMMANDS, load
+from testkit.parts import requires
 from tests.bots.command_line import arena, environment
 
 HEAVY = {"sqlalchemy", "alembic", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
@@ -144,13 +144,10 @@ def test_a_command_without_its_words_shows_its_help(arguments: list[str]) -> Non
     assert "Traceback" not in shown
 
 
-BASH = shutil.which("bash") or "bash"
-
-
 def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
-        [BASH, "--norc", "--noprofile", "-c", f"{script}; exit $?"],
+        ["bash", "--norc", "--noprofile", "-c", f"{script}; exit $?"],
         env=environment(HOME=str(home), PATH=path),
         check=False,
         capture_output=True,
@@ -159,13 +156,14 @@ def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@requires("bash")
 @pytest.mark.timeout(120)
 def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path) -> None:
     installed = in_bash(tmp_path, "arena --install-completion")
     assert installed.returncode == 0, installed
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     shell = pexpect.spawn(
-        BASH,
+        "bash",
         ["--noprofile", "-i"],
         env=environment(HOME=str(tmp_path), PATH=path, PS1="$ ", INPUTRC="/dev/null"),
         encoding="utf-8",
@@ -184,6 +182,7 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         shell.close(force=True)
 
 
+@requires("bash")
 def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     told = in_bash(tmp_path / "file", "arena --install-completion")

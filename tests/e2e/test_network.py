@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.cable import Cable, NoCable, laid
 from protocol.codes import EndReason
+from testkit.parts import skip_without
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 pytestmark = pytest.mark.timeout(180)  # processes start behind it all
@@ -21,7 +22,7 @@ def cable(tmp_path: Path) -> Iterator[Cable]:
         with laid(tmp_path) as made:
             yield made
     except NoCable as why:
-        pytest.skip(str(why))
+        skip_without("namespaces", str(why))
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def line(tmp_path: Path) -> Iterator[Cable]:
         with laid(tmp_path, between=True) as made:
             yield made
     except NoCable as why:
-        pytest.skip(str(why))
+        skip_without("namespaces", str(why))
 
 
 def test_packets_that_are_lost_for_a_second_cost_no_match(cable: Cable) -> None:
@@ -65,7 +66,7 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
         cable.reset()
         time.sleep(0.3)
     if not cable.wait_log(": back from", 40, 30):
-        pytest.skip("this kernel does not reset connections for ss -K")
+        skip_without("namespaces", "this kernel does not reset connections for ss -K")
     before = len(cable.records())
     played = cable.wait(before + 40)
     assert {each.result.reason for each in played} <= PLAYED

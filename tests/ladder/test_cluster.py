@@ -35,10 +35,11 @@ from protocol.record import BadRecord, Record, to_line
 from protocol.timecontrol import TimeControl
 from rating.standings import table
 from server.host import Host
+from testkit.parts import skip_without
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
 
-pytest.importorskip("distributed")
+skip_without("distributed")
 pytestmark = pytest.mark.timeout(
     120
 )  # a scheduler and workers take seconds to start, more so beside other tests

@@ -20,14 +20,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-PLACES = ("/usr/local/bin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+from testkit.parts import missing, postgresql_folder
+
 START_SECONDS = 30
-NONE_HERE = "no PostgreSQL on this machine: install the package `postgresql`"
-
-
-def _binaries() -> Path | None:
-    found = shutil.which("postgres", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
-    return Path(found).resolve().parent if found else None
 
 
 def _as_somebody() -> list[str]:
@@ -126,7 +121,7 @@ def running_postgresql(binaries: Path) -> Iterator[Postgresql]:
 @pytest.fixture(scope="session")
 def shared_postgresql() -> Iterator[Postgresql | None]:
     """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
-    binaries = _binaries()
+    binaries = postgresql_folder()
     if binaries is None:
         yield None
         return
@@ -141,16 +136,16 @@ def shared_postgresql() -> Iterator[Postgresql | None]:
 def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
     """The shared PostgreSQL; skips the test where there is none."""
     if shared_postgresql is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     return shared_postgresql
 
 
 @pytest.fixture
 async def own_postgresql() -> AsyncIterator[Postgresql]:
     """A PostgreSQL that a test may stop."""
-    binaries = _binaries()
+    binaries = postgresql_folder()
     if binaries is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     running = running_postgresql(binaries)
     yield await asyncio.to_thread(running.__enter__)
     await asyncio.to_thread(running.__exit__, None, None, None)
@@ -176,5 +171,5 @@ async def database(
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'arena.db'}"
     if shared_postgresql is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     return await asyncio.to_thread(shared_postgresql.new_database)
