@@ -17,9 +17,6 @@ import pytest
 from protocol import record as records
 from tests.server.fleets import ROOT, all_gone, bot
 
-KILLS = 5
-ROUNDS = 30
-
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
@@ -66,17 +63,20 @@ def play(folder: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.timeout(300)
-def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kills", "rounds"), [(1, 8), pytest.param(5, 30, marks=pytest.mark.soak)])
+def test_a_killed_event_ends_as_if_it_had_never_been_killed(
+    kills: int, rounds: int, mark: str, tmp_path: Path
+) -> None:
     bots = "".join(
         f"[[bots]]\nname = {name!r}\ncommand = {json.dumps(list(bot(name).command))}\n" for name in "ab"
     )
     (tmp_path / "ladder.toml").write_text(
-        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
+        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {rounds}\nopenings = 3\n{bots}'
     )
     unbroken = play(tmp_path, "unbroken")
     dice = Random(1)
     kept: set[str] = set()
-    for _ in range(KILLS):
+    for _ in range(kills):
         with subprocess.Popen(
             command(tmp_path, "killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
@@ -92,7 +92,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     told = play(tmp_path, "killed")
     assert told["table"] == unbroken["table"]
     everything = finished(tmp_path / "killed.db")
-    assert len(everything) == told["matches"] == 2 * ROUNDS
+    assert len(everything) == told["matches"] == 2 * rounds
     lines = [record.match for record in records.read(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
@@ -108,7 +108,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     )
     assert other.returncode == 1
     assert other.stderr == (
-        f"arena: event kills was begun with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
+        f"arena: event kills was begun with another plan: rounds was {rounds}, now 7, seed was 1, now 2;"
         " give it another name\n"
     )
     watched = subprocess.run(
@@ -120,5 +120,5 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
         check=False,
     )
     assert watched.returncode == 0, watched.stderr
-    assert len(watched.stderr.splitlines()) == 2 * ROUNDS
+    assert len(watched.stderr.splitlines()) == 2 * rounds
     assert all(f"| {name} " in watched.stdout for name in "ab")

@@ -146,8 +146,9 @@ def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> 
 
 
 def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -> None:
-    options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200", "--json", "m.json")
-    done = arena("match", "minimax", "random", *options, folder=tmp_path)
+    options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200")
+    quick = ("--tc", "0.02/move", "--margin", "2000", "--json", "m.json")
+    done = arena("match", "minimax", "random", *options, *quick, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "m.json").read_text())
     assert told["sprt"]["verdict"] == "H1"

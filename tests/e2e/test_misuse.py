@@ -76,7 +76,15 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     assert_unhurt(beside)
 
 
-@pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "guessing"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "slow-loris",
+        "messages",
+        pytest.param("frames", marks=pytest.mark.soak),
+        pytest.param("guessing", marks=pytest.mark.soak),
+    ],
+)
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
