@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.native import PLANES, build, by_turns
+from benchmarks.engine.native import PLANES, build, by_turns
 from bots.compiled.plain import make_plain
 from testkit.parts import requires
 

@@ -26,9 +26,9 @@ from websockets.sync.client import connect
 
 from protocol.codes import Code
 from testkit.parts import program, requires
+from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docs.hosting_guide import sections
-from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = pytest.mark.timeout(120)
 NGINX = program("nginx")

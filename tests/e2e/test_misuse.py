@@ -14,9 +14,9 @@ from protocol.codes import Code, EndReason
 from protocol.record import Record
 from server.host import open_host
 from server.net.limits import HostLimits
+from testkit.horde import attack
 from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
 from tests.peers.honest import honest
-from tests.peers.horde import attack
 
 LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
 pytestmark = pytest.mark.timeout(120)

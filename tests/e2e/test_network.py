@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cable import Cable, NoCable, laid
 from protocol.codes import EndReason
+from testkit.cable import Cable, NoCable, laid
 from testkit.parts import skip_without
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
