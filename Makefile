@@ -6,15 +6,22 @@ STAMP  := $(VENV)/.installed
 # one more than there are cores: many tests wait for other processes
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
-.PHONY: ladder test check format lock bench bench-server screenshots clean
+.PHONY: ladder test soak check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.compiled
 	$(BIN)/arena ladder
 
+# The tests start hundreds of processes: without bytecode each of them compiles what it loads.
+test soak: export PYTHONDONTWRITEBYTECODE =
+
 test: $(STAMP)  ## unit, property and end-to-end tests
 	$(BIN)/python -m bots.compiled
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+soak: $(STAMP)  ## what lasts long: broken networks, kills again and again, many more examples of each property
+	$(BIN)/python -m bots.compiled
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .

@@ -146,4 +146,5 @@ def read(path: Path) -> str:
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
 settings.register_profile("arena", deadline=None)
+settings.register_profile("soak", deadline=None, max_examples=500)
 settings.load_profile("arena")

@@ -98,10 +98,20 @@ def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> 
     assert not loaded(**completing) & unwanted
 
 
-@pytest.mark.parametrize("name", {module: name for name, (module, _) in COMMANDS.items()}.values())
-def test_a_command_loads_what_it_needs_alone(name: str) -> None:
-    may = STORE if name in WITH_STORE else set[str]()
-    assert not loaded(name, "--help") & (HEAVY - may)
+@pytest.mark.parametrize(
+    "name", {module: name for name, (module, _) in COMMANDS.items() if name not in WITH_STORE}.values()
+)
+def test_a_command_that_needs_no_store_loads_what_it_needs_alone(name: str) -> None:
+    assert not loaded(name, "--help") & HEAVY
+
+
+def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() -> None:
+    modules = sorted({COMMANDS[name][0] for name in WITH_STORE})
+    code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    told = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert not set(told.stdout.split()) & (HEAVY - STORE)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from protocol.record import Record
 from server.host import open_host
 from server.net.limits import HostLimits
 from testkit.horde import attack
-from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
+from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
 LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
@@ -34,6 +34,7 @@ async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], li
         peer = asyncio.create_task(run_peer(host, script, *arguments))
         while not peer.done():
             beside.append(await host.play(spec("anna", "bert", PLENTY)))
+            await asyncio.sleep(PAUSE_SECONDS)
         beside.append(await host.play(spec("anna", "bert", PLENTY)))
         return await peer, beside
 
