@@ -129,9 +129,10 @@ def test_a_signal_stops_at_once_and_keeps_what_is_finished(
         told, _ = process.communicate(timeout=10)
         assert process.returncode == 130
         assert not processes_of(mark)
-    played = list(records.read(record))
+    # On a busy machine a match may be void, which counts for nobody, and lines below the table say what was lost.
+    played = [each for each in records.read(record) if each.result.reason is not EndReason.SERVER_FAULT]
     assert record.read_bytes().endswith(b"\n")
-    rows = [line.split("|") for line in told.splitlines()[2:]]
+    _, _, *rows = [line.split("|") for line in told.splitlines() if line.startswith("|")]
     assert [int(row[3]) for row in rows] == [len(played)] * 2
 
 

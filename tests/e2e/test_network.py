@@ -101,7 +101,8 @@ def test_of_connections_that_fall_silent_the_match_is_lost_by_who_was_to_move(li
     known = {each.match for each in line.wait(2)}
     line.order("freeze")
     ended = [each for each in line.wait(len(known) + 4) if each.match not in known]
-    lost = [each for each in ended if each.result.reason not in PLAYED]
+    # One may be void where the server itself had no core.
+    lost = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
     assert lost, "at most two were over as the line froze"
     for each in lost:
         assert each.result.reason in (EndReason.TIMEOUT, EndReason.NO_SHOW)
