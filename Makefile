@@ -13,11 +13,14 @@ STATUS ?= /dev/null
 # what `make quick` leaves out: what needs other programs, many processes or long, and what says nothing of a library
 SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluster.py test_alone.py test_house.py
 
-.PHONY: ladder test quick check format lock bench bench-server screenshots clean
+.PHONY: ladder test soak quick check format lock bench bench-server screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.compiled
 	$(BIN)/arena ladder
+
+# The tests start hundreds of processes: without bytecode each of them compiles what it loads.
+test soak: export PYTHONDONTWRITEBYTECODE =
 
 test: $(STAMP)  ## unit, property and end-to-end tests
 	$(BIN)/python -m bots.compiled
@@ -26,6 +29,10 @@ test: $(STAMP)  ## unit, property and end-to-end tests
 quick: $(STAMP)  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
 	$(BIN)/python -m bots.compiled
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(SLOW:%=--ignore tests/%) tests
+
+soak: $(STAMP)  ## what lasts long: broken networks, kills again and again, many more examples of each property
+	$(BIN)/python -m bots.compiled
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .

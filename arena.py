@@ -1,61 +1,125 @@
-"""The `arena` command: puts the maps', the server's and the bots' commands under one name."""
+"""The `arena` command: each subcommand is known by name, and its module is loaded when it is called."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from importlib import import_module
+from typing import Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from console import Failure, err
 
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "ladder.commands.register": ("ladder", "match"),
-    "server.commands.register": (
-        "serve",
-        "ratings",
-        "token",
-        "check",
-        "log",
-        "backup",
-        "restore",
-        "export",
-        "import",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "ladder": (
+        "ladder.commands.ladder",
+        "Play a whole ladder here: server, bots and table. Needs no arguments.",
     ),
-    "bots.commands.register": ("new", "bot", "play", "replay", "trace", "analyse", "tune"),
-    "maps.cli": ("maps",),
+    "match": (
+        "ladder.commands.ladder",
+        "Play pairs between two bots, and say how much stronger A is, with the error.",
+    ),
+    "serve": (
+        "server.commands.serve",
+        "Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.",
+    ),
+    "ratings": (
+        "server.commands.ratings",
+        "Show the Glicko-2 ratings of every bot, per game, from the rated matches of a store.",
+    ),
+    "token": ("server.commands.token", "Who may connect: make, list, rotate and revoke tokens."),
+    "check": (
+        "server.commands.check",
+        "Check whether a bot obeys the protocol, against a scripted server; exit code 1 when it does not.",
+    ),
+    "log": (
+        "server.commands.log",
+        "Tell a match move by move from the journal of a server: why did a bot lose?",
+    ),
+    "backup": (
+        "server.commands.store",
+        "Copy a whole store into a file while servers use it: matches, journals, tokens, ratings.",
+    ),
+    "restore": (
+        "server.commands.store",
+        "Put a backup into an empty store, of either kind: all of it, or nothing.",
+    ),
+    "export": (
+        "server.commands.store",
+        "Write the finished matches of a store as records, one JSON a line, in the order of finishing.",
+    ),
+    "import": (
+        "server.commands.store",
+        "Take records into a store, after replaying each by the rules; twice is as good as once.",
+    ),
+    "new": (
+        "bots.commands.new",
+        "Write a small commented bot that plays every game. A file that is there is left alone.",
+    ),
+    "bot": (
+        "bots.commands.bot",
+        "Connect a bot to a server and play the matches that come, until the server stops or Ctrl-C.",
+    ),
+    "play": (
+        "bots.commands.play",
+        "Play an engine at the terminal. You have all the time you want; --tc is the engine's.",
+    ),
+    "replay": (
+        "bots.commands.replay",
+        "Step through a finished match, after checking that its moves and its result are true.",
+    ),
+    "trace": (
+        "bots.commands.search",
+        "Print how an algorithm searches an explicit tree, in the form of the course's own traces.",
+    ),
+    "analyse": (
+        "bots.commands.search",
+        "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
+    ),
+    "tune": (
+        "bots.commands.tune",
+        "Learn the weights of Riskless's features by self-play, and write them with how they were made.",
+    ),
+    "maps": ("maps.cli", "List, draw and check Riskless maps."),
 }
-"""Which module has which commands, so that a bot's process does not load the server's libraries."""
+"""Each command's module, and its one line in `arena --help`, which is the first of the command's own help.
+
+The line stands here too so that `arena --help` and the completion of a name load none of the modules.
+"""
 
 
-def build(modules: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
-    """The command with the subcommands of these modules."""
-    app = typer.Typer(
-        help="Host matches between bots, connect a bot, run ladders.",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        rich_markup_mode=None,
-    )
-    # Without a callback typer would make a single command the whole of it.
-    app.callback()(lambda: None)
-    for module in modules:
-        import_module(module).register(app)
-    return app
+class Deferred(TyperCommand):
+    """A command that is known by its name and one line of help until it is called, or its options are completed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, help=COMMANDS[name][1], rich_markup_mode=None)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the command itself, which is loaded now and takes over from here."""
+        return load(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
-def needed(arguments: Sequence[str]) -> list[str]:
-    """The modules that a command line needs: one where its command is known, else all."""
-    first = arguments[0] if arguments else ""
-    return [module for module, names in COMMANDS.items() if first in names] or list(COMMANDS)
+def load(name: str) -> Any:
+    """The command of this name, from its module. Raises KeyError where there is none."""
+    app = _app()
+    import_module(COMMANDS[name][0]).register(app)
+    return _group(app).commands[name]
+
+
+def build() -> TyperGroup:
+    """`arena` with all its commands, none of which is loaded yet."""
+    group = _group(_app())
+    for name in COMMANDS:
+        group.add_command(Deferred(name))
+    return group
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command, and exit: 0, 1 for a failure that is explained in one line, 2 for bad usage."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = build(needed(given))(given, standalone_mode=False, prog_name="arena")
+        code = build()(given, standalone_mode=False, prog_name="arena")
     except Failure as failure:
         err.print(f"arena: {failure}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(failure.exit_code)
@@ -66,10 +130,32 @@ def main(arguments: list[str] | None = None) -> None:
         bare = message.startswith("Usage: ")  # the help of a command that was given nothing
         err.print(message if bare else f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(getattr(problem, "exit_code", 1))
+    except OSError as problem:
+        if given[:1] != ["--install-completion"]:
+            raise
+        where = f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
+        err.print(f"arena: cannot install completion: {where}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
         err.print("arena: stopped")
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        help="Host matches between bots, connect a bot, run ladders.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    # Without a callback typer would make a single command the whole of it.
+    app.callback()(lambda: None)
+    return app
+
+
+def _group(app: typer.Typer) -> TyperGroup:
+    return cast("TyperGroup", typer.main.get_command(app))  # a group, because it has a callback
 
 
 if __name__ == "__main__":

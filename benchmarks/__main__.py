@@ -44,7 +44,7 @@ def main() -> None:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     for name in given.parts or PARTS:
         with measured_on(f"python -m benchmarks {name}{again if name in PLAYED else ''}") as note:
-            run = importlib.import_module(f"benchmarks.{name}").run
+            run = importlib.import_module(f"benchmarks.engine.{name}").run
             section = run(pairs=given.pairs) if name in PLAYED else run()
         text = f"{section.markdown()}\n\n{note()}"
         print(text, "\n", flush=True)

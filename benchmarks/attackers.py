@@ -3,7 +3,7 @@
     python -m benchmarks.attackers [--rounds 5] [--seconds 3] [--kinds messages,frames] [--decoy]
 
 Honest bots play on a real `arena serve` with its default limits (the time for a hello, too long for a short
-attack, is shorter). The attackers (tests/peers/horde.py) come from loopback addresses of their own, are cut
+attack, is shorter). The attackers (testkit/horde.py) come from loopback addresses of their own, are cut
 off, and come back at once. An attack is measured from its first moment on, with the load of the same honest bots as in
 the calm time before it.
 
@@ -37,7 +37,7 @@ from benchmarks.load import Load, all_in, arena_bot, measured
 from benchmarks.measure import Ratio, Section
 from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import ROOT, Running, arena, histogram, quantile
-from tests.peers.horde import KINDS, step_aside
+from testkit.horde import KINDS, step_aside
 
 ALL = "all at once"
 ELSEWHERE = "all on another server"
@@ -108,7 +108,7 @@ async def _attacked(
     kinds = [kind] if kind in KINDS else list(KINDS)
     hordes = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.peers.horde", each, target.url),
+            *(sys.executable, "-m", "testkit.horde", each, target.url),
             # another address in each round: who guessed is refused for a minute
             *(f"127.1.{number}.{place}", str(CLIENTS), str(_lasts(kind, seconds))),
             cwd=ROOT,

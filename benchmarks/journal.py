@@ -36,7 +36,8 @@ from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.store import database
 from server.store.journal.journal import Batch, Journal
-from tests.server.databases import postgresql_here, running_postgresql
+from testkit.parts import postgresql_folder
+from tests.server.databases import running_postgresql
 
 PLIES = 90
 MOVES_A_COMMIT = (1, 30, 400)
@@ -196,7 +197,7 @@ def new_databases() -> Iterator[dict[str, Callable[[], str]]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-journal-")))
         made: dict[str, Callable[[], str]] = {"SQLite": lambda: f"sqlite:///{folder / uuid.uuid4().hex}.db"}
-        binaries = postgresql_here()
+        binaries = postgresql_folder()
         if binaries is not None:
             made["PostgreSQL"] = stack.enter_context(running_postgresql(binaries, lasting=True)).new_database
         yield made

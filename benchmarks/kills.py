@@ -12,14 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
 from pathlib import Path
-from typing import Any
+
+from testkit.kills import Event
 
 BOT = """
 import time
@@ -39,66 +37,13 @@ PAUSE = 0.02
 PLACES = (0, 1, 2, 3, -1)
 
 
-def command(folder: Path, rounds: int, name: str) -> list[str]:
-    """What plays the event; the same words go on with it."""
-    bots = [word for place in PLACES for word in ("--bot", str(folder / f"bot{place}.py"))]
-    return [
-        *(
-            sys.executable,
-            "-P",
-            "-m",
-            "arena",
-            "ladder",
-            "--game",
-            "tictactoe",
-            "--tc",
-            "60+1",
-            "--openings",
-            "3",
-        ),
-        *("--rounds", str(rounds), "--event", "kills", "--db", f"sqlite:///{folder / name}.db"),
-        *("--record", str(folder / f"{name}.jsonl"), "--json", str(folder / f"{name}.json"), *bots),
-    ]
-
-
-def finished(folder: Path, name: str) -> list[str]:
-    """The ids of the matches that are in the store with their records."""
-    with closing(sqlite3.connect(folder / f"{name}.db")) as store:
-        return [match for (match,) in store.execute("SELECT match from matches where record is not null")]
-
-
-def play(folder: Path, rounds: int, name: str) -> dict[str, Any]:
-    """Play to the end: what `--json` tells."""
-    done = subprocess.run(
-        command(folder, rounds, name), capture_output=True, text=True, check=False, cwd=folder
-    )
-    if done.returncode:
-        raise SystemExit(f"the ladder failed: {done.stderr[-2000:]}")
-    told: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
-    return told
-
-
-def kill(folder: Path, rounds: int, name: str, dice: random.Random) -> None:
-    """Go on with the event and kill it at a random moment: mostly in play, sometimes while it starts."""
-    before = count(folder, name)
-    with subprocess.Popen(
-        command(folder, rounds, name), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
-    ) as process:
-        if dice.random() < 0.2:
-            time.sleep(dice.uniform(0, 3))
-        else:
-            while count(folder, name) == before and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(dice.uniform(0, 0.1))
-        process.kill()
-
-
-def count(folder: Path, name: str) -> int:
-    """How many matches are in the store, if it is there by now."""
-    try:
-        return len(finished(folder, name)) if (folder / f"{name}.db").exists() else 0
-    except sqlite3.OperationalError:  # it is just being made
-        return 0
+def event(folder: Path, rounds: int) -> Event:
+    """An event of bots that always answer alike."""
+    for place in PLACES:
+        (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
+    bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
+    terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
+    return Event(folder, (*terms, "--rounds", str(rounds), *bots))
 
 
 def main() -> int:
@@ -113,24 +58,27 @@ def main() -> int:
     dice = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as made:
         folder = Path(made)
-        for place in PLACES:
-            (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE))
+        played = event(folder, arguments.rounds)
         began = time.monotonic()
-        unbroken = play(folder, arguments.rounds, "unbroken")
+        unbroken = played.play("unbroken")
         seconds = time.monotonic() - began
         print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
-        before = 0
+        before: set[str] = set()
         for number in range(1, arguments.kills + 1):
-            kill(folder, arguments.rounds, "killed", dice)
-            after = count(folder, "killed")
-            print(f"kill {number}: {after} matches in the store, {after - before} more", flush=True)
-            if after < before:
+            # mostly in play, sometimes while it starts
+            if dice.random() < 0.2:
+                played.kill("killed", dice.uniform(0, 3), starting=True)
+            else:
+                played.kill("killed", dice.uniform(0, 0.1))
+            after = played.finished("killed")
+            print(f"kill {number}: {len(after)} matches in the store, {len(after - before)} more", flush=True)
+            if before - after:
                 print("a match is lost")
                 return 1
             before = after
-        in_play = before < unbroken["played"]
-        told = play(folder, arguments.rounds, "killed")
-        ids = {name: sorted(finished(folder, name)) for name in ("unbroken", "killed")}
+        in_play = len(before) < unbroken["played"]
+        told = played.play("killed")
+        ids = {name: sorted(played.finished(name)) for name in ("unbroken", "killed")}
         lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,

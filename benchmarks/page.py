@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Response
 
-from tests.web.arena import arena, chromium, wait
+from testkit.browser import arena, chromium, wait
 
 
 def main() -> None:

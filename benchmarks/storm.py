@@ -2,7 +2,7 @@
 
     python -m benchmarks.storm [--bots 500]
 
-The server and the bots stand in network namespaces with a bad line between (benchmarks/cable.py: needs root). One
+The server and the bots stand in network namespaces with a bad line between (testkit/cable.py: needs root). One
 after the other, all connections are reset, reset by the kernels, lost at the bots' end only, and held up by a cut
 cable. Then the server is drained, and each match in its store is held against the rules. Exit code 1 for any fault.
 """
@@ -21,14 +21,14 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from benchmarks.cable import Cable, NoCable, laid
-from benchmarks.crash import check_end
 from benchmarks.faults import report
 from benchmarks.measure import Section
 from benchmarks.results import claim, measured_on, write_server
 from protocol.record import from_line
 from server.store import schema
 from server.store.database import open_store
+from testkit.cable import Cable, NoCable, laid
+from testkit.crash import check_end
 
 THINK = 4.0
 """Seconds at the most that a bot thinks: bots and server have the same two cores."""

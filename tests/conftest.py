@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from testkit.parts import told_of
+
 pytest_plugins = ["tests.serving"]
 
 # A terminal's size is what a test makes it, and not what it happens to be started from.
@@ -35,6 +37,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
             item.fixturenames.insert(item.fixturenames.index("nothing_left_behind") + 1, "watched_loop")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what was not tested because this machine lacks a part, and how to have it."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    for line in told_of(str(why[2]) for why in skipped if isinstance(why, tuple | list)):
+        terminalreporter.write_line(line, yellow=True)
 
 
 class LoopWatch:
@@ -138,4 +147,5 @@ def read(path: Path) -> str:
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
 settings.register_profile("arena", deadline=None)
+settings.register_profile("soak", deadline=None, max_examples=500)
 settings.load_profile("arena")

@@ -1,22 +1,41 @@
-"""The command as a whole: every subcommand is there, helps, and loads no more than it needs."""
+"""The command as a whole: every subcommand is there, helps, completes, and loads no more than it needs."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
+import pexpect
 import pytest
-import typer
-from typer.testing import CliRunner
+from typer.core import TyperGroup
 
-from arena import COMMANDS, build, needed
+from arena import COMMANDS, load
+from testkit.parts import requires
+from tests.bots.command_line import arena, environment
 
-NAMES = [name for names in COMMANDS.values() for name in names]
+HEAVY = {"sqlalchemy", "alembic", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
+STORE = {"sqlalchemy", "alembic", "aiosqlite", "prometheus_client"}
+"""What a command may load that opens a store, or a server with one."""
 
+WITH_STORE = {
+    *("ladder", "match", "serve", "ratings", "token", "log"),
+    *("backup", "restore", "export", "import"),
+}
 
-def commands_of(app: typer.Typer) -> set[str]:
-    named = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
-    return named | {each.name or "" for each in app.registered_groups if isinstance(each.name, str)}
+LIST_LOADED = """
+import sys
+from arena import main
+try:
+    main(sys.argv[1:])
+except SystemExit as ended:
+    assert ended.code == 0, ended.code
+print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,37 +44,96 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("module", COMMANDS)
-def test_the_table_says_what_each_module_registers(module: str) -> None:
-    assert commands_of(build([module])) == set(COMMANDS[module])
-
-
-def test_a_command_needs_its_own_module_only() -> None:
-    assert needed(["bot", "greedy"]) == ["bots.commands.register"]
-    assert needed(["--help"]) == needed([]) == needed(["nonsense"]) == list(COMMANDS)
-
-
-GROUPS = {"maps": ("list", "show", "check"), "token": ("create", "list", "rotate", "revoke")}
-WORDS = [[name, each] for name in NAMES for each in GROUPS.get(name, ("",))]
-
-
-@pytest.mark.parametrize("words", WORDS, ids=" ".join)
-def test_every_command_has_help_with_an_example(words: list[str]) -> None:
-    command = [word for word in words if word]
-    told = CliRunner().invoke(build(needed(command)), [*command, "--help"], prog_name="arena")
-    assert told.exit_code == 0
-    assert f"arena {' '.join(command)}" in told.output.partition("Usage:")[2].partition("\n")[2]
-
-
-def test_a_bot_loads_no_database() -> None:
-    code = (
-        "import arena, sys; arena.build(arena.needed(['bot']));"
-        "print([name for name in ('sqlalchemy', 'alembic', 'numba', 'prometheus_client') if name in sys.modules])"
-    )
+def loaded(*arguments: str, **environment: str) -> set[str]:
+    """The packages that a run of the command has loaded when it ends."""
     told = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", LIST_LOADED, *arguments],
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    assert told.stdout.strip() == "[]"
+    return set(told.stderr.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_in_its_module_and_its_line_is_the_first_of_its_help(name: str) -> None:
+    help = load(name).help
+    assert help.splitlines()[0] == COMMANDS[name][1]
+
+
+def test_no_module_has_a_command_that_the_table_lacks() -> None:
+    class Registered:
+        """Takes the names that a module registers, as `typer.Typer` does."""
+
+        def __init__(self) -> None:
+            self.names: set[str] = set()
+
+        def command(self, name: str) -> Any:
+            self.names.add(name)
+            return lambda function: function
+
+        def add_typer(self, app: object, name: str) -> None:
+            self.names.add(name)
+
+    given: Any = Registered()
+    for module in {module for module, _ in COMMANDS.values()}:
+        import_module(module).register(given)
+    assert given.names == set(COMMANDS)
+
+
+def test_the_list_of_commands_tells_each_with_its_line() -> None:
+    told = arena("--help").stdout
+    for name, (_, line) in COMMANDS.items():
+        (shown,) = re.findall(rf"^  {name} +(.*?)(?:\.\.\.)?$", told, re.MULTILINE)
+        assert line.startswith(shown)
+
+
+def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> None:
+    modules = {module.partition(".")[0] for module, _ in COMMANDS.values()}
+    unwanted = HEAVY | modules | {"websockets", "anyio"}
+    assert not loaded("--help") & unwanted
+    completing = {"_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "arena ma", "COMP_CWORD": "1"}
+    assert not loaded(**completing) & unwanted
+
+
+@pytest.mark.parametrize(
+    "name", {module: name for name, (module, _) in COMMANDS.items() if name not in WITH_STORE}.values()
+)
+def test_a_command_that_needs_no_store_loads_what_it_needs_alone(name: str) -> None:
+    assert not loaded(name, "--help") & HEAVY
+
+
+def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() -> None:
+    modules = sorted({COMMANDS[name][0] for name in WITH_STORE})
+    code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    told = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert not set(told.stdout.split()) & (HEAVY - STORE)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["maps", "list"], ["trace", "HandoutBig", "alphabeta"], ["analyse", "--depth", "2"]],
+    ids=" ".join,
+)
+def test_a_command_that_is_run_loads_what_it_needs_alone(words: list[str]) -> None:
+    assert not loaded(*words) & (HEAVY | {"websockets", "anyio"})
+
+
+def words_of(name: str) -> list[list[str]]:
+    command = load(name)
+    return [[name, each] for each in command.commands] if isinstance(command, TyperGroup) else [[name]]
+
+
+@pytest.mark.parametrize("words", [words for name in COMMANDS for words in words_of(name)], ids=" ".join)
+def test_every_command_has_help_with_an_example(words: list[str]) -> None:
+    told = arena(*words, "--help")
+    assert told.code == 0
+    assert told.stdout.startswith(f"Usage: arena {' '.join(words)} ")
+    assert f"arena {' '.join(words)}" in told.stdout.partition("Usage:")[2].partition("\n")[2]
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"], ["serve", "--port", "x"], ["bot"]])
@@ -74,3 +152,50 @@ def test_a_command_without_its_words_shows_its_help(arguments: list[str]) -> Non
     assert "Usage: " in shown
     assert "arena: " not in shown
     assert "Traceback" not in shown
+
+
+def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", f"{script}; exit $?"],
+        env=environment(HOME=str(home), PATH=path),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@requires("bash")
+@pytest.mark.timeout(120)
+def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path) -> None:
+    installed = in_bash(tmp_path, "arena --install-completion")
+    assert installed.returncode == 0, installed
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shell = pexpect.spawn(
+        "bash",
+        ["--noprofile", "-i"],
+        env=environment(HOME=str(tmp_path), PATH=path, PS1="$ ", INPUTRC="/dev/null"),
+        encoding="utf-8",
+        timeout=60,
+    )
+    try:
+        shell.send("arena lad\t")
+        shell.expect_exact("ladder ")
+        shell.send("--conc\t")
+        shell.expect_exact("--concurrency ")
+        shell.send("\x15arena maps sh\t")  # after the line so far is cut
+        shell.expect_exact("maps show ")
+        shell.sendline("\x15exit")
+        shell.expect(pexpect.EOF)
+    finally:
+        shell.close(force=True)
+
+
+@requires("bash")
+def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = in_bash(tmp_path / "file", "arena --install-completion")
+    assert told.returncode == 1
+    assert told.stderr.startswith("arena: cannot install completion: ")
+    assert told.stderr.count("\n") == 1

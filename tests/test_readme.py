@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from arena import build, needed
+from tests.bots.command_line import arena
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,9 +20,9 @@ COMMANDS = [shlex.split(line, comments=True) for line in SHELL if line.startswit
 def options_of(command: list[str]) -> set[str]:
     """The options that the help of a command tells."""
     words = command[1:3] if command[1] == "maps" else command[1:2]
-    told = CliRunner().invoke(build(needed(words)), [*words, "--help"], prog_name="arena")
-    assert told.exit_code == 0, told.output
-    return set(re.findall(r"(--[a-z-]+)", told.output))
+    told = arena(*words, "--help")
+    assert told.code == 0, told
+    return set(re.findall(r"(--[a-z-]+)", told.stdout))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -41,17 +41,17 @@ def test_each_command_shown_takes_the_options_shown(command: list[str]) -> None:
 )
 def test_what_is_quick_is_run_as_shown(command: list[str]) -> None:
     assert ["arena", *command] in COMMANDS
-    told = CliRunner().invoke(build(needed(command)), command, prog_name="arena")
-    assert told.exit_code == 0, told.output
+    told = arena(*command)
+    assert told.code == 0, told
 
 
-def test_the_bot_shown_is_a_bot(tmp_path: Path) -> None:
+def test_the_bot_shown_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (source,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     path = tmp_path / "my_bot.py"
     path.write_text(source)
-    words = ["play", str(path), "--game", "tictactoe"]
-    told = CliRunner().invoke(build(needed(words)), words, prog_name="arena", input="a1\nresign\n")
-    assert told.exit_code == 0, told.output
+    monkeypatch.setattr("sys.stdin", io.StringIO("a1\nresign\n"))
+    told = arena("play", path, "--game", "tictactoe")
+    assert told.code == 0, told
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", TEXT))

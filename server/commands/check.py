@@ -13,7 +13,7 @@ import typer
 from console import Failure, JsonOption, MarginOption, Misuse, TimeOption, out, write_json
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.check.run import UNREACHED, Finding, UnknownCheck, examine
-from server.commands.in_store import print_table, say
+from server.commands.output import print_table, say
 
 
 def register(app: typer.Typer) -> None:

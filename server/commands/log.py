@@ -15,7 +15,8 @@ from msgspec import structs
 
 from console import DatabaseOption, Failure, JsonOption, Misuse, out, write_json
 from match.timeline import TimelineEntry
-from server.commands.in_store import DATABASE, Justify, in_store, print_table
+from server.commands.in_store import DATABASE, in_store
+from server.commands.output import Justify, print_table
 from server.web.match_log import Log, NoLog, match_log
 
 NET_SECONDS = 20.0

@@ -8,7 +8,8 @@ import typer
 
 from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
 from games.catalogue import GAMES
-from server.commands.in_store import DATABASE, Justify, in_store, print_table, say
+from server.commands.in_store import DATABASE, in_store
+from server.commands.output import Justify, print_table, say
 from server.store.database import Engine
 from server.store.rating_steps import Standing, refresh, standings
 from server.store.recompute import Differs, Recomputed, recompute

@@ -52,7 +52,7 @@ class LogForm(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add `arena serve`."""
-    app.command()(serve)
+    app.command("serve")(serve)
 
 
 def serve(

@@ -11,7 +11,8 @@ import anyio
 import typer
 
 from console import DatabaseOption, Failure
-from server.commands.in_store import DATABASE, check_there, in_store, say
+from server.commands.in_store import DATABASE, check_there, in_store
+from server.commands.output import say
 from server.store.archive import Imported, export_lines, import_lines
 from server.store.backup import Contents, backup, restore
 from server.store.database import Engine, StoreError

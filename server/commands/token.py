@@ -9,7 +9,8 @@ import typer
 
 from console import DatabaseOption, Failure, JsonOption, write_json
 from protocol.messages import Role
-from server.commands.in_store import DATABASE, in_store, print_table, say
+from server.commands.in_store import DATABASE, in_store
+from server.commands.output import print_table, say
 from server.store import tokens
 from server.store.tokens import TokenError
 

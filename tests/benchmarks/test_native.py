@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from benchmarks.native import PLANES, build, by_turns
+from benchmarks.engine.native import PLANES, build, by_turns
 from bots.compiled.plain import make_plain
+from testkit.parts import requires
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+@requires("gcc")
 @pytest.mark.parametrize("map", ["m2", "grid:7x6"])
 def test_both_enter_the_same_nodes_and_find_the_same_move(map: str, tmp_path: Path) -> None:
     searches = list(by_turns(map, 3, (make_plain(PLANES), build(tmp_path))))

@@ -15,12 +15,13 @@ import msgspec
 import pytest
 
 from protocol.record import Record, read
+from testkit.parts import requires
 from tests.docker.compose import Compose, assert_replays, compose_project, docker
 
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.timeout(900),  # the first build installs all dependencies
-    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+    requires("docker"),
 ]
 
 OWN_BOT = """

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from testkit.parts import requires
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.timeout(900),
-    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+    requires("docker"),
 ]
 
 SOURCES = "/srv/riskless-arena"

@@ -19,15 +19,16 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.record import from_line
+from testkit.parts import requires
+from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, token_in
 from tests.docs.hosting_guide import Block, sections
-from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.timeout(600),
-    pytest.mark.skipif("DOCKER_HOST" not in os.environ, reason="DOCKER_HOST names no Docker engine"),
+    requires("docker"),
 ]
 
 IMAGE = "postgres:17"

@@ -14,6 +14,7 @@ from bots.engines.registry import make_engine
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from protocol.timecontrol import TimeControl
+from testkit.parts import skip_without
 from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bots.md").read_text(encoding="utf-8")
@@ -37,7 +38,7 @@ def play(file: Path, game: AnyGame, seat: Player) -> None:
 @pytest.mark.parametrize("name", BOTS)
 def test_a_bot_of_the_guide_plays_tictactoe(name: str, seat: Player, tmp_path: Path) -> None:
     if name == "fast.py":
-        pytest.importorskip("numba")
+        skip_without("numba")
     file = tmp_path / name
     file.write_text(BOTS[name], encoding="utf-8")
     play(file, make_setup("tictactoe"), seat)

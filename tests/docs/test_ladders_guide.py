@@ -20,20 +20,22 @@ def test_an_event_that_lasts_is_watched_and_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    played = arena(*LASTING, "--event", "guide")
+    played = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert played.code == 0, played
     watched = arena(*WATCHING, "--event", "guide")
     assert watched.code == 0, watched
     table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
     assert len(table.findall(watched.stdout)) == 3
     assert table.findall(watched.stdout) == table.findall(played.stdout)
-    again = arena(*LASTING, "--event", "guide")
+    again = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert again.code == 0, again
 
 
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = arena(*ADJUDICATED, "--tc", "0.05/move", "--margin", "1000", "--json", "table.json")
+    told = arena(
+        *ADJUDICATED, "--map", "path4", "--tc", "0.05/move", "--margin", "1000", "--json", "table.json"
+    )
     assert told.code == 0, told
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from benchmarks.crash import Server, crash
 from protocol.codes import EndReason
 from protocol.record import read
+from testkit.crash import Server, crash
 from tests.e2e.test_dial_in import running
 
 pytestmark = pytest.mark.timeout(180)  # a server's process starts again and again

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from benchmarks.fuzz import frames, fuzz
 from protocol.codes import Code
+from testkit.fuzz import frames, fuzz
 
 
 async def test_random_and_mutated_frames_disturb_nobody() -> None:

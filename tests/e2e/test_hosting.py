@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import signal
 import socket
 import ssl
@@ -26,13 +25,13 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.codes import Code
+from testkit.parts import program, requires
+from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docs.hosting_guide import sections
-from tests.peers.wire import SUBPROTOCOL
 
 pytestmark = pytest.mark.timeout(120)
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl on this machine")
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+NGINX = program("nginx")
 NAME = "localhost"
 """Stands here for arena.example, which nobody on this machine knows."""
 TLS = [block.commands.replace("arena.example", NAME) for block in sections()["5. TLS"]]
@@ -94,7 +93,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     return chain, key
 
 
-@needs_openssl
+@requires("openssl")
 def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
     certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -203,8 +202,8 @@ def hello(port: int, trust: Path, source: str, name: str, token: str, **headers:
         return answer
 
 
-@needs_openssl
-@pytest.mark.skipif(NGINX is None, reason="no nginx on this machine: install the package `nginx`")
+@requires("openssl")
+@requires("nginx")
 def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
     certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:

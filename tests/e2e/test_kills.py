@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from protocol import record as records
+from testkit.kills import Event
 from tests.server.fleets import ROOT, all_gone, bot
-
-KILLS = 5
-ROUNDS = 30
 
 
 @pytest.fixture
@@ -30,76 +25,38 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     return word
 
 
-def command(folder: Path, name: str, *more: str) -> list[str]:
-    database = f"sqlite:///{folder / name}.db"
-    arguments = [
-        "ladder",
-        "ladder.toml",
-        "--db",
-        database,
-        "--record",
-        f"{name}.jsonl",
-        "--json",
-        f"{name}.json",
-    ]
-    return [sys.executable, "-P", "-m", "arena", *arguments, *more]
-
-
-def finished(database: Path) -> set[str]:
-    if not database.exists():
-        return set()
-    with closing(sqlite3.connect(database)) as store:
-        try:
-            rows = store.execute("select match from matches where record is not null").fetchall()
-        except sqlite3.OperationalError:  # it is just being made
-            return set()
-    return {match for (match,) in rows}
-
-
-def play(folder: Path, name: str) -> dict[str, Any]:
-    done = subprocess.run(
-        command(folder, name), cwd=folder, capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
-    return told
-
-
 @pytest.mark.timeout(300)
-def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kills", "rounds"), [(1, 8), pytest.param(5, 30, marks=pytest.mark.soak)])
+def test_a_killed_event_ends_as_if_it_had_never_been_killed(
+    kills: int, rounds: int, mark: str, tmp_path: Path
+) -> None:
     bots = "".join(
         f"[[bots]]\nname = {name!r}\ncommand = {json.dumps(list(bot(name).command))}\n" for name in "ab"
     )
     (tmp_path / "ladder.toml").write_text(
-        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
+        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {rounds}\nopenings = 3\n{bots}'
     )
-    unbroken = play(tmp_path, "unbroken")
+    event = Event(tmp_path, ("ladder.toml",))
+    unbroken = event.play("unbroken")
     dice = Random(1)
     kept: set[str] = set()
-    for _ in range(KILLS):
-        with subprocess.Popen(
-            command(tmp_path, "killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            until = time.monotonic() + 40
-            while len(finished(tmp_path / "killed.db")) == len(kept) and time.monotonic() < until:
-                time.sleep(0.005)
-            time.sleep(dice.uniform(0, 0.05))
-            process.kill()
-        now = finished(tmp_path / "killed.db")
+    for _ in range(kills):
+        event.kill("killed", dice.uniform(0, 0.05))
+        now = event.finished("killed")
         assert kept < now, "nothing is lost, and it goes on"
         kept = now
         assert all_gone(mark), "bots die with their ladder"
-    told = play(tmp_path, "killed")
+    told = event.play("killed")
     assert told["table"] == unbroken["table"]
-    everything = finished(tmp_path / "killed.db")
-    assert len(everything) == told["matches"] == 2 * ROUNDS
+    everything = event.finished("killed")
+    assert len(everything) == told["matches"] == 2 * rounds
     lines = [record.match for record in records.read(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
     # Once more: there is nothing left to do. And with another plan it does not go on.
-    assert play(tmp_path, "killed")["table"] == unbroken["table"]
+    assert event.play("killed")["table"] == unbroken["table"]
     other = subprocess.run(
-        command(tmp_path, "killed", "--rounds", "7", "--seed", "2"),
+        event.command("killed", "--rounds", "7", "--seed", "2"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -108,7 +65,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     )
     assert other.returncode == 1
     assert other.stderr == (
-        f"arena: event kills was begun with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
+        f"arena: event kills was begun with another plan: rounds was {rounds}, now 7, seed was 1, now 2;"
         " give it another name\n"
     )
     watched = subprocess.run(
@@ -120,5 +77,5 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
         check=False,
     )
     assert watched.returncode == 0, watched.stderr
-    assert len(watched.stderr.splitlines()) == 2 * ROUNDS
+    assert len(watched.stderr.splitlines()) == 2 * rounds
     assert all(f"| {name} " in watched.stdout for name in "ab")

@@ -129,9 +129,10 @@ def test_a_signal_stops_at_once_and_keeps_what_is_finished(
         told, _ = process.communicate(timeout=10)
         assert process.returncode == 130
         assert not processes_of(mark)
-    played = list(records.read(record))
+    # On a busy machine a match may be void, which counts for nobody, and lines below the table say what was lost.
+    played = [each for each in records.read(record) if each.result.reason is not EndReason.SERVER_FAULT]
     assert record.read_bytes().endswith(b"\n")
-    rows = [line.split("|") for line in told.splitlines()[2:]]
+    _, _, *rows = [line.split("|") for line in told.splitlines() if line.startswith("|")]
     assert [int(row[3]) for row in rows] == [len(played)] * 2
 
 
@@ -146,8 +147,9 @@ def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> 
 
 
 def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -> None:
-    options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200", "--json", "m.json")
-    done = arena("match", "minimax", "random", *options, folder=tmp_path)
+    options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200")
+    quick = ("--tc", "0.02/move", "--margin", "2000", "--json", "m.json")
+    done = arena("match", "minimax", "random", *options, *quick, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "m.json").read_text())
     assert told["sprt"]["verdict"] == "H1"

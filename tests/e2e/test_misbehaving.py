@@ -36,6 +36,8 @@ READY_MS = 2_500
 """A peer is a process that has to start; who is never ready makes the test wait for this."""
 TIME = TimeControl(400, 0, per_move=True)
 PLENTY = TimeControl(20_000)
+PAUSE_SECONDS = 0.05
+"""Between the matches beside: without it they would take a whole core for as long as a peer is waited for."""
 
 
 @dataclass
@@ -108,6 +110,7 @@ async def misbehave(
         while not last:
             last = over.is_set()  # one more match after the misbehaviour
             beside.append(await host.play(spec("beside a", "beside b", PLENTY)))
+            await asyncio.sleep(PAUSE_SECONDS)
 
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(open_host(grace_ms=GRACE_MS))

@@ -14,9 +14,9 @@ from protocol.codes import Code, EndReason
 from protocol.record import Record
 from server.host import open_host
 from server.net.limits import HostLimits
-from tests.e2e.test_misbehaving import PLENTY, run_peer, spec
+from testkit.horde import attack
+from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
-from tests.peers.horde import attack
 
 LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
 pytestmark = pytest.mark.timeout(120)
@@ -34,6 +34,7 @@ async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], li
         peer = asyncio.create_task(run_peer(host, script, *arguments))
         while not peer.done():
             beside.append(await host.play(spec("anna", "bert", PLENTY)))
+            await asyncio.sleep(PAUSE_SECONDS)
         beside.append(await host.play(spec("anna", "bert", PLENTY)))
         return await peer, beside
 
@@ -76,7 +77,15 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     assert_unhurt(beside)
 
 
-@pytest.mark.parametrize("kind", ["slow-loris", "messages", "frames", "guessing"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "slow-loris",
+        "messages",
+        pytest.param("frames", marks=pytest.mark.soak),
+        pytest.param("guessing", marks=pytest.mark.soak),
+    ],
+)
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cable import Cable, NoCable, laid
 from protocol.codes import EndReason
+from testkit.cable import Cable, NoCable, laid
+from testkit.parts import skip_without
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 pytestmark = pytest.mark.timeout(180)  # processes start behind it all
@@ -21,7 +22,7 @@ def cable(tmp_path: Path) -> Iterator[Cable]:
         with laid(tmp_path) as made:
             yield made
     except NoCable as why:
-        pytest.skip(str(why))
+        skip_without("namespaces", str(why))
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def line(tmp_path: Path) -> Iterator[Cable]:
         with laid(tmp_path, between=True) as made:
             yield made
     except NoCable as why:
-        pytest.skip(str(why))
+        skip_without("namespaces", str(why))
 
 
 def test_packets_that_are_lost_for_a_second_cost_no_match(cable: Cable) -> None:
@@ -43,6 +44,7 @@ def test_packets_that_are_lost_for_a_second_cost_no_match(cable: Cable) -> None:
     assert {each.result.reason for each in cable.wait(before + 6)} <= PLAYED
 
 
+@pytest.mark.soak
 def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: Cable) -> None:
     cable.play("2+0", 2, 0.5)
     before = len(cable.wait(1))
@@ -58,6 +60,7 @@ def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: 
         assert lost.result.reason is EndReason.NO_SHOW
 
 
+@pytest.mark.soak
 def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cable) -> None:
     cable.play("60+1", 40, 0.3)
     cable.wait(20)
@@ -65,13 +68,14 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
         cable.reset()
         time.sleep(0.3)
     if not cable.wait_log(": back from", 40, 30):
-        pytest.skip("this kernel does not reset connections for ss -K")
+        skip_without("namespaces", "this kernel does not reset connections for ss -K")
     before = len(cable.records())
     played = cable.wait(before + 40)
     assert {each.result.reason for each in played} <= PLAYED
     assert len({each.match for each in played}) == len(played)
 
 
+@pytest.mark.soak
 def test_pieces_that_are_late_and_lost_cost_no_match(line: Cable) -> None:
     line.play("10+1", 10, 0.1)
     before = len(line.wait(5))
@@ -91,12 +95,14 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     assert {each.result.reason for each in played} <= PLAYED
 
 
+@pytest.mark.soak
 def test_of_connections_that_fall_silent_the_match_is_lost_by_who_was_to_move(line: Cable) -> None:
     line.play("2+0", 4, 0.5, "--ready", "2")
     known = {each.match for each in line.wait(2)}
     line.order("freeze")
     ended = [each for each in line.wait(len(known) + 4) if each.match not in known]
-    lost = [each for each in ended if each.result.reason not in PLAYED]
+    # One may be void where the server itself had no core.
+    lost = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
     assert lost, "at most two were over as the line froze"
     for each in lost:
         assert each.result.reason in (EndReason.TIMEOUT, EndReason.NO_SHOW)

@@ -12,6 +12,7 @@ import pytest
 
 from protocol.codes import EndReason
 from protocol.record import read
+from testkit.parts import requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,8 +23,7 @@ BOTS = ("bot.py", "bot.js", "bot.c", "bot.pl")
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc on this machine")
+    skip_without("gcc")
     program = tmp_path_factory.mktemp("c") / "bot"
     subprocess.run(
         ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, EXAMPLES / "bot.c"], check=True
@@ -34,19 +34,21 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """bot.js in a folder of its own, with its two packages."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        pytest.skip("there is no node with npm on this machine")
+    skip_without("node")
     folder = tmp_path_factory.mktemp("js")
-    told = subprocess.run(
-        ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
+    try:
+        told = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=50,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("needs node: npm could not install the packages within 50 s")
     if told.returncode != 0:
-        pytest.skip(f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
+        skip_without("node", f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
     return Path(shutil.copy(EXAMPLES / "bot.js", folder))
 
 
@@ -84,9 +86,8 @@ def test_javascript_and_c(game: str, script: Path, compiled: Path, tmp_path: Pat
     ladder(tmp_path, game, {"js": ["node", str(script)], "c": [*ARENA, "bot", "--exec", str(compiled)]})
 
 
+@requires("perl")
 def test_python_and_perl(tmp_path: Path) -> None:
-    if shutil.which("perl") is None:
-        pytest.skip("there is no perl on this machine")
     perl = f"perl {EXAMPLES / 'bot.pl'}"
     bots = {
         "wire": [sys.executable, str(EXAMPLES / "bot.py")],

@@ -8,8 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -35,15 +35,16 @@ from protocol.record import BadRecord, Record, to_line
 from protocol.timecontrol import TimeControl
 from rating.standings import table
 from server.host import Host
+from testkit.parts import skip_without
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
 
-pytest.importorskip("distributed")
+skip_without("distributed")
 pytestmark = pytest.mark.timeout(
     120
 )  # a scheduler and workers take seconds to start, more so beside other tests
 
-START_SECONDS = 30
+START_SECONDS = 60
 
 
 @dataclass
@@ -52,15 +53,17 @@ class Cluster:
 
     address: str
     folder: Path
-    stack: ExitStack
+    logs: ExitStack
     scheduler: subprocess.Popen[bytes]
+    started: list[subprocess.Popen[bytes]]
+    """Every process of it, the scheduler's too."""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
         """One more worker; the scheduler hears of it when it is up."""
-        log = self.stack.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
+        log = self.logs.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
         worker = started(
-            self.stack,
+            self.started,
             *("worker", self.address, "--nthreads", str(threads), "--no-nanny", "--no-dashboard"),
             *("--local-directory", str(self.folder)),
             log=log,
@@ -69,7 +72,7 @@ class Cluster:
         return worker
 
 
-def started(stack: ExitStack, *words: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def started(processes: list[subprocess.Popen[bytes]], *words: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
     module = f"distributed.cli.dask_{words[0]}"
     process: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-P", "-W", "ignore", "-m", module, *words[1:]],
@@ -77,27 +80,43 @@ def started(stack: ExitStack, *words: str, log: IO[bytes]) -> subprocess.Popen[b
         stderr=subprocess.STDOUT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    stack.callback(process.wait)
-    stack.callback(process.kill)
+    processes.append(process)
     return process
 
 
-@contextmanager
-def cluster(folder: Path, workers: int, threads: int = 1) -> Iterator[Cluster]:
+@asynccontextmanager
+async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator[Cluster]:
     """A cluster of its own; on leaving nothing of it is left."""
     file = folder / "scheduler.json"
-    with ExitStack() as stack:
-        log = stack.enter_context((folder / "scheduler.log").open("wb"))
-        where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        scheduler = started(stack, "scheduler", *where, log=log)
-        until = time.monotonic() + START_SECONDS
-        while not file.exists() or not file.stat().st_size:
-            assert time.monotonic() < until, (folder / "scheduler.log").read_text()
-            time.sleep(0.05)
-        made = Cluster(msgspec.json.decode(file.read_bytes())["address"], folder, stack, scheduler)
-        for _ in range(workers):
-            made.add_worker(threads)
-        yield made
+    made: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as logs:
+        try:
+            log = logs.enter_context((folder / "scheduler.log").open("wb"))
+            where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+            scheduler = started(made, "scheduler", *where, log=log)
+            with anyio.fail_after(START_SECONDS):
+                while not file.exists() or not file.stat().st_size:
+                    assert scheduler.poll() is None, (folder / "scheduler.log").read_text()
+                    await anyio.sleep(0.05)
+            running = Cluster(
+                msgspec.json.decode(file.read_bytes())["address"], folder, logs, scheduler, made
+            )
+            for _ in range(workers):
+                running.add_worker(threads)
+            yield running
+        finally:
+            with anyio.CancelScope(shield=True):
+                for process in made:
+                    process.kill()
+                for process in made:
+                    await ended(process)
+
+
+async def ended(process: subprocess.Popen[bytes]) -> int:
+    """The exit status of a process, once it has ended."""
+    while (status := process.poll()) is None:
+        await anyio.sleep(0.01)
+    return status
 
 
 @pytest.fixture
@@ -157,20 +176,21 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
     watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    with cluster(tmp_path, workers=2) as made, anyio.fail_after(100):
-        async with anyio.create_task_group() as tasks:
+    async with cluster(tmp_path, workers=2) as made:
+        with anyio.fail_after(100):
+            async with anyio.create_task_group() as tasks:
 
-            async def kill_one_in_mid_pair() -> None:
-                await watch.first.wait()
-                # Whichever plays: its bots are its grandchildren, below their leashes.
-                victim = made.workers[0]
-                while not children(victim.pid):
-                    await anyio.sleep(0.005)
-                victim.send_signal(signal.SIGKILL)
+                async def kill_one_in_mid_pair() -> None:
+                    await watch.first.wait()
+                    # Whichever plays: its bots are its grandchildren, below their leashes.
+                    victim = made.workers[0]
+                    while not children(victim.pid):
+                        await anyio.sleep(0.005)
+                    victim.send_signal(signal.SIGKILL)
 
-            tasks.start_soon(kill_one_in_mid_pair)
-            await run_ladder(there, watch, database=url, patience=QUICK, cluster=made.address)
-        assert made.workers[0].wait(5) == -signal.SIGKILL
+                tasks.start_soon(kill_one_in_mid_pair)
+                await run_ladder(there, watch, database=url, patience=QUICK, cluster=made.address)
+            assert await ended(made.workers[0]) == -signal.SIGKILL
     assert all_gone(mark), processes_of(mark)
 
     assert told(there) == told(here)
@@ -202,19 +222,20 @@ def children(process: int) -> str:
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
     watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=30)
-    with cluster(tmp_path, workers=1) as made, anyio.fail_after(60):
-        async with anyio.create_task_group() as tasks:
+    async with cluster(tmp_path, workers=1) as made:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
 
-            async def kill() -> None:
-                await watch.first.wait()
-                made.scheduler.send_signal(signal.SIGKILL)
+                async def kill() -> None:
+                    await watch.first.wait()
+                    made.scheduler.send_signal(signal.SIGKILL)
 
-            tasks.start_soon(kill)
-            problem = None
-            try:
-                await run_ladder(stopped, watch, database=url, patience=QUICK, cluster=made.address)
-            except ClusterLost as lost:
-                problem = lost
+                tasks.start_soon(kill)
+                problem = None
+                try:
+                    await run_ladder(stopped, watch, database=url, patience=QUICK, cluster=made.address)
+                except ClusterLost as lost:
+                    problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
     assert 2 <= len(stopped.played) < 60
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
@@ -227,23 +248,25 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
 
 async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(tmp_path: Path) -> None:
     watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
-    with cluster(tmp_path, workers=1, threads=3) as made, anyio.fail_after(100):
-        await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    async with cluster(tmp_path, workers=1, threads=3) as made:
+        with anyio.fail_after(100):
+            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
     assert watch.notices == []
     assert len(played.played) == 6
 
 
 async def test_bots_that_fail_are_told_of_as_on_one_machine(tmp_path: Path) -> None:
-    with cluster(tmp_path, workers=1) as made, anyio.fail_after(100):
-        with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
-            await run_ladder(
-                ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
-                Watch(),
-                patience=QUICK,
-                cluster=made.address,
-            )
-        watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
-        await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    async with cluster(tmp_path, workers=1) as made:
+        with anyio.fail_after(100):
+            with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
+                await run_ladder(
+                    ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
+                    Watch(),
+                    patience=QUICK,
+                    cluster=made.address,
+                )
+            watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
+            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unasked") for line in watch.notices)
 
@@ -259,22 +282,23 @@ async def test_where_there_is_no_cluster_one_line_says_so(address: str) -> None:
 async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Path, host: Host) -> None:
     games = [game_of()]
     terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
-    with cluster(tmp_path, workers=0) as made, anyio.fail_after(30):
-        async with open_cluster(made.address, 10) as client:
-            runner = ClusterRunner(
-                client,
-                host,
-                terms,
-                {name: bot(name) for name in ("a", "b")},
-                lambda *_: None,
-                again=lambda *_: None,
-                notice=pytest.fail,
-                grace_ms=1000,
-                wait=0.1,
-            )
-            schedule = Schedule(UUID(int=1), make_format("round-robin", ["a", "b"], 2, 1, 1))
-            with pytest.raises(ClusterLost, match=r"^the cluster has had no worker for 0.1 s$"):
-                await runner.run(schedule)
+    async with cluster(tmp_path, workers=0) as made:
+        with anyio.fail_after(30):
+            async with open_cluster(made.address, 10) as client:
+                runner = ClusterRunner(
+                    client,
+                    host,
+                    terms,
+                    {name: bot(name) for name in ("a", "b")},
+                    lambda *_: None,
+                    again=lambda *_: None,
+                    notice=pytest.fail,
+                    grace_ms=1000,
+                    wait=0.1,
+                )
+                schedule = Schedule(UUID(int=1), make_format("round-robin", ["a", "b"], 2, 1, 1))
+                with pytest.raises(ClusterLost, match=r"^the cluster has had no worker for 0.1 s$"):
+                    await runner.run(schedule)
 
 
 def test_a_pair_is_taken_as_a_whole_and_what_is_left_of_one_too() -> None:

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from tests.peers.wire import Wire, arguments, free_cell, report
+from testkit.wire import Wire, arguments, free_cell, report
 
 url, name, token = arguments()
 wire = Wire(url, name, token)

@@ -1,6 +1,6 @@
 """Moves before the match has begun and before its turn has come; when it is its turn, plays on as it should."""
 
-from tests.peers.wire import Wire, arguments, free_cell
+from testkit.wire import Wire, arguments, free_cell
 
 wire = Wire(*arguments())
 start = wire.hear("start")

@@ -2,7 +2,7 @@
 
 from websockets.exceptions import ConnectionClosed
 
-from tests.peers.wire import Wire, arguments, report
+from testkit.wire import Wire, arguments, report
 
 wire = Wire(*arguments())
 sent = 0

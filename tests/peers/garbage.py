@@ -1,6 +1,6 @@
 """Sends bytes that mean nothing as its move."""
 
-from tests.peers.wire import Wire, arguments
+from testkit.wire import Wire, arguments
 
 wire = Wire(*arguments())
 wire.begin()

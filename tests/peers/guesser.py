@@ -4,7 +4,7 @@ import msgpack
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.peers.wire import SUBPROTOCOL, arguments, report
+from testkit.wire import SUBPROTOCOL, arguments, report
 
 url, _, _ = arguments()
 for number in range(30):

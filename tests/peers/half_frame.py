@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import msgpack
 
-from tests.peers.bare import frame, hear, say, shake_hands
-from tests.peers.wire import arguments, report
+from testkit.bare import frame, hear, say, shake_hands
+from testkit.wire import arguments, report
 
 url, name, token = arguments()
 bare = shake_hands(url)

@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.peers.wire import SUBPROTOCOL, free_cell
+from testkit.wire import SUBPROTOCOL, free_cell
 
 
 @dataclass

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from websockets.exceptions import ConnectionClosed
 
-from tests.peers.wire import Wire, arguments
+from testkit.wire import Wire, arguments
 
 wire = Wire(*arguments())
 wire.begin()

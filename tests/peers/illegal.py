@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.peers.wire import Wire, arguments, free_cell
+from testkit.wire import Wire, arguments, free_cell
 
 wire = Wire(*arguments())
 wire.begin()

@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.peers.wire import Wire, free_cell
+from testkit.wire import Wire, free_cell
 
 
 def first_time(file: str) -> bool:

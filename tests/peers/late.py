@@ -5,7 +5,7 @@ The first move may itself be what shows a busy server that the flag fell; only t
 
 import time
 
-from tests.peers.wire import Wire, arguments, free_cell
+from testkit.wire import Wire, arguments, free_cell
 
 wire = Wire(*arguments())
 start = wire.begin()

@@ -5,7 +5,7 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-from tests.peers.wire import arguments, report
+from testkit.wire import arguments, report
 
 url, _, _ = arguments()
 address = urlsplit(url)

@@ -4,8 +4,8 @@ import time
 
 import msgpack
 
-from tests.peers.bare import frame, hear, say, shake_hands
-from tests.peers.wire import arguments, report
+from testkit.bare import frame, hear, say, shake_hands
+from testkit.wire import arguments, report
 
 SECONDS = 25
 

@@ -1,6 +1,6 @@
 """Says hello and is ready, and then never moves."""
 
-from tests.peers.wire import Wire, arguments
+from testkit.wire import Wire, arguments
 
 wire = Wire(*arguments())
 wire.begin()

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.peers.wire import Wire, arguments
+from testkit.wire import Wire, arguments
 
 wire = Wire(*arguments())
 wire.begin()

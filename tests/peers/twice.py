@@ -1,6 +1,6 @@
 """Sends every move twice, and once another move for a ply that it has played."""
 
-from tests.peers.wire import Wire, arguments, free_cell
+from testkit.wire import Wire, arguments, free_cell
 
 wire = Wire(*arguments())
 start = wire.begin()

@@ -1,5 +1,5 @@
 """Hears of its match and never says that it is ready."""
 
-from tests.peers.wire import Wire, arguments
+from testkit.wire import Wire, arguments
 
 Wire(*arguments()).listen()

@@ -1,7 +1,7 @@
 """Offers only a version of the protocol that does not exist; prints what it is told."""
 
-from tests.peers.bare import shake_hands
-from tests.peers.wire import arguments, report
+from testkit.bare import shake_hands
+from testkit.wire import arguments, report
 
 url, _, _ = arguments()
 try:

@@ -20,15 +20,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-PLACES = ("/usr/local/bin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+from testkit.parts import missing, postgresql_folder
+
 START_SECONDS = 30
-NONE_HERE = "no PostgreSQL on this machine: install the package `postgresql`"
-
-
-def postgresql_here() -> Path | None:
-    """Where PostgreSQL's programs are on this machine; None where it is not installed."""
-    found = shutil.which("postgres", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
-    return Path(found).resolve().parent if found else None
 
 
 def _as_somebody() -> list[str]:
@@ -134,7 +128,7 @@ def running_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Pos
 @pytest.fixture(scope="session")
 def shared_postgresql() -> Iterator[Postgresql | None]:
     """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
-    binaries = postgresql_here()
+    binaries = postgresql_folder()
     if binaries is None:
         yield None
         return
@@ -149,16 +143,16 @@ def shared_postgresql() -> Iterator[Postgresql | None]:
 def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
     """The shared PostgreSQL; skips the test where there is none."""
     if shared_postgresql is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     return shared_postgresql
 
 
 @pytest.fixture
 async def own_postgresql() -> AsyncIterator[Postgresql]:
     """A PostgreSQL that a test may stop."""
-    binaries = postgresql_here()
+    binaries = postgresql_folder()
     if binaries is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     running = running_postgresql(binaries)
     yield await asyncio.to_thread(running.__enter__)
     await asyncio.to_thread(running.__exit__, None, None, None)
@@ -184,5 +178,5 @@ async def database(
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'arena.db'}"
     if shared_postgresql is None:
-        pytest.skip(NONE_HERE)
+        pytest.skip(str(missing("postgresql")))
     return await asyncio.to_thread(shared_postgresql.new_database)

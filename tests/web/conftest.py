@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.arena import PATIENCE, chromium
+from testkit.browser import PATIENCE, chromium
 
 expect.set_options(timeout=PATIENCE * 700)
 

@@ -17,7 +17,7 @@ from maps.setup import make_setup
 from protocol.codes import EndReason
 from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, RecordedMove, Result, to_line
-from tests.web.arena import Arena, arena, chromium, wait
+from testkit.browser import Arena, arena, chromium, wait
 
 TABLET = {"width": 1180, "height": 800}
 PHONE = {"width": 390, "height": 780}

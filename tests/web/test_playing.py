@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.arena import Arena, arena, wait
+from testkit.browser import Arena, arena, wait
 
 
 @pytest.fixture(scope="module")

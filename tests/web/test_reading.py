@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.arena import Arena, arena, wait
+from testkit.browser import Arena, arena, wait
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 

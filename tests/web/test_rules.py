@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from games.catalogue import make_game
 from games.core import AnyGame
 from maps.setup import make_setup
-from tests.web.arena import Arena, arena
+from testkit.browser import Arena, arena
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_setup("tictactoe"),

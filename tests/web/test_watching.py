@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maps.setup import make_setup
-from tests.web.arena import Arena, arena, wait
+from testkit.browser import Arena, arena, wait
 
 # 100 moves come in one go, as they may from bots that hurry: how often the board is drawn, and its last ply.
 FLOOD = """async ([setup, digest]) => {

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba", reason="the compiled engine needs the extra `engine`")
+from testkit.parts import skip_without
+
+skip_without("numba")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

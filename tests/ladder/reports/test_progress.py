@@ -1,6 +1,7 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from ladder.event import Ladder
@@ -36,7 +37,8 @@ def test_progress_without_a_terminal_is_a_line_a_match() -> None:
     )
 
 
-def test_progress_on_a_terminal_is_a_table_and_a_bar() -> None:
+def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one has no bars
     file = io.StringIO()
     played = ladder()
     play(played, Console(file=file, width=100, force_terminal=True, color_system=None))

@@ -29,7 +29,8 @@ def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 78, 80, 120])
-def test_on_a_terminal_it_says_all_in_whatever_width(width: int) -> None:
+def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns, whatever is said
     text = "\n".join(shown(width, terminal=True))
     for said in ("anna", "12.5", "+212", "-212", "131", "games", "points", "illegal", "[bert]"):
         assert said in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import ssl
 import time
@@ -23,6 +22,7 @@ from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from server.lobby.roster import BadHouse, HouseBot, house_bots
 from server.processes.bot_process import Patience
+from testkit.parts import requires
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
@@ -149,12 +149,10 @@ async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     assert notices == []
 
 
+@requires("openssl")
 async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
     await anyio.run_process([*made, "-keyout", str(key), "-out", str(cert)])
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(cert, key)

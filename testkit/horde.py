@@ -29,8 +29,8 @@ from urllib.parse import urlsplit
 import msgpack
 import uvloop
 
-from tests.peers.bare import frame, opening
-from tests.peers.wire import report
+from testkit.bare import frame, opening
+from testkit.wire import report
 
 BLOCK = 50
 """Frames that a flood sends in one go."""
@@ -103,6 +103,7 @@ def message(**content: object) -> bytes:
 
 
 async def loris(line: Line, host: str) -> None:
+    """Half of them begin a handshake that never ends, the others say no hello."""
     if next(numbers) % 2:
         await line.shake_hands(host)
         await line.hear_all()
@@ -113,6 +114,7 @@ async def loris(line: Line, host: str) -> None:
 
 
 async def never_reading(line: Line, host: str) -> None:
+    """A spectator that reads nothing."""
     await line.enter(host, "spectator")
     while True:
         await line.say(message(type="browse"))
@@ -120,11 +122,13 @@ async def never_reading(line: Line, host: str) -> None:
 
 
 async def messages(line: Line, host: str) -> None:
+    """Small messages, as fast as they go."""
     await line.enter(host)
     await flood(line, message(type="ready", match="no such match") * BLOCK)
 
 
 async def frames(line: Line, host: str) -> None:
+    """Half of them send tiny fragments, the others pings, as fast as they go."""
     await line.enter(host)
     if next(numbers) % 2:
         await flood(line, frame(b"", 9) * BLOCK)
@@ -133,6 +137,7 @@ async def frames(line: Line, host: str) -> None:
 
 
 async def flood(line: Line, block: bytes) -> None:
+    """Send a block again and again until the server closes the connection."""
     heard = asyncio.create_task(line.hear_all())
     try:
         while not heard.done():
@@ -142,10 +147,12 @@ async def flood(line: Line, block: bytes) -> None:
 
 
 async def connections(line: Line, _host: str) -> None:
+    """A connection that says nothing."""
     await line.hear_all()
 
 
 async def guessing(line: Line, host: str) -> None:
+    """A handshake with a token that is guessed."""
     await line.shake_hands(host)
     await line.say(message(type="hello", name="victim", token=f"guess {next(numbers)}"))
     await line.hear()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import strength
+from benchmarks.engine import strength
+from benchmarks.engine.strength import Contest
 from benchmarks.measure import Section
-from benchmarks.strength import Contest
 
 PROMISED = "at least +50, and more than its 95 % error"
 CONTESTS = tuple(

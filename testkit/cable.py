@@ -76,12 +76,12 @@ class Cable:
         serve = ("arena", "serve", "--anyone", "--house", "none", "--game", "tictactoe", "--verbose")
         self.server = self.run("s", *serve, "--host", SERVER, *limits, *store, *options)
         if self.between:
-            self.line = self.run("m", "tests.peers.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)
+            self.line = self.run("m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)
             self._said()
         url = f"ws://{NEAR if self.between else SERVER}:{PORT}"
         for group in range(groups):
             count = bots // groups
-            self.run("b", "tests.peers.reconnectors", url, str(count), str(think), f"bot {group}")
+            self.run("b", "testkit.reconnectors", url, str(count), str(think), f"bot {group}")
 
     def order(self, *words: str) -> int:
         """Give the line between an order; how many connections it carries."""

@@ -71,7 +71,7 @@ def run() -> Section:
     return Section(
         "Raw nodes per second against C",
         "Plain alpha-beta without table or ordering, leftmost ties, army difference: `bots/compiled/plain.py` and "
-        "`benchmarks/plain_alphabeta.c`, the same loop, layout and tables; "
+        "`benchmarks/engine/plain_alphabeta.c`, the same loop, layout and tables; "
         f"{compiler.splitlines()[0]}, `-O3 -march=native`. By turns on the same position, the same node count "
         f"and move checked; 5 middle-game positions a map, {ROUNDS} times each.",
         [

@@ -4,7 +4,7 @@ import asyncio
 import random
 import sys
 
-from benchmarks.players import Player
+from testkit.players import Player
 
 
 async def main() -> None:

@@ -1,6 +1,6 @@
 """A bad line between two hosts: hands on bytes from one socket to another, and spoils it when it is told to.
 
-python -m tests.peers.forwarder HOST PORT TO_HOST TO_PORT
+python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
 It prints a line once it listens, and one after each order, with the number of connections that it was for. Orders come as lines of standard input:
 

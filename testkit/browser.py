@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from bots.api.options import ENGINES
+from testkit.parts import CHROMIUM, skip_without
 
-CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -47,8 +46,7 @@ PATIENCE = 60
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A headless browser; the test is skipped where there is none."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no {CHROMIUM}")
+    skip_without("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:

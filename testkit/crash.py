@@ -1,0 +1,212 @@
+"""A hosting server that is killed at random moments, again and again, and what was lost: nothing may be.
+
+A real `arena serve` process; bots that come back with their sessions. At the end the server is drained by
+SIGTERM, and the store is held against what the bots were told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from games.catalogue import make_game
+from match.events import Moved
+from protocol.codes import FORFEITS, EndReason
+from protocol.record import Record, from_line
+from server.store import schema
+from server.store.database import open_store
+from server.store.journal.reader import events_of
+from server.store.journal.recovery import unfinished
+from testkit.players import Player
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 60
+DRAIN_SECONDS = 60
+
+
+@dataclass
+class Outcome:
+    """What came of it. Everything in `faults` is a broken promise."""
+
+    kills: int = 0
+    matches: int = 0
+    acknowledged: int = 0
+    interrupted: int = 0
+    """Matches that were in progress at a kill and ended afterwards."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+class Server:
+    """`arena serve` as a process that can be killed and started again on the same port and store."""
+
+    def __init__(self, folder: Path, matches: int, *options: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"ws://127.0.0.1:{self.port}"
+        self.database = f"sqlite:///{folder / 'arena.db'}"
+        self.log = folder / "log"
+        self._command = [
+            *(
+                sys.executable,
+                "-m",
+                "arena",
+                "serve",
+                "--anyone",
+                "--house",
+                "none",
+                "--port",
+                str(self.port),
+            ),
+            *("--db", self.database, "--concurrency", str(matches), "--max-per-address", "4096"),
+            *("--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
+        ]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; it is there once it listens."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self._command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
+
+    async def wait_listening(self) -> None:
+        """Wait until it takes connections. Raises RuntimeError."""
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self.process is not None and self.process.poll() is None:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except OSError:
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                return
+        raise RuntimeError(f"the server did not come up:\n{self.log.read_text()[-3000:]}")
+
+    async def stop(self, how: signal.Signals) -> int:
+        """End it by a signal; its exit code."""
+        if self.process is None:
+            raise RuntimeError("the server was never started")
+        self.process.send_signal(how)
+        return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+async def crash(
+    kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5
+) -> Outcome:
+    """Kill the server `kills` times with so many matches in progress, each time within `longest` seconds."""
+    server = Server(folder, matches, *options)
+    players = [
+        Player(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
+        for number in range(2 * matches)
+    ]
+    outcome, interrupted = Outcome(kills), set[str]()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            playing = [tasks.create_task(player.run()) for player in players]
+            for number in range(kills + 1):
+                server.start()
+                await server.wait_listening()
+                await _everybody_back(players, number + 1)
+                await asyncio.sleep(random.uniform(0.0, longest))
+                if number < kills:
+                    await server.stop(signal.SIGKILL)
+                    interrupted |= await _in_progress(server.database)
+            code = await server.stop(signal.SIGTERM)
+            for task in playing:
+                task.cancel()
+        if code != 0:
+            outcome.faults.append(
+                f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
+            )
+        await _hold_against(server.database, players, interrupted, outcome)
+    finally:
+        server.close()
+    return outcome
+
+
+async def _everybody_back(players: list[Player], connections: int) -> None:
+    """Wait until most bots are back, so that each kill meets matches in progress; not for the last of them."""
+    end = time.monotonic() + 30
+    needed = max(2, len(players) * 9 // 10)
+    while sum(player.connections >= connections for player in players) < needed and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
+        await asyncio.sleep(0.01)
+
+
+async def _in_progress(database: str) -> set[str]:
+    async with open_store(database) as engine:
+        return {past.terms.match for past in await unfinished(engine, "serve")}
+
+
+async def _hold_against(
+    database: str, players: list[Player], interrupted: set[str], outcome: Outcome
+) -> None:
+    """Compare what the bots were told with what the store holds."""
+    fault = outcome.faults.append
+    async with open_store(database) as engine:
+        async with engine.connect() as connection:
+            rows = (await connection.execute(sa.select(schema.matches))).all()
+        records = {row.match: from_line(row.record) for row in rows if row.record is not None}
+        kept = {
+            (match, event.ply): event.move
+            for match in records
+            for _, event in await events_of(engine, match)
+            if isinstance(event, Moved)
+        }
+    for row in rows:
+        if row.record is None:
+            fault(f"{row.match} has not ended")
+    outcome.matches = len(rows)
+    outcome.interrupted = len(interrupted & set(records))
+    for record in records.values():
+        outcome.reasons[record.result.reason.value] += 1
+        check_end(record, fault)
+    for player in players:
+        for match in player.started - set(records):
+            fault(f"{player.name} began {match}, which is lost")
+        for (match, ply), move in player.acknowledged.items():
+            outcome.acknowledged += 1
+            kept_record = records.get(match)
+            moves = kept_record.moves if kept_record else []
+            if len(moves) <= ply or moves[ply].move != move:
+                fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record")
+            if kept.get((match, ply)) != move:
+                fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal")
+        for match, ends in player.ends.items():
+            told = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}
+            if len(told) > 1 or match not in records:
+                fault(f"{player.name} was told of {len(ends)} ends of {match}")
+            elif (ends[0].winner, ends[0].reason) != (
+                records[match].result.winner,
+                records[match].result.reason,
+            ):
+                fault(f"{player.name} was told of another end of {match} than its record")
+
+
+def check_end(record: Record, fault: Callable[[str], None]) -> None:
+    """A match between honest bots ends by the rules of its game."""
+    game = make_game(record.game, record.setup)
+    position = game.start()
+    for each in record.moves:
+        position = game.play(position, game.move_from_data(each.move))
+    outcome = game.outcome(position)
+    if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
+        fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
+    elif outcome is None or outcome.reason.value != record.result.reason.value:
+        fault(f"{record.match} ended as {record.result.reason}, and by the rules as {outcome}")

@@ -1,0 +1,237 @@
+"""A fuzzer over the codec and over live sockets: no crash, no leak, and no match beside it disturbed.
+
+Frames are random bytes, random msgpack, and golden frames that are cut, flipped, spliced and repeated. One
+in `live_share` of them also goes over a socket to a real host, where two honest bots play beside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import resource
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgpack
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.typing import Subprotocol
+
+from games.catalogue import make_game
+from match.terms import Terms
+from protocol.codec import DecodeError, decode_client, decode_server, encode
+from protocol.codes import FORFEITS, EndReason
+from protocol.messages import SUBPROTOCOL, Hello, Players
+from protocol.timecontrol import TimeControl
+from server.host import Host, open_host
+from server.lobby.dispatch import Visitor
+from server.lobby.session import Session
+from server.net.connection import GuardedConnection
+from server.rooms.member import Member
+from server.rooms.room import Room
+from testkit.players import Player
+
+GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
+WARM = 0.1
+"""Share of the frames after which memory should grow no more ..."""
+GROWTH_KIB = 8 * 1024
+"""... but by what an allocator may need: a leak of 9 bytes a frame is more."""
+GONE_SECONDS = 10
+"""How long the server may take to let go of those that were thrown out."""
+KEPT = (GuardedConnection, Session, Member, Visitor, Room)
+"""What a server makes for each connection, bot and match."""
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    frames: int = 0
+    live: int = 0
+    decoded: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    warm_kib: int = 0
+    """The process' peak memory after the first tenth of the frames ..."""
+    peak_kib: int = 0
+    """... and after all of them."""
+    beside: Counter[EndReason] = field(default_factory=Counter)
+    """How the matches ended that honest bots played in the meantime."""
+    faults: list[str] = field(default_factory=list)
+
+
+def frames(seed: int) -> Iterator[bytes]:
+    """Frames without end, the same for the same seed."""
+    dice = random.Random(seed)
+    known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
+    while True:
+        kind = dice.randrange(6)
+        base = bytearray(dice.choice(known))
+        if kind == 0:
+            yield dice.randbytes(dice.randrange(200))
+        elif kind == 1:
+            yield msgpack.packb(_value(dice, 5))
+        elif kind == 2:
+            for _ in range(dice.randint(1, 6)):
+                base[dice.randrange(len(base))] = dice.randrange(256)
+            yield bytes(base)
+        elif kind == 3:
+            cut = dice.randrange(len(base))
+            yield bytes(base[:cut] + dice.choice(known)[dice.randrange(20) :])
+        elif kind == 4:
+            message = msgpack.unpackb(bytes(base))
+            message[dice.choice([*message])] = _value(dice, 3)
+            yield msgpack.packb(message)
+        else:
+            depth = dice.randrange(1, 4000)
+            yield (
+                dice.choice([b"\x91", b"\x81\xa1a", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff\xa1a"])
+                * depth
+            )
+
+
+def _value(dice: random.Random, depth: int) -> Any:
+    kind = dice.randrange(10 if depth else 7)
+    match kind:
+        case 0:
+            return dice.choice([None, True, False])
+        case 1:
+            return dice.choice([0, 1, -1, 2**31, 2**63, -(2**63), 2**64 - 1, dice.randrange(1000)])
+        case 2:
+            return dice.choice([0.0, -0.0, 1e308, float("nan"), float("inf"), dice.random()])
+        case 3 | 4:
+            return "".join(chr(dice.choice([65, 0, 10, 0x202E, 0x1F600])) for _ in range(dice.randrange(80)))
+        case 5:
+            return dice.randbytes(dice.randrange(20))
+        case 6:
+            return msgpack.ExtType(dice.randrange(128), dice.randbytes(dice.randrange(9)))
+        case 7 | 8:
+            return [_value(dice, depth - 1) for _ in range(dice.randrange(4))]
+    return {
+        dice.choice(["type", "match", "ply", "move", "a"]): _value(dice, depth - 1)
+        for _ in range(dice.randrange(4))
+    }
+
+
+def _try_codec(frame: bytes, outcome: Outcome) -> None:
+    for decode in (decode_client, decode_server):
+        try:
+            message = decode(frame)
+        except DecodeError as error:
+            outcome.refused[error.code.value] += 1
+            if len(error.detail) > 1000 or "\n" in error.detail:
+                outcome.faults.append(f"a detail that is no line: {error.detail!r:.200}")
+        else:
+            outcome.decoded += 1
+            if decode(encode(message)) != message:
+                outcome.faults.append(f"does not come back as it was: {message!r:.200}")
+
+
+async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
+    """Send frames as a bot that comes back whenever it is thrown out."""
+    sent = 0
+    name = f"fuzz {uuid.uuid4().hex}"
+    while sent < count:
+        with suppress(OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
+            async with connect(
+                host.url,
+                subprotocols=[Subprotocol(SUBPROTOCOL)],
+                compression=None,
+                proxy=None,
+                close_timeout=1,
+            ) as connection:
+                if random.random() < 0.9:
+                    await connection.send(encode(Hello(name)))
+                while sent < count:
+                    sent += 1
+                    await connection.send(next(source))
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(connection.recv(), 0.002)
+
+
+async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
+    """Try `count` frames on the codec, and one in `live_share` on a host."""
+    outcome = Outcome(count, count // live_share)
+    source, live = frames(seed), frames(seed + 1)
+    async with open_host(anyone=True) as host, anyio.create_task_group() as tasks:
+        players = [Player(host.url, name) for name in ("anna", "bert")]
+        for player in players:
+            tasks.start_soon(player.run)
+        await host.wait_connected("anna", 20)
+        await host.wait_connected("bert", 20)
+        over = False
+
+        async def beside() -> None:
+            last = False
+            while not last:
+                last = over
+                record = await host.play(_spec())
+                outcome.beside[record.result.reason] += 1
+                for player in players:
+                    player.forget()
+
+        async with anyio.create_task_group() as work:
+            work.start_soon(beside)
+            async with anyio.create_task_group() as attackers:
+                for _ in range(4):
+                    attackers.start_soon(_attack, host, live, outcome.live // 4)
+                for number in range(count):
+                    _try_codec(next(source), outcome)
+                    if number % 50 == 0:
+                        await asyncio.sleep(0)
+                    if number == int(count * WARM):
+                        outcome.warm_kib = _peak_kib()
+            outcome.peak_kib = _peak_kib()
+            over = True
+        await _hold_nobody_else(outcome, len(players))
+        tasks.cancel_scope.cancel()
+    if outcome.peak_kib - outcome.warm_kib > GROWTH_KIB:
+        outcome.faults.append(
+            f"peak memory grew from {outcome.warm_kib} KiB after the first tenth to {outcome.peak_kib} KiB"
+        )
+    outcome.faults += [
+        f"{count} matches beside ended as {reason}"
+        for reason, count in outcome.beside.items()
+        if reason in FORFEITS | {EndReason.SERVER_FAULT}
+    ]
+    return outcome
+
+
+async def _hold_nobody_else(outcome: Outcome, players: int) -> None:
+    """Of all that came in over sockets the server keeps nothing but what the honest bots need."""
+    end = time.monotonic() + GONE_SECONDS
+    while True:
+        gc.collect()
+        # By their very types: a weak reference says of itself that it is what it refers to.
+        kept = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
+        over = {name: count for name, count in kept.items() if count > players}
+        if not over:
+            return
+        if time.monotonic() > end:
+            outcome.faults.append(f"kept after all attackers have gone: {over}")
+            return
+        await asyncio.sleep(0.1)
+
+
+def _spec() -> Terms:
+    control = TimeControl.parse("60+1")
+    return Terms(
+        match=uuid.uuid4().hex,
+        event="fuzz",
+        game=make_game("tictactoe", {}),
+        players=Players("anna", "bert"),
+        time_control=control,
+        margin_ms=100,
+        ready_ms=30_000,
+    )
+
+
+def _peak_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,115 @@
+"""The parts of a machine that some tests need and not every machine has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = Path("/usr/bin/chromium")
+MORE_PLACES = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
+"""Where programs stand that an ordinary user's PATH may not name."""
+REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the machine.
+
+    tested: what is not tested without it
+    remedy: what a person does to have it
+    there: whether this machine has it
+    """
+
+    tested: str
+    remedy: str
+    there: Callable[[], bool]
+
+
+def program(name: str) -> str | None:
+    """The path of a program of this machine, also where only administrators look for it."""
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_PLACES]))
+
+
+def postgresql_folder() -> Path | None:
+    """Where the programs of PostgreSQL are, the newest first."""
+    packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
+    found = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
+    return Path(found).resolve().parent if found else None
+
+
+def _programs(*names: str) -> Callable[[], bool]:
+    return lambda: all(program(name) for name in names)
+
+
+def _modules(*names: str) -> Callable[[], bool]:
+    return lambda: all(find_spec(name) for name in names)
+
+
+PARTS = {
+    "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
+    "chromium": Part("the page in a browser", "install the package chromium", CHROMIUM.exists),
+    "docker": Part(
+        "containers and the guide for hosts",
+        "name an engine in DOCKER_HOST",
+        lambda: "DOCKER_HOST" in os.environ,
+    ),
+    "gcc": Part("the example in C, and the engine against C", "install the package gcc", _programs("gcc")),
+    "namespaces": Part(
+        "broken networks",
+        "run the tests as root, with the package iproute2",
+        lambda: os.geteuid() == 0 and _programs("ip", "ss")(),
+    ),
+    "nginx": Part("a server behind a proxy", "install the package nginx", _programs("nginx")),
+    "node": Part(
+        "the example in JavaScript, and the page's rules outside a browser",
+        "install the packages nodejs and npm",
+        _programs("node", "npm"),
+    ),
+    "numba": Part("the compiled engine", "install the extra engine", _modules("numba")),
+    "openssl": Part("TLS", "install the package openssl", _programs("openssl")),
+    "perl": Part("the example in Perl", "install the package perl", _programs("perl")),
+    "postgresql": Part(
+        "the store on PostgreSQL", "install the package postgresql", lambda: postgresql_folder() is not None
+    ),
+    "distributed": Part("ladders on a Dask cluster", "install the extra cluster", _modules("distributed")),
+}
+
+
+def missing(part: str) -> str | None:
+    """Why a test that needs this part is skipped, or None where the machine has the part."""
+    return None if PARTS[part].there() else f"needs {part}: {PARTS[part].remedy}"
+
+
+def requires(part: str) -> pytest.MarkDecorator:
+    """A mark that skips a test where the machine lacks a part, which is told at the end of the run."""
+    why = missing(part)
+    return pytest.mark.skipif(why is not None, reason=why or "")
+
+
+def skip_without(part: str, why: str | None = None) -> None:
+    """Skip the test that runs, or that a fixture is made for, where the machine lacks a part.
+
+    why: what was found out about the part by trying it; else the machine is asked
+    """
+    found = f"needs {part}: {why}" if why else missing(part)
+    if found:
+        pytest.skip(found, allow_module_level=True)
+
+
+def told_of(reasons: Iterable[str]) -> Iterator[str]:
+    """One line for each part that was missing, from the reasons of the tests that were skipped.
+
+    A reason of no part gives no line.
+    """
+    lacked = Counter(found["part"] for reason in reasons if (found := REASON.search(reason)))
+    for part, count in sorted(lacked.items()):
+        tests = "1 test" if count == 1 else f"{count} tests"
+        yield f"not tested: {PARTS[part].tested} ({tests}); to have it, {PARTS[part].remedy}"

@@ -1,0 +1,64 @@
+"""A part that a machine lacks skips the tests that need it, and is told once, with what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from testkit.parts import PARTS, Part, missing, requires, told_of
+
+pytest_plugins = ["pytester"]
+
+LACKED = """
+import testkit.parts
+from testkit.parts import Part, requires, skip_without
+import pytest
+
+testkit.parts.PARTS["nginx"] = Part("a proxy", "install nginx", lambda: False)
+testkit.parts.PARTS["gcc"] = Part("the example in C", "install gcc", lambda: False)
+testkit.parts.PARTS["perl"] = Part("the example in Perl", "install perl", lambda: True)
+
+@requires("nginx")
+def test_one(): pass
+
+@requires("nginx")
+def test_two(): pass
+
+@requires("perl")
+def test_three(): pass
+
+@pytest.fixture
+def program():
+    skip_without("gcc")
+
+def test_four(program): pass
+
+@pytest.mark.skip(reason="another reason")
+def test_five(): pass
+"""
+
+
+def test_what_is_lacked_is_told_in_one_line_each_at_the_end(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from tests.conftest import pytest_terminal_summary")
+    pytester.makepyfile(LACKED)
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    ran.assert_outcomes(passed=1, skipped=4)
+    told = [line for line in ran.outlines if line.startswith("not tested: ")]
+    assert told == [
+        "not tested: the example in C (1 test); to have it, install gcc",
+        "not tested: a proxy (2 tests); to have it, install nginx",
+    ]
+
+
+def test_a_run_that_lacks_nothing_tells_nothing() -> None:
+    assert not list(told_of(["", "another reason", "this needs a reason"]))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_missing_is_told_by_its_reason(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = PARTS[part]
+    monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: True))
+    assert missing(part) is None
+    assert requires(part).args == (False,)
+    monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: False))
+    assert requires(part).args == (True,)
+    assert len(list(told_of([f"Skipped: {missing(part)}"] * 3))) == 1
