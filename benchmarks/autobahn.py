@@ -2,7 +2,7 @@
 
     python -m benchmarks.autobahn --suite .../bin/wstest [--cases 1.*,2.*]
 
-The suite needs a peer that echoes. So the server is the one of `arena serve`, with its door, its guard and its limits, but
+The suite needs a peer that echoes. So the server is the one of `arena serve`, with its connections and its limits, but
 each connection is handed to an echo in place of a session. Its option for the size of messages is raised to that of
 `websockets`, and with its default a second time, to tell what that changes; how often an address may be cut
 off is raised too, for the suite breaks the protocol all the time. Exit code 1 where the server fails and bare
@@ -21,7 +21,6 @@ import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import uvloop
 from websockets.asyncio.server import ServerConnection, serve
@@ -34,6 +33,7 @@ from benchmarks.results import claim, measured_on, write_server
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
 from server.lobby.dispatch import Dispatch
+from server.net.connection import Connection
 from server.net.limits import HostLimits
 
 BARE, SAME, DEFAULT = "bare websockets", "arena, messages to 1 MiB", "arena, messages to 16 KiB"
@@ -80,7 +80,7 @@ class Outcome:
         return ", ".join(f"{each} {verdicts.count(each)}" for each in sorted(set(verdicts)))
 
 
-async def echo(connection: ServerConnection, *_: Any) -> None:
+async def echo(connection: ServerConnection) -> None:
     """Send back what comes."""
     try:
         async for message in connection:
@@ -89,9 +89,18 @@ async def echo(connection: ServerConnection, *_: Any) -> None:
         pass
 
 
-async def serve_echo(connection: ServerConnection, _dispatch: Dispatch, _limits: HostLimits) -> None:
-    """In place of a session."""
-    await echo(connection)
+class Echo:
+    """The receiver of a connection that sends back what comes, in place of a session."""
+
+    def __init__(self, connection: Connection, _dispatch: Dispatch, _limits: HostLimits) -> None:
+        self._connection = connection
+
+    def receive(self, message: bytes | str, _at: int) -> None:
+        """Send a message back."""
+        self._connection.send(message)
+
+    def closed(self, fault: str | None) -> None:
+        """An echo keeps nothing that ends with its connection."""
 
 
 async def run(suite: Path, cases: list[str]) -> Outcome:
@@ -106,7 +115,7 @@ async def run(suite: Path, cases: list[str]) -> Outcome:
             (SAME, HostLimits(message_bytes=MESSAGE_BYTES, cut_offs=1_000_000)),
             (DEFAULT, HostLimits(cut_offs=1_000_000)),
         ):
-            host = await stack.enter_async_context(open_host(limits=limits, serve_one=serve_echo))
+            host = await stack.enter_async_context(open_host(limits=limits, receiver=Echo))
             urls[agent] = host.url
         spec = {
             "outdir": str(folder / "reports"),
@@ -160,7 +169,7 @@ def section(outcome: Outcome, version: str) -> Section:
     return Section(
         "The Autobahn websocket test suite",
         f"`autobahntestsuite` {version}, its fuzzing client, sections 1 to 7 and 10, on the listener of `arena serve` "
-        "(door, guard, limits) with an echo in place of a session, and on an echo by bare `websockets`.",
+        "(admission, connections, limits) with an echo in place of a session, and on an echo by bare `websockets`.",
         ["peer", "cases", "behaviour", "fails in", "where bare `websockets` does not", "passes otherwise in"],
         rows,
         note="Messages to 16 KiB are the default of `arena serve`: a bot has no reason to send larger ones, and the "

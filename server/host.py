@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
 
 import anyio
 
@@ -24,10 +23,10 @@ from server.lobby.house import NO_HOUSE, HousePlan, open_house
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.session import Session
 from server.net.addresses import LOOPBACK, inside_url, url
-from server.net.admission import Admission
-from server.net.connection import GuardedConnection
+from server.net.connection import Connection
+from server.net.delivery import Receiver
 from server.net.limits import PRIVATE, HostLimits
-from server.net.listening import CannotListen, listening
+from server.net.server import CannotListen, open_server
 from server.processes.tasks import cancelled_at_exit
 from server.running import PROGRAM, Host, Told
 from server.store.database import Engine, make_engine, prepare
@@ -37,13 +36,8 @@ __all__ = ["CannotListen", "Host", "open_host"]
 
 log = logging.getLogger("arena.host")
 
-Handler = Callable[[GuardedConnection, Dispatch, HostLimits], Awaitable[None]]
-"""Serves a connection from its handshake to its end."""
-
-
-async def run_session(connection: GuardedConnection, dispatch: Dispatch, limits: HostLimits) -> None:
-    """Serve a connection as a bot's or a spectator's."""
-    await Session(connection, dispatch, limits).run()
+MakeReceiver = Callable[[Connection, Dispatch, HostLimits], Receiver]
+"""Makes the receiver of a connection's messages."""
 
 
 @asynccontextmanager
@@ -63,7 +57,7 @@ async def open_host(
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
-    serve_one: Handler = run_session,
+    receiver: MakeReceiver = Session,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -76,7 +70,7 @@ async def open_host(
     going_on         the event whose matches the server goes on with, from before it went away
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
-    serve_one        what serves a connection from its handshake to its end
+    receiver         makes the receiver of each connection's messages
 
     Raises CannotListen, StoreError and BadHouse. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -109,29 +103,20 @@ async def open_host(
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.
             await running.resume(going_on)
-        admission = Admission(limits, trusted_proxies, running.pages)
-        tasks.start_soon(admission.keepalive.run)
-
-        async def answer(connection: GuardedConnection) -> None:
-            await serve_one(connection, running.dispatch, limits)
-
-        async def listen(host: str, port: int, tls: SSLContext | None) -> tuple[Any, ...]:
-            return await stack.enter_async_context(
-                listening(
-                    host,
-                    port,
-                    tls,
-                    admission=admission,
-                    limits=limits,
-                    program=PROGRAM,
-                    serve_one=answer,
-                )
+        server = await stack.enter_async_context(
+            open_server(
+                limits,
+                trusted_proxies,
+                running.pages,
+                lambda connection: receiver(connection, running.dispatch, limits),
+                tasks,
+                program=PROGRAM,
             )
-
-        bound = await listen(host, port, tls)
+        )
+        bound = await server.listen(host, port, tls)
         inside = inside_url(bound, tls) if house.bots else ""
         if inside is None:
-            inside = url(LOOPBACK, (await listen(LOOPBACK, 0, None))[1])
+            inside = url(LOOPBACK, (await server.listen(LOOPBACK, 0, None))[1])
         running.listens_at(url(host, bound[1], tls), inside)
         log.info("listening on %s", running.url)
         try:
@@ -143,7 +128,7 @@ async def open_host(
                 yield running
         finally:
             with anyio.CancelScope(shield=True):
-                admission.close()
+                server.admission.close()
                 for member in running.lobby.connected():
                     if member.outlet is not None:
                         member.outlet.dismiss(Code.SHUTTING_DOWN)

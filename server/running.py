@@ -26,7 +26,7 @@ from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.rooms.room import Room
-from server.rooms.spectators import AT_ONCE, MAX_BACKLOG, Spectators
+from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import kept_sessions, unfinished
@@ -179,9 +179,9 @@ class Host:
                 # A listing is encoded once for all. Who has not yet read the last one is told at the next change.
                 listing = self.dispatch.listing(monotonic())
                 for number, visitor in enumerate(list(self.dispatch.browsing), 1):
-                    if visitor.line.backlog <= MAX_BACKLOG:
-                        visitor.line.tell_wire(listing)
-                    if number % AT_ONCE == 0:
+                    if visitor.line.backlog <= MAX_BACKLOG_BYTES:
+                        visitor.line.tell_encoded([listing])
+                    if number % SPECTATORS_A_TURN == 0:
                         await checkpoint()
 
     def _start(self, terms: Terms) -> None:

@@ -34,7 +34,7 @@ from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
 from server.lobby.dispatch import Visitor
 from server.lobby.session import Session
-from server.net.connection import GuardedConnection
+from server.net.connection import Connection
 from server.rooms.member import Member
 from server.rooms.room import Room
 from testkit.players import Player
@@ -46,7 +46,7 @@ GROWTH_KIB = 8 * 1024
 """... but by what an allocator may need: a leak of 9 bytes a frame is more."""
 GONE_SECONDS = 10
 """How long the server may take to let go of those that were thrown out."""
-KEPT = (GuardedConnection, Session, Member, Visitor, Room)
+KEPT = (Connection, Session, Member, Visitor, Room)
 """What a server makes for each connection, bot and match."""
 
 

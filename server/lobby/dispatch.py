@@ -1,7 +1,7 @@
-"""The desk: what each message of a connected client leads to.
+"""Dispatch: what each message of a connected client leads to.
 
-A visitor is a bot (it has a member, plays and challenges) or a spectator (it only watches). Everybody
-may browse and watch.
+A visitor is a bot (it has a member, plays and challenges) or a spectator (it only watches). Every visitor may browse
+and watch.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from asyncio import get_running_loop
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, monotonic_ns
 from typing import Protocol
@@ -16,6 +17,7 @@ from typing import Protocol
 from msgspec import UNSET
 
 from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
+from protocol.codec import encode
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -41,20 +43,19 @@ from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
-from server.net.wire import to_wire
-from server.rooms.member import Inlet, Member, secret_hash
+from server.rooms.member import MatchInbox, Member, secret_hash
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.tokens import is_name
 
-log = logging.getLogger("arena.desk")
+log = logging.getLogger("arena.dispatch")
 
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
 
 class Line(Protocol):
-    """A visitor's connection, as the desk, the lobby and the galleries use it."""
+    """A visitor's connection, as dispatch, the lobby and the spectators of a match use it."""
 
     @property
     def lag(self) -> int: ...
@@ -64,7 +65,7 @@ class Line(Protocol):
 
     def tell(self, message: ServerMessage) -> None: ...
 
-    def tell_wire(self, wire: bytes) -> None: ...
+    def tell_encoded(self, messages: Sequence[bytes]) -> None: ...
 
     def dismiss(self, code: Code) -> None: ...
 
@@ -78,16 +79,16 @@ class Visitor:
     member: Member | None
     watched: dict[str, Spectators] = field(default_factory=dict)
     listed: float = -math.inf
-    """When it was last told what goes on because it asked."""
+    """When it was last sent a listing because it asked for one, in monotonic seconds."""
     asked: bool = False
-    """Whether it has asked again since, too soon, and will be told."""
+    """Whether it has asked again since, too soon, and will be sent another."""
 
 
 class Watchable(Protocol):
     """Where the matches in progress can be watched."""
 
     def spectators(self, match: str) -> Spectators | None:
-        """The gallery of a match in progress."""
+        """The spectators of a match in progress; None where there is no such match."""
         ...
 
     def listing(self) -> Listing:
@@ -121,7 +122,7 @@ class Dispatch:
         self.browsing: set[Visitor] = set()
         """Who is sent a listing when something changes."""
         self._listing = -1, -math.inf, b""
-        """The last listing: after how many changes of the lobby it was made, when, and how it goes on the line."""
+        """The last listing: after how many changes of the lobby it was made, when (monotonic s), and its encoding."""
 
     async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
         """Let somebody in. Raises Refused."""
@@ -187,13 +188,11 @@ class Dispatch:
         """Count something that was refused."""
         self._metrics.rejections.labels(code.value).inc()
 
-    async def handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
-        """Do what a message asks for, or say why not; waits for a room that has too much to do."""
-        while (busy := self.take(visitor, message, at)) is not None:
-            await busy.has_space()
+    def take(self, visitor: Visitor, message: ClientMessage, at: int) -> MatchInbox | None:
+        """Do what a message asks for that had arrived at monotonic ns `at`, or tell the visitor why not.
 
-    def take(self, visitor: Visitor, message: ClientMessage, at: int) -> Inlet | None:
-        """`handle` without waiting: where it would, nothing is done, and the room to wait for is returned."""
+        Where it is for a room that has too much to do, nothing is done, and the room to wait for is returned.
+        """
         try:
             match message:
                 case Move() | Ready() | Resign():
@@ -222,18 +221,18 @@ class Dispatch:
         wait = visitor.listed + LISTING_SECONDS - now
         if wait <= 0:
             visitor.listed = now
-            visitor.line.tell_wire(self.listing(now))
+            visitor.line.tell_encoded([self.listing(now)])
         elif not visitor.asked:
             visitor.asked = True
             get_running_loop().call_later(wait, self._list_again, visitor)
 
     def listing(self, now: float) -> bytes:
         """What goes on, encoded once for all who ask before something changes; monotonic seconds."""
-        changes, made, wire = self._listing
+        changes, made, encoded = self._listing
         if changes != self._lobby.changes or now - made >= LISTING_SECONDS:
-            wire = to_wire(self._watchable.listing())
-            self._listing = self._lobby.changes, now, wire
-        return wire
+            encoded = encode(self._watchable.listing())
+            self._listing = self._lobby.changes, now, encoded
+        return encoded
 
     def _list_again(self, visitor: Visitor) -> None:
         visitor.asked = False
@@ -252,7 +251,7 @@ class Dispatch:
         return visitor.member
 
     @staticmethod
-    def _play(member: Member, message: Ready | Move | Resign, at: int) -> Inlet | None:
+    def _play(member: Member, message: Ready | Move | Resign, at: int) -> MatchInbox | None:
         place = member.matches.get(message.match)
         if place is not None:
             room, player = place

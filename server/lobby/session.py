@@ -1,84 +1,66 @@
-"""A session: one websocket connection, from its hello to its close.
+"""A session: what one websocket connection is to the lobby, from its hello to its close.
 
-One task: it parses frames, stamps them and hands them on. What the client is told is written at once, and
-waits in a bounded buffer for one that reads slowly. Whatever the peer does is answered or cut off here, and
-reaches rooms only as events. What the messages of a member or a watcher mean is the desk's business
-(server.lobby.dispatch).
+A session decodes each message that its connection gives it and hands it on in the same call; only what has to wait,
+for the store or for a room with too much to do, runs in a task, and the connection is paused meanwhile. Whatever the
+peer does is answered or cut off here, and reaches rooms only as events. What the messages of somebody who is in mean
+is decided by `server.lobby.dispatch`.
 """
 
 from __future__ import annotations
 
 import logging
-from time import monotonic_ns
+from asyncio import get_running_loop
+from collections.abc import Sequence
+from functools import partial
 
-import anyio
-from anyio.lowlevel import checkpoint
-from websockets.exceptions import ConnectionClosed
-
-from match.lag import Pings
-from protocol.codec import DecodeError, decode_client
+from protocol.codec import DecodeError, decode_client, encode
 from protocol.codes import Code
 from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.lobby.accounts import Refused
 from server.lobby.dispatch import Dispatch, Visitor
-from server.net.connection import GuardedConnection
+from server.net.connection import Connection
 from server.net.limits import HostLimits
 from server.net.log import without_secrets
-from server.net.wire import to_wire, write
+from server.rooms.member import MatchInbox
 
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
 
-OUTBOX = 128 * 1024
-"""Bytes that may wait for a client that does not read; one message on top of them, and it is cut off."""
-CLOSE_SECONDS = 2
-"""How long the last words to a client may take."""
-
-AT_ONCE = 200_000
-"""Nanoseconds: a message that comes so soon after another was waiting already."""
-
 ASKING = {Start, Turn}
-"""Messages that ask for one."""
-
+"""Messages that ask for an answer."""
 SHOWN_BYTES = 24
-"""Of a frame that is no message: so many are told."""
-
-FAULTY_CLOSE = {1002, 1003, 1007, 1008, 1009, 1010}
-"""Close codes that this side sends for what the peer did wrong."""
+"""How much is shown of a frame that is no message."""
 
 
 class Session:
-    """One connection. `run` returns when it is closed, and never raises for what the peer did."""
+    """One connection's session: the receiver of its messages."""
 
-    def __init__(self, connection: GuardedConnection, dispatch: Dispatch, limits: HostLimits) -> None:
+    def __init__(self, connection: Connection, dispatch: Dispatch, limits: HostLimits) -> None:
         self._connection = connection
         self._dispatch = dispatch
         self._limits = limits
         self._bucket = connection.bucket
         self._visitor: Visitor | None = None
-        self._too_slow = False
+        """Who it is, from the answer to its hello until its connection is over or another has taken its place."""
         self._closing = False
-        self._tasks = anyio.create_task_group()
-        self._pings = Pings()
-        self._last_ping = 0.0
-        self._at_rest = False
-        """Whether the task waits for a message, and all that came before is dealt with."""
-        self._before = 0
-        """When the last message came."""
+        """Whether nothing is handled or told any more."""
+        self._over = False
+        """Whether the connection is over."""
+        self._fault: str | None = None
+        """What was wrong with what the peer sent, where it is being closed for that."""
+        self._hello_due = get_running_loop().call_later(limits.hello_seconds, self._no_hello)
+
+    # what its client is told
 
     @property
     def lag(self) -> int:
         """The least recent ping time, in ns; 0 where none is known."""
-        latest = self._connection.latency
-        if latest != self._last_ping:
-            self._last_ping = latest
-            self._pings.add(int(latest * 1e9))
-        return self._pings.least
+        return self._connection.lag
 
     @property
     def backlog(self) -> int:
         """How many bytes wait to be read, beside those in the kernel's buffers."""
-        return self._connection.transport.get_write_buffer_size()
+        return self._connection.backlog
 
     def tell(self, message: ServerMessage) -> None:
         """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
@@ -86,136 +68,68 @@ class Session:
             self._bucket.allow()  # the answer: a bot in many fast matches is no flood
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("> %s %s", self._name, without_secrets(message))
-        self._write(to_wire(message))
+        self._send(encode(message))
 
-    def tell_wire(self, wire: bytes) -> None:
-        """Write messages that are frames already."""
+    def tell_encoded(self, messages: Sequence[bytes]) -> None:
+        """Write messages that are encoded already, for whoever is told the same."""
         if trace.isEnabledFor(logging.DEBUG):
-            trace.debug("> %s %s", self._name, wire.hex())
-        self._write(wire)
+            for message in messages:
+                trace.debug("> %s %s", self._name, message.hex())
+        self._send(*messages)
 
-    def _write(self, wire: bytes) -> None:
-        if self._closing:
-            return  # the reader will say so, and the bot catches up when it returns
-        if self._connection.paused and self.backlog > OUTBOX:
-            self._too_slow = self._closing = True
-            log.warning("too slow: %d bytes wait", self.backlog, extra={"bot": self._name})
-            # One that begins to read within the time of the last words is told why.
-            self._tasks.start_soon(self._hang_up, 1008, Code.TOO_SLOW.value)
-            return
-        write(self._connection, wire)
+    def _send(self, *messages: bytes) -> None:
+        if self._closing or self._connection.send(*messages):
+            return  # what a closing connection is not told, the bot catches up with when it returns
+        log.warning("too slow: %d bytes wait", self.backlog, extra={"bot": self._name})
+        self._closing = True
+        # A client that begins to read within the time of the closing handshake is told why.
+        self._connection.close(1008, Code.TOO_SLOW.value)
 
     @property
     def _name(self) -> str:
         return self._visitor.name if self._visitor else "?"
 
-    async def run(self) -> None:
-        """Serve the connection to its end."""
-        fault: str | None = None
-        async with self._tasks as tasks:
-            try:
-                await self._read()
-            except DecodeError as error:
-                fault = error.detail
-                code = 1009 if error.code is Code.TOO_LARGE else 1007
-                await self._close(Error(error.code, error.detail, fatal=True), code)
-            except Refused as refused:
-                fault = refused.detail if refused.code is Code.RATE_LIMITED else None
-                await self._close(Error(refused.code, refused.detail, fatal=True), 1008)
-            except ConnectionClosed as closed:
-                if closed.sent is not None and closed.sent.code in FAULTY_CLOSE and not closed.rcvd_then_sent:
-                    fault = closed.sent.reason or f"close code {closed.sent.code}"
-            finally:
-                with anyio.CancelScope(shield=True):
-                    if self._visitor is not None:
-                        await self._dispatch.depart(self._visitor, fault if not self._too_slow else None)
-                self._closing = True
-                tasks.cancel_scope.cancel()
-
     def dismiss(self, code: Code) -> None:
         """Close this session from the server's side: it was replaced, or the server stops."""
         if code is Code.REPLACED:
             self._visitor = None  # what still comes in is nobody's
-        close_code = 1001 if code is Code.SHUTTING_DOWN else 1008
-        self._tasks.start_soon(self._close, Error(code, code.meaning, fatal=True), close_code)
+        self._close(Error(code, code.meaning, fatal=True), 1001 if code is Code.SHUTTING_DOWN else 1008)
 
-    async def _close(self, last: Error, code: int) -> None:
-        """Say why, and close, without waiting long for a peer that does not listen."""
+    def _close(self, last: Error, code: int) -> None:
         self.tell(last)
         self._closing = True
-        await self._hang_up(code, f"{last.code}: {last.detail}")
+        # The detail may hold what the peer sent; the connection cuts it to what a close frame has room for.
+        self._connection.close(code, f"{last.code}: {last.detail}")
 
-    async def _hang_up(self, code: int, reason: str) -> None:
-        """Close; a peer that takes no close frame, because it reads nothing, finds its connection reset."""
-        # A close frame has room for 123 bytes, and a detail may hold what the peer sent.
-        room = reason.encode()[:120].decode(errors="ignore")
-        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
-            await self._connection.close(code, room)
+    # what its client sends
+
+    def receive(self, message: bytes | str, at: int) -> None:
+        """Take a message that had arrived at monotonic ns `at`."""
+        if self._closing:
             return
-        self._connection.transport.abort()
-
-    async def _read(self) -> None:
-        hello = await self._hello()
-        self._visitor = await self._dispatch.admit(hello, self, self._address)
-        self._connection.listener = self._overhear
-        while self._visitor is not None:
-            try:
-                self._at_rest = True
-                message, at = await self._next()
-            except DecodeError as error:
-                if error.code is not Code.UNKNOWN_TYPE:
-                    raise
-                self.tell(Error(error.code, error.detail))
+        try:
+            decoded = self._decode(message, at)
+            if self._visitor is None:
+                self._begin(decoded)
             else:
-                await self._dispatch.handle(self._visitor, message, at)
-                if at - self._before < AT_ONCE:
-                    # While frames are queued `recv` does not wait, and a client that floods would have
-                    # the event loop to itself.
-                    await checkpoint()
-                self._before = at
-
-    def _overhear(self, frame: bytes) -> bool:
-        """Deal with a message where it arrives, which saves the task's waking: 20 µs. False: it must be waked."""
-        at = monotonic_ns()
-        if not self._at_rest or self._closing or self._visitor is None or at - self._before < AT_ONCE:
-            return False
-        if trace.isEnabledFor(logging.DEBUG) or not self._bucket.take(at):
-            return False
-        try:
-            busy = self._dispatch.take(self._visitor, decode_client(frame, self._limits.message_bytes), at)
-        except DecodeError:
-            pass
-        else:
-            if busy is None:
-                self._before = at
-                return True
-        self._bucket.allow()  # it is taken again
-        return False
-
-    @property
-    def _address(self) -> str:
-        """Where the peer is, as the guard at the door found it."""
-        return self._connection.client_address or "unknown"
-
-    async def _hello(self) -> Hello:
-        try:
-            with anyio.move_on_after(self._limits.hello_seconds) as waiting:
-                message, _ = await self._next()
+                self._handle(self._visitor, decoded, at)
         except DecodeError as error:
-            if error.code is not Code.UNKNOWN_TYPE:
-                raise
-            raise Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}") from None
-        if waiting.cancelled_caught:
-            raise Refused(Code.HELLO_FIRST, f"no hello came within {self._limits.hello_seconds:g} s")
-        if not isinstance(message, Hello):
-            kind = type(message).__name__.lower()
-            raise Refused(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
-        return message
+            self._refuse_frame(error)
+        except Refused as refused:
+            self._refuse(refused)
 
-    async def _next(self) -> tuple[ClientMessage, int]:
-        frame = await self._connection.recv()
-        self._at_rest = False
-        at = monotonic_ns()
+    def closed(self, fault: str | None) -> None:
+        """The connection is over. `fault`: how the peer broke the rules of websockets."""
+        self._hello_due.cancel()
+        self._closing = self._over = True
+        self._fault = self._fault or fault
+        if self._visitor is not None:
+            self._connection.start_soon(partial(self._depart, self._visitor))
+
+    async def _depart(self, visitor: Visitor) -> None:
+        await self._dispatch.depart(visitor, self._fault)
+
+    def _decode(self, frame: bytes | str, at: int) -> ClientMessage:
         if not self._bucket.take(at):
             detail = f"more than {self._limits.messages_per_second:g} messages a second"
             raise Refused(Code.RATE_LIMITED, detail)
@@ -234,7 +148,66 @@ class Session:
             raise
         if trace.isEnabledFor(logging.DEBUG):
             trace.debug("< %s %s", self._name, without_secrets(message))
-        return message, at
+        return message
+
+    def _refuse_frame(self, error: DecodeError) -> None:
+        if error.code is not Code.UNKNOWN_TYPE:
+            self._fault = error.detail
+            code = 1009 if error.code is Code.TOO_LARGE else 1007
+            self._close(Error(error.code, error.detail, fatal=True), code)
+        elif self._visitor is None:
+            self._refuse(Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}"))
+        else:
+            self.tell(Error(error.code, error.detail))
+
+    def _refuse(self, refused: Refused) -> None:
+        if refused.code is Code.RATE_LIMITED:
+            self._fault = refused.detail
+        self._close(Error(refused.code, refused.detail, fatal=True), 1008)
+
+    # its hello
+
+    def _no_hello(self) -> None:
+        if not self._closing:
+            detail = f"no hello came within {self._limits.hello_seconds:g} s"
+            self._refuse(Refused(Code.HELLO_FIRST, detail))
+
+    def _begin(self, message: ClientMessage) -> None:
+        if not isinstance(message, Hello):
+            kind = type(message).__name__.lower()
+            raise Refused(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
+        self._hello_due.cancel()
+        self._connection.pause()
+        self._connection.start_soon(partial(self._enter, message))
+
+    async def _enter(self, hello: Hello) -> None:
+        try:
+            visitor = await self._dispatch.admit(hello, self, self._connection.address)
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if self._over:
+            await self._depart(visitor)
+            return
+        self._visitor = visitor
+        self._connection.resume()
+
+    # what it sends then
+
+    def _handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
+        busy = self._dispatch.take(visitor, message, at)
+        if busy is not None:
+            self._connection.pause()
+            self._connection.start_soon(partial(self._handle_later, busy, message, at))
+
+    async def _handle_later(self, busy: MatchInbox | None, message: ClientMessage, at: int) -> None:
+        """Handle a message as soon as its room has space, and then go on with what has come since."""
+        while busy is not None:
+            await busy.has_space()
+            if self._closing or self._visitor is None:
+                return
+            busy = self._dispatch.take(self._visitor, message, at)
+        self._connection.resume()
 
 
 def _shown(frame: bytes | str) -> str:

@@ -1,7 +1,7 @@
-"""The door: who may open a connection at all, before a single message is read.
+"""Admission: who may open a connection at all, before a single message is read.
 
 Connections are counted as soon as they are there, not when their handshake is done, so that one that
-never finishes it counts too. Behind a proxy that the host trusts, the client is whom the proxy names.
+never finishes its handshake counts too. Behind a proxy that the host trusts, the client is whom the proxy names.
 """
 
 from __future__ import annotations
@@ -9,78 +9,64 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
-from http import HTTPStatus
+from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from time import monotonic
 
-from websockets.asyncio.server import ServerConnection
-from websockets.http11 import Request, Response
-
-from protocol.messages import SUBPROTOCOL
-from server.net.answers import Answer
-from server.net.connection import GuardedConnection
 from server.net.failed_logins import FailedLogins, source
 from server.net.keepalive import Keepalive
 from server.net.limits import HostLimits
-from server.net.queue import LONG_PAUSE, PAUSE, PLAY_PAUSE, TurnQueue
-from server.net.token_bucket import TokenBucket
+from server.net.queue import FLOOD_PAUSE_SECONDS, PAUSE_SECONDS, PLAY_PAUSE_SECONDS, TurnQueue
+from server.net.request import Request
 
-log = logging.getLogger("arena.door")
+log = logging.getLogger("arena.admission")
 
-WINDOW = 60.0
-"""Seconds in which connections that were cut off are counted, and for which their address is then refused."""
+WINDOW_SECONDS = 60.0
+"""The time in which connections that were cut off are counted, and for which their address is then refused."""
 
 HELD = 256
-"""Connections that were refused and are kept open for a while; the next one is ended at once."""
+"""Refused connections that are kept open for a while; the next one is ended at once."""
 HELD_SECONDS = 1.0
-"""Who comes back as soon as it is refused comes once in that time, and costs the players nothing."""
-
-Pages = Callable[[Request, str], Awaitable[Answer | None]]
-"""Answers a plain GET from an address; None where there is no such page."""
+"""How long a refused connection is kept open: a client that comes back as soon as it is refused comes once in that
+time, and costs the players nothing."""
 
 
 class Admission:
     """Counts and bounds the connections of one server."""
 
-    def __init__(self, limits: HostLimits, trusted_proxies: Collection[str], pages: Pages) -> None:
+    def __init__(self, limits: HostLimits, trusted_proxies: Collection[str]) -> None:
         self._limits = limits
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
-        self._pages = pages
-        self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW, pause=WINDOW)
-        self.newcomers, self.floods = TurnQueue(self.newcomers_pause), TurnQueue(lambda: LONG_PAUSE)
+        self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
+        self.newcomers = TurnQueue(self.newcomers_pause)
+        """Where connections wait that have not sent a message yet."""
+        self.floods = TurnQueue(lambda: FLOOD_PAUSE_SECONDS)
+        """Where connections wait that have sent more than a player has to say."""
         self.keepalive = Keepalive()
         self.answers = 0
+        """Messages that players were asked for, and have sent."""
         self._answers_before = 0
         self._said = 0.0
+        """When a refusal was logged last, in monotonic seconds."""
         self._closed = False
         self._held: set[asyncio.Transport] = set()
         self.open: Counter[str] = Counter()
         """Connections by address; by its /64 network where that is an IPv6 address."""
 
-    def connection_class(self) -> type[ServerConnection]:
-        """The class of this door's connections, to be given to `websockets.serve`."""
-
-        class Guarded(GuardedConnection):
-            """Of this door."""
-
-            keeper = self
-            patience = self._limits.hello_seconds
-
-        return Guarded
-
     def newcomers_pause(self) -> float:
         """Seconds from one newcomer to the next, by whether somebody has played since the last."""
         before, self._answers_before = self._answers_before, self.answers
-        return PAUSE if self.answers == before else PLAY_PAUSE
-
-    def bucket(self, now: int) -> TokenBucket:
-        """What a new connection may send."""
-        return TokenBucket(self._limits.messages_per_second, self._limits.message_burst, now)
+        return PAUSE_SECONDS if self.answers == before else PLAY_PAUSE_SECONDS
 
     def greet(self, address: str) -> bool:
-        """As `let_in`, for a connection that has not said yet for whom it comes."""
+        """Whether a connection may come in from a peer's address; it is counted if so."""
         return self.let_in(address, proxied=self.trusts(address))
+
+    def client(self, request: Request, peer: str) -> str:
+        """Whom a request from a peer's address comes from: a client that a trusted proxy names, or the peer."""
+        if not self.trusts(peer):
+            return peer
+        return _forwarded_for(request) or peer
 
     def trusts(self, address: str) -> bool:
         """Whether an address is one of the host's own proxies."""
@@ -148,47 +134,7 @@ class Admission:
         now = monotonic()
         self._cut_off.wrong(address, now)
         if self._cut_off.wait(address, now) > 0:
-            log.warning("refused for %g s: too many cut off", WINDOW, extra={"address": address})
-
-    async def admit(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Answer plain requests, refuse other versions of the protocol, and let the rest shake hands."""
-        if request.headers.get("Upgrade", "").lower() != "websocket":
-            return await self._answer(connection, request)
-        address: str | None = getattr(connection, "client_address", None)
-        if address is not None and self.trusts(address):
-            named = _forwarded_for(request)
-            if named is not None:
-                self.leave(address)
-                # the connection is counted for its client from here on
-                connection.client_address = None  # type: ignore[attr-defined]
-                if not self.let_in(named):
-                    return connection.respond(HTTPStatus.TOO_MANY_REQUESTS, "too many connections\n")
-                connection.client_address = named  # type: ignore[attr-defined]
-        values = request.headers.get_all("Sec-WebSocket-Protocol")
-        offered = [part.strip() for value in values for part in value.split(",")]
-        if SUBPROTOCOL not in offered:
-            said = ", ".join(offered) or "none"
-            text = f"subprotocol {SUBPROTOCOL} is needed, not {said:.100}\n"
-            return connection.respond(HTTPStatus.BAD_REQUEST, text)
-        return None
-
-    async def _answer(self, connection: ServerConnection, request: Request) -> Response:
-        address = getattr(connection, "client_address", None) or "unknown"
-        if self.trusts(address):
-            address = _forwarded_for(request) or address
-        found = await self._pages(request, address)
-        if found is None:
-            text = f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}\n"
-            return connection.respond(HTTPStatus.NOT_FOUND, text)
-        response = connection.respond(found.status, "")
-        for name in ("Content-Type", "Content-Length"):
-            del response.headers[name]
-        for name, value in found.headers.items():
-            response.headers[name] = value
-        response.headers["Content-Type"] = found.kind
-        response.headers["Content-Length"] = str(len(found.body))
-        response.body = found.body
-        return response
+            log.warning("refused for %g s: too many cut off", WINDOW_SECONDS, extra={"address": address})
 
 
 def _forwarded_for(request: Request) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
+
+from server.net.request import Request
 
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json; charset=utf-8"
@@ -21,6 +23,10 @@ class Answer:
     kind: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Pages = Callable[[Request, str], Awaitable[Answer | None]]
+"""Answers a plain GET from an address; None where there is no such page."""
 
 
 def text(line: str, status: HTTPStatus = HTTPStatus.OK) -> Answer:

@@ -1,317 +1,437 @@
-"""The guard of one connection: what it may cost the event loop, below what any limit on messages sees.
+"""A connection: one client's socket, from its first byte to its last.
 
-What has arrived on a socket is a large piece of work when it holds thousands of frames, and so are a hundred
-handshakes at once. So newcomers, and whoever sends more than a player has to say, wait in a lane, where one small
-piece of one of them is taken at a time. A player's move is never in it. And what has arrived is counted before
-it is parsed: of a flood, no more is parsed than its sender needs to be told.
+    bytes -> counted -> parsed -> message, with the time of its arrival -> receiver
+
+The rules of websockets are the library's, by its documented layer without I/O. What is decided here is what a server
+decides: how much of what has arrived is parsed when, who comes in and is answered what, how long a peer may be
+silent, and when a connection is over.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import transports
-from collections.abc import Callable
-from random import getrandbits
+from collections.abc import Awaitable, Callable
+from functools import partial
 from time import monotonic, monotonic_ns
 from typing import Protocol, cast
 
-from websockets.asyncio.server import ServerConnection
-from websockets.frames import CloseCode, Frame, Opcode
-from websockets.protocol import Event, State
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request as HttpRequest
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
 
-try:
-    from websockets.speedups import apply_mask
-except ImportError:  # the library was installed without what needs a compiler
-    from websockets.utils import apply_mask
-
-from protocol.codes import Code
+from protocol.messages import SUBPROTOCOL
+from server.net import handshake
+from server.net.admission import Admission
+from server.net.answers import Answer, Pages
+from server.net.arrivals import Arrival, Arrivals
+from server.net.delivery import Delivery, Receiver
+from server.net.ending import Ending, ending
 from server.net.failed_logins import source
-from server.net.frames import FrameCounter, Seen
-from server.net.keepalive import PONG_SECONDS, Keepalive
-from server.net.queue import TurnQueue
+from server.net.keepalive import OpenPings
+from server.net.limits import HostLimits
+from server.net.request import Headers, Request
 from server.net.token_bucket import TokenBucket
-from server.net.wire import WHOLE_BINARY
 
-PIECE = 512
-"""Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
-HOLD = 16 * 1024
-"""Bytes that may wait for their turn before no more is read: many messages are soon seen to be too many."""
-AFTER_CLOSE = 4096
-"""Bytes that still may come from a client that was told that its connection is closed; an honest one has few under way."""
-CONTROLS_PER_SECOND = 10.0
-"""Control frames that a client may send on the average; each ping is answered."""
-CONTROL_BURST = 100
-FRAGMENTS_PER_SECOND = 1000.0
-"""Fragments of messages, but for the last of each, that a client may send on the average."""
-MOST_FRAGMENTS = 1024
-"""The same at once. They are kept until their message is whole, also those that hold nothing."""
-CONTROLS = {Opcode.PING, Opcode.PONG, Opcode.CLOSE}
-FAULTY = {1002, 1003, 1007, 1008, 1009}
-"""Close codes of this side for what a client did wrong ..."""
-HARMLESS = (Code.REPLACED.value, Code.NAME_TAKEN.value)
-"""... but for these: a bot that returns, and one that waits for its name."""
+log = logging.getLogger("arena.connection")
+
+AFTER_CLOSE_BYTES = 4096
+"""What a client may still send after it was told that its connection is closed; an honest one has little under way."""
+CLOSE_SECONDS = 2.0
+"""How long the closing handshake may take, and with it the peer's reading of what it was told last."""
+SLOW_BYTES = 64 * 1024
+"""What may wait in the transport before its peer counts as one that reads slowly."""
+OUTBOX_BYTES = 128 * 1024
+"""What may wait for a peer that reads slowly; one message on top of that is refused."""
+REASON_BYTES = 120
+"""What a close frame has room for beside its code, and a character that is cut."""
 
 
-class Doorkeeper(Protocol):
-    """Who counts connections (server.net.admission)."""
+class Service(Protocol):
+    """What the connections of one server share (server.net.server)."""
 
-    newcomers: TurnQueue
-    floods: TurnQueue
-    keepalive: Keepalive
-    answers: int
-    """What players were asked for, and have sent: counted by their connections."""
+    limits: HostLimits
+    admission: Admission
+    pages: Pages
+    program: str
 
-    def bucket(self, now: int) -> TokenBucket:
-        """What a new connection may send; now in monotonic ns."""
+    def receiver(self, connection: Connection) -> Receiver:
+        """Make the receiver of a connection whose opening handshake is done."""
         ...
 
-    def greet(self, address: str) -> bool:
-        """Whether one more connection from the address may come in; it is counted if so."""
+    def start_soon(self, job: Callable[[], Awaitable[None]]) -> None:
+        """Run `job`, which does not raise, in a task."""
         ...
 
-    def turn_away(self, transport: asyncio.Transport) -> None:
-        """End a connection that may not come in."""
+    def opened(self, connection: Connection) -> None:
+        """A connection was let in."""
         ...
 
-    def leave(self, address: str) -> None:
-        """A counted connection has ended."""
-        ...
-
-    def cut_off(self, address: str) -> None:
-        """A connection from the address had to be ended for what it did."""
+    def ended(self, connection: Connection) -> None:
+        """A connection that was let in is over."""
         ...
 
 
-class GuardedConnection(ServerConnection):
-    """A connection that is counted from its first moment to its last, and never parsed for long."""
+class Connection(asyncio.Protocol):
+    """One client's connection. What its receiver asks of it when it is over already does nothing."""
 
-    keeper: Doorkeeper
-    """Set by the door, for all connections of a server."""
-    patience: float
-    """Seconds from the connection to the end of its handshake."""
-    client_address: str | None = None
+    address: str
     """Whom it is counted for."""
-    listener: Callable[[bytes], bool] | None = None
-    """Is given each message where it arrives, unless one before it waits for `recv`; False leaves it to `recv`."""
-    _at_rest = False
-    """Whether the library has parsed and handed over all that came before, and expects a message."""
-    _known = False
-    """Whether it came in at all."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._let_in = False
+
+    # its beginning and its end
 
     def connection_made(self, transport: transports.BaseTransport) -> None:
-        address = host_of(transport.get_extra_info("peername"))
-        if not self.keeper.greet(address):
-            # Nothing that the library keeps of a connection is made for it: refusals must cost little.
-            self.keeper.turn_away(cast("asyncio.Transport", transport))
+        self._transport = cast("asyncio.Transport", transport)
+        self.address = host_of(transport.get_extra_info("peername"))
+        if not self._service.admission.greet(self.address):
+            # Nothing more is made for a connection that is refused: refusals must cost little.
+            self._service.admission.turn_away(self._transport)
             return
-        self.client_address = address
-        super().connection_made(transport)
-        self._known = True
+        limits = self._service.limits
+        self._let_in = self._counted = True
         self._came = monotonic()
-        self._new = True
-        """Whether no message of it has come yet."""
-        self._spoke = False
-        self._flooded = False
-        now = monotonic_ns()
-        self.bucket = self.keeper.bucket(now)
-        """What it may send; its session takes each message from it."""
-        self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
-        self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, MOST_FRAGMENTS, now)
-        self._frames = FrameCounter()
-        self._waiting = 0
-        """Messages that have arrived whole and are not parsed."""
-        self._overrun = False
-        """Whether more of them have arrived than it may send."""
-        self._unparsed = b""
-        self._full = False
-        """Whether the queue of what was parsed is full."""
-        self._after_close = 0
-        # The library pauses the transport when its queue is full; what was received already waits here.
-        self.recv_messages.pause, self.recv_messages.resume = self._pause, self._resume
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if not self._known:
-            return
-        self.keeper.keepalive.remove(self)
-        if self.client_address is not None:
-            if not self._overrun and self._was_cut_off():
-                self.keeper.cut_off(self.client_address)
-            self.keeper.leave(self.client_address)
-        super().connection_lost(exc)
-
-    def _was_cut_off(self) -> bool:
-        if self._flooded:
-            return True
-        if self.state is State.CONNECTING:
-            # Browsers open connections in advance, and may never say a word on them.
-            return self._spoke and monotonic() - self._came >= self.patience
-        sent = self.protocol.close_sent
-        return (
-            sent is not None
-            and sent.code in FAULTY
-            and not self.protocol.close_rcvd_then_sent
-            and not sent.reason.startswith(HARMLESS)
+        self._protocol = ServerProtocol(
+            subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=limits.message_bytes
         )
+        self._arrivals = Arrivals(limits, monotonic_ns())
+        self._arrived = 0
+        """When the latest bytes had arrived, in monotonic ns."""
+        self._pings = OpenPings()
+        self._delivery: Delivery | None = None
+        """From the end of the opening handshake on."""
+        self._asked = False
+        """Whether its request has come whole."""
+        self._spoke = False
+        """Whether anything has come but messages that were asked for."""
+        self._new = True
+        """Whether no frame of it has been parsed yet."""
+        self._queued = False
+        """Whether it waits for a turn to be parsed."""
+        self._reading = True
+        self._slow = False
+        """Whether so much waits to be written that its peer counts as one that reads slowly."""
+        self._closing = False
+        """Whether this side has closed it, and nothing more is given to its receiver."""
+        self._ended = False
+        """Whether this side has ended its stream."""
+        self._eof = False
+        """Whether the library was told that the peer has ended its stream."""
+        self._due = False
+        """Whether it is to be over soon, by the closing handshake or after the answer to a plain GET."""
+        self._flooded = False
+        self._after_close = 0
+        """Bytes that have come since the peer was told that the connection is closed."""
+        self._transport.set_write_buffer_limits(high=SLOW_BYTES)
+        self._deadline: asyncio.TimerHandle | None = None
+        """What ends it where a handshake, the opening or the closing one, is not done in time."""
+        self._end_after(limits.hello_seconds)
+        self._service.opened(self)
 
-    # whether it is there
-
-    def start_keepalive(self) -> None:
-        self.keeper.keepalive.add(self)
-
-    def beat(self) -> None:
-        """Ping the peer, or end the connection where it has not answered for too long."""
-        if self.state is not State.OPEN:
+    def eof_received(self) -> None:
+        if not self._let_in:
             return
-        now = self.loop.time()
-        unanswered = next(iter(self.pending_pings.values()), None)
-        if unanswered is not None and now - unanswered[1] >= PONG_SECONDS:
-            self.protocol.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
-            self.loop.call_later(self.close_timeout or 0, self.transport.abort)
-        else:
-            data = getrandbits(32).to_bytes(4, "big")
-            self.pending_pings[data] = self.loop.create_future(), now
-            self.protocol.send_ping(data)
-        self.send_data()
+        while len(self._arrivals) and self._delivery is not None and not self._closing:
+            self._parse(self._arrivals.take())
+        self._receive_eof()
+        self._flush()
+        self._end_after(CLOSE_SECONDS)  # a peer that has stopped sending may have stopped reading too
 
-    # what it sends
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  why makes no difference
+        if not self._let_in:
+            return
+        self._end_after(None)
+        self._arrivals.take_all()
+        self._receive_eof()
+        admission = self._service.admission
+        admission.keepalive.remove(self)
+        end = self._ending()
+        if end.cut_off and not self._arrivals.overrun:  # an overrun was counted when it came
+            admission.cut_off(self.address)
+        if self._counted:
+            admission.leave(self.address)
+        if self._delivery is not None:
+            self._delivery.finish(None if self._closing else end.fault)
+        self._service.ended(self)
+
+    def _ending(self) -> Ending:
+        if self._delivery is not None:
+            end = ending(self._protocol.close_exc)
+            return Ending(cut_off=True, fault=end.fault) if self._flooded else end
+        # Browsers open connections in advance, and may never say a word on them.
+        late = monotonic() - self._came >= self._service.limits.hello_seconds
+        return Ending(cut_off=self._flooded or (late and self._spoke and not self._asked))
+
+    def _receive_eof(self) -> None:
+        if not self._eof:
+            self._eof = True
+            self._protocol.receive_eof()
+
+    def _end_after(self, seconds: float | None) -> None:
+        """End it after so many seconds, in place of what was said before; None: not at all."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if seconds is not None:
+            self._deadline = asyncio.get_running_loop().call_later(seconds, self._transport.abort)
+
+    # what the peer sends
 
     def data_received(self, data: bytes) -> None:
-        if not self._known:
+        if not self._let_in:
             return
-        if self.bucket.asked and self._frames.is_message(data) and not self._unparsed and not self._new:
+        self._arrived = monotonic_ns()
+        delivery = self._delivery
+        if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
-            self.keeper.answers += 1
-            if (
-                self._at_rest
-                and self.listener is not None
-                and data[0] == WHOLE_BINARY
-                # what the library would make of it, at a tenth of the time
-                and self.listener(apply_mask(data[6:], data[2:6]))
-            ):
-                return
-            self._waiting += 1
+            self._service.admission.answers += 1
             self._parse(data)
             return
         self._spoke = True
-        if self.protocol.eof_sent:
-            # What comes after the end of the stream is thrown away whole, and soon: who is still sending a
-            # huge frame hears why it was refused.
-            self._unparsed = b""
+        if self._ended:
+            return  # a peer that is still sending a huge message hears why it was refused when it has been read
+        arrival = self._arrivals.count(data, self._arrived)
+        if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
             self._parse(data)
             return
-        due = False
-        if not self._overrun:
-            seen = self._seen(data)
-            if seen is None:
-                self._abort()
-                return
-            due = not self._new and len(data) <= PIECE and self._due(seen)
-        if due and not self._unparsed:
-            self._parse(data)
+        if arrival is Arrival.FLOOD:
+            self._flood()
             return
-        if not self._unparsed and not self._full:
-            self._wait()
-        self._unparsed += data
-        if self._overrun or len(self._unparsed) >= HOLD:
-            self.transport.pause_reading()
+        if arrival is Arrival.OVERRUN:
+            self._service.admission.cut_off(self.address)
+        self._arrivals.keep(data)
+        self._go_on()
 
-    def _seen(self, data: bytes) -> Seen | None:
-        """What frames have arrived; None where they are beyond what no limit on messages sees."""
-        now = monotonic_ns()
-        left = self.bucket.left(now)
-        seen = self._frames.look(data, Seen(left, CONTROL_BURST, MOST_FRAGMENTS))
-        if seen.controls and not self._controls.take_all(seen.controls, now):
-            return None
-        if seen.fragments and not self._fragments.take_all(seen.fragments, now):
-            return None
-        self._waiting += seen.messages
-        if self._waiting > left:
-            # Its session will refuse whatever comes next, and say why.
-            self._overrun = True
-            self.bucket.overrun()
-            if self.client_address is not None:
-                self.keeper.cut_off(self.client_address)
-        return seen
+    def _may_parse(self) -> bool:
+        return not self._asked if self._delivery is None else self._delivery.ready()
 
-    def _due(self, seen: Seen) -> bool:
-        """Whether no more has arrived than a client that plays has to say."""
-        return seen.controls <= 1 and not seen.fragments and self.bucket.easy(seen.messages, monotonic_ns())
+    def _go_on(self) -> None:
+        """Wait for a turn where something is to be parsed, and read more or less by what waits."""
+        if len(self._arrivals) and not self._queued and self._may_parse():
+            self._queued = True
+            admission = self._service.admission
+            queue = admission.newcomers if self._new else admission.floods
+            queue.enter(source(self.address), self._take_turn)
+        if self._reading is self._arrivals.full and not self._transport.is_closing():
+            self._reading = not self._reading
+            if self._reading:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
 
-    def _wait(self) -> None:
-        queue = self.keeper.newcomers if self._new else self.keeper.floods
-        queue.enter(source(self.client_address or ""), self._parse_piece)
-
-    def eof_received(self) -> None:
-        if not self._known:
+    def _take_turn(self) -> None:
+        self._queued = False
+        if self._arrivals.overrun and self._closing:
+            self._arrivals.take_all()  # it has been told why, and until it is over nothing more of it is read
             return
-        rest, self._unparsed = self._unparsed, b""
-        if rest:
-            self._parse(rest)
-        super().eof_received()
-
-    def _parse_piece(self) -> None:
-        if self._overrun and self.state is State.CLOSING:
-            # It has been told why. Until it is over, nothing more of it is read.
-            self._unparsed = b""
-            return
-        # Once this side has ended the stream, because it broke the websocket protocol, the rest is thrown away whole.
-        size = len(self._unparsed) if self.protocol.eof_sent else PIECE
-        piece, self._unparsed = self._unparsed[:size], self._unparsed[size:]
-        self._parse(piece)
-        if not self._full:
-            self._resume()
-
-    def _pause(self) -> None:
-        self._full = True
-        self.transport.pause_reading()
-
-    def _resume(self) -> None:
-        self._full = False
-        if self._unparsed:
-            self._wait()
-        if not self._overrun and len(self._unparsed) < HOLD:
-            self.transport.resume_reading()
+        self._parse(self._arrivals.take())
+        self._go_on()
 
     def _parse(self, data: bytes) -> None:
-        if self.transport.is_closing():
-            self._unparsed = b""
+        if self._transport.is_closing():
+            self._arrivals.take_all()
             return
-        if self.state is State.CLOSING and not self.protocol.eof_sent:
+        if self._due:
             self._after_close += len(data)
-            if self._after_close > AFTER_CLOSE:
-                self._abort()
+            if self._after_close > AFTER_CLOSE_BYTES:
+                self._flood()
                 return
-        super().data_received(data)
-        protocol = self.protocol
-        self._at_rest = (
-            protocol.current_size is None
-            and not len(self.recv_messages.frames)
-            and protocol.state is State.OPEN
-        )
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame):
+                self._take_frame(event)
+            elif isinstance(event, HttpRequest):
+                self._take_request(event)
+        self._flush()
+        if self._delivery is not None:
+            self._delivery.give()
 
-    def process_event(self, event: Event) -> None:
-        if isinstance(event, Frame):
-            self._new = False
-            if event.fin and event.opcode not in CONTROLS:
-                self._waiting -= 1
-            if self._heard(event):
-                return
-        super().process_event(event)
+    def _take_frame(self, frame: Frame) -> None:
+        self._new = False
+        opcode = frame.opcode
+        if opcode is Opcode.PONG:
+            self._pings.answered(bytes(frame.data), self._arrived)
+            return
+        if opcode is Opcode.PING or opcode is Opcode.CLOSE:
+            return  # the library answers those by itself
+        if frame.fin:
+            self._arrivals.parsed()
+        if self._closing or self._delivery is None:
+            return
+        try:
+            self._delivery.add(frame, self._arrived)
+        except UnicodeDecodeError as error:
+            self._protocol.fail(1007, f"{error.reason} at position {error.start}")
 
-    def _heard(self, frame: Frame) -> bool:
-        # The library refuses a message that begins within the fragments of another: this is a whole one.
-        return (
-            self.listener is not None
-            and frame.opcode is Opcode.BINARY
-            and frame.fin
-            and not len(self.recv_messages.frames)
-            and self.listener(bytes(frame.data))
-        )
-
-    def _abort(self) -> None:
+    def _flood(self) -> None:
         self._flooded = True
-        self._unparsed = b""
-        self.transport.abort()
+        self._arrivals.take_all()
+        self._transport.abort()
+
+    # its opening handshake
+
+    def _take_request(self, event: HttpRequest) -> None:
+        self._asked = True
+        request = Request(event.path, Headers(event.headers.raw_items()))
+        if not request.wants_websocket:
+            self._service.start_soon(partial(self._answer, request))
+            return
+        refusal = self._count_client(request) or handshake.subprotocol_missing(request)
+        if refusal is not None:
+            self._respond(refusal)
+            return
+        response = self._protocol.accept(event)
+        response.headers["Server"] = self._service.program
+        self._protocol.send_response(response)
+        if self._protocol.state is State.OPEN:
+            self._end_after(None)
+            self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
+            self._service.admission.keepalive.add(self)
+
+    def _count_client(self, request: Request) -> Answer | None:
+        """Count it for its client, where it comes through a proxy; the refusal of a client that has too many."""
+        admission = self._service.admission
+        client = admission.client(request, self.address)
+        if client == self.address:
+            return None
+        admission.leave(self.address)
+        self._counted = admission.let_in(client)
+        if not self._counted:
+            return handshake.TOO_MANY
+        self.address = client
+        return None
+
+    async def _answer(self, request: Request) -> None:
+        client = self._service.admission.client(request, self.address)
+        answer = await handshake.page(self._service.pages, request, client)
+        if not (self._ended or self._transport.is_closing()):
+            self._respond(answer)
+            self._flush()
+
+    def _respond(self, answer: Answer) -> None:
+        self._protocol.send_response(handshake.response(self._protocol, answer, self._service.program))
+
+    # what the server sends
+
+    @property
+    def bucket(self) -> TokenBucket:
+        """What the client may send: its receiver takes each message from it, and notes those that it asked for."""
+        return self._arrivals.bucket
+
+    @property
+    def lag(self) -> int:
+        """The least recent ping time, in ns; 0 where none is known."""
+        return self._pings.lag
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes wait to be read, beside those in the kernel's buffers."""
+        return self._transport.get_write_buffer_size()
+
+    def send(self, *messages: bytes | str) -> bool:
+        """Write messages without waiting. False, and nothing is written, where too much waits for the peer.
+
+        Nothing is written to a connection that is closing: its receiver will be told.
+        """
+        protocol = self._protocol
+        if protocol.state is not State.OPEN or self._transport.is_closing():
+            return True
+        if self._slow and self.backlog > OUTBOX_BYTES:
+            return False
+        for message in messages:
+            if isinstance(message, bytes):
+                protocol.send_binary(message)
+            else:
+                protocol.send_text(message.encode())
+        for data in protocol.data_to_send():
+            self._transport.write(data)
+        return True
+
+    def ping(self) -> None:
+        """Ping the peer, or end the connection where it has not answered for too long."""
+        if self._protocol.state is not State.OPEN:
+            return
+        now = monotonic_ns()
+        if self._pings.overdue(now):
+            self._protocol.fail(1011, "keepalive ping timeout")
+        else:
+            self._protocol.send_ping(self._pings.new(now))
+        self._flush()
+
+    def pause_writing(self) -> None:
+        self._slow = True
+
+    def resume_writing(self) -> None:
+        self._slow = False
+
+    # what its receiver asks of it
+
+    def pause(self) -> None:
+        """Give the receiver nothing until `resume`; the peer waits when some has piled up."""
+        if self._delivery is not None:
+            self._delivery.pause()
+
+    def resume(self) -> None:
+        """Go on giving the receiver what comes."""
+        if self._delivery is not None:
+            self._delivery.resume()
+
+    def start_soon(self, job: Callable[[], Awaitable[None]]) -> None:
+        """Run `job` in a task of the server's; an exception of it is logged, and ends the connection."""
+
+        async def run() -> None:
+            try:
+                await job()
+            except Exception:
+                log.exception("a connection fails", extra={"address": self.address})
+                self._failed()
+
+        self._service.start_soon(run)
+
+    def close(self, code: int, reason: str) -> None:
+        """Tell the peer that it is over, and why; what it sends from now on is not given to the receiver.
+
+        A peer that has not answered after `CLOSE_SECONDS` finds its connection reset.
+        """
+        if self._delivery is None:
+            self._transport.abort()
+            return
+        self._closing = True
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
+            self._flush()
+        self._delivery.drop()
+        self._go_on()
+
+    def _failed(self) -> None:
+        self.close(1011, "the server failed; its log says why")
+
+    def _flush(self) -> None:
+        """Write what the library has to say, and see to it that a connection that is to end does."""
+        for data in self._protocol.data_to_send():
+            if self._transport.is_closing():
+                return
+            if data:
+                self._transport.write(data)
+            else:
+                self._end_stream()
+        if not self._due and self._protocol.close_expected():
+            self._due = True
+            self._end_after(CLOSE_SECONDS if self._delivery else self._service.limits.hello_seconds)
+
+    def _end_stream(self) -> None:
+        self._ended = True
+        self._arrivals.take_all()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+        else:  # by TLS no half of a connection can be closed
+            self._transport.close()
 
 
 def host_of(peer: object) -> str:

@@ -9,23 +9,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 CONTROL = 0x08
-"""The bit of an opcode that all control frames have, and no other (section 5.5)."""
+"""The bit of an opcode that all control frames have, and no other frame (RFC 6455, section 5.5)."""
 FINAL = 0x80
+"""The bit of a frame's first byte that the last or only frame of a message has."""
 MASKED = 0x80
+"""The bit of a frame's second byte that all frames of a client have."""
 END_OF_REQUEST = b"\r\n\r\n"
+"""The end of the last header, and an empty line."""
 
 
-class Seen(NamedTuple):
+class FramesSeen(NamedTuple):
     """Frames that are whole, by what becomes of them."""
 
     messages: int = 0
     """Last or only frames of messages."""
     controls: int = 0
+    """Pings, pongs and closes."""
     fragments: int = 0
     """Frames of messages that go on."""
 
 
-NOTHING = Seen()
+NOTHING = FramesSeen()
 
 
 class FrameCounter:
@@ -37,12 +41,13 @@ class FrameCounter:
         self._shaking = True
         """Whether the request of the handshake is not over yet."""
         self._head = b""
-        """The beginning of what cannot be told yet ..."""
+        """The beginning of a frame's head, or of the end of the request, that has not come whole."""
         self._rest = 0
-        """... or how many bytes of the frame before are still to come, and how that began."""
+        """Bytes of the payload of the frame before that are still to come."""
         self._first = 0
+        """The first byte of the frame before."""
 
-    def look(self, data: bytes, most: Seen) -> Seen:
+    def look(self, data: bytes, most: FramesSeen) -> FramesSeen:
         """Count the frames that `data` completes, and stop where there are more of a kind than `most` of it."""
         if self._shaking:
             data = self._after_request(data)
@@ -53,7 +58,7 @@ class FrameCounter:
     def is_message(self, data: bytes) -> bool:
         """Whether `data` is one short message and nothing else, as nearly always where somebody plays.
 
-        Then it need not be looked at: it changes nothing here.
+        Such data need not be looked at: it changes nothing here.
         """
         return (
             1 < len(data) == (data[1] ^ MASKED) + 6 < 132
@@ -68,7 +73,7 @@ class FrameCounter:
         self._head = data[1 - len(END_OF_REQUEST) :] if self._shaking else b""
         return after
 
-    def _count(self, data: bytes, most: Seen) -> Seen:
+    def _count(self, data: bytes, most: FramesSeen) -> FramesSeen:
         if self._rest > len(data):
             self._rest -= len(data)
             return NOTHING
@@ -105,4 +110,4 @@ class FrameCounter:
             if not ended:
                 self._rest, self._first = at - len(data), first
                 break
-        return Seen(messages, controls, fragments)
+        return FramesSeen(messages, controls, fragments)

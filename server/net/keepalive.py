@@ -1,65 +1,105 @@
-"""The pulse of all connections: each is pinged every few seconds, which tells its lag, and is given up when it is silent.
+"""Keepalive: each connection is pinged every few seconds, which tells its lag, and is given up when it is silent.
 
-The library has a task for each connection, and timers and locks around each ping. One task for all costs a server
-with a thousand connections a tenth of that, and never pings many of them in one turn of the event loop.
+One task for all connections, and not one for each with its timers and locks, costs a server with a thousand
+connections a tenth of the time; and it never pings many of them in one turn of the event loop.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from random import getrandbits
 from time import monotonic
 from typing import Protocol
 
 import anyio
 
+from match.lag import Pings
+
 PING_SECONDS = 10.0
 """From one ping to the next of a connection."""
 PONG_SECONDS = 20.0
 """How long a ping may be unanswered."""
-AT_ONCE = 4
-"""Connections in one turn of the event loop ..."""
-PAUSE = 0.002
-"""... and seconds to the next turn: 20,000 connections are pinged in time."""
+PINGS_A_TURN = 4
+"""Connections that are pinged in one turn of the event loop."""
+PAUSE_SECONDS = 0.002
+"""From one turn to the next where more connections are due: 20,000 connections are pinged in time."""
 
 
-class Beating(Protocol):
-    """A connection."""
+class Pinged(Protocol):
+    """A connection, as it is kept alive."""
 
-    def beat(self) -> None:
+    def ping(self) -> None:
         """Ping the peer, or give it up."""
         ...
 
 
 class Keepalive:
-    """Makes connections beat, each `PING_SECONDS` after the last time. `run` must be under way."""
+    """Has connections ping, each `PING_SECONDS` after the last time. `run` must be under way."""
 
     def __init__(self) -> None:
-        self._due: OrderedDict[Beating, float] = OrderedDict()
+        self._due: OrderedDict[Pinged, float] = OrderedDict()
+        """When each connection is to ping, in monotonic seconds, the earliest first."""
 
-    def add(self, connection: Beating, now: float | None = None) -> None:
-        """From now on (monotonic seconds)."""
+    def add(self, connection: Pinged, now: float | None = None) -> None:
+        """Have a connection ping from now on (monotonic seconds)."""
         self._due[connection] = (monotonic() if now is None else now) + PING_SECONDS
 
-    def remove(self, connection: Beating) -> None:
-        """Not any more; one that never did is no fault."""
+    def remove(self, connection: Pinged) -> None:
+        """Have a connection ping no more; one that was never added is no fault."""
         self._due.pop(connection, None)
 
     async def run(self) -> None:
-        """Keep all of them beating, until cancelled."""
+        """Have all of them ping, until cancelled."""
         while True:
             pause = self.step(monotonic())
             await anyio.sleep(pause)
 
     def step(self, now: float) -> float:
-        """Some of those that are due at `now`; the seconds until it is to be called again."""
-        for _ in range(AT_ONCE):
+        """Have some of those ping that are due at `now`; the seconds until `step` is to be called again."""
+        for _ in range(PINGS_A_TURN):
             first = next(iter(self._due.items()), None)
             if first is None:
-                return PING_SECONDS  # who comes now is due then
+                return PING_SECONDS  # a connection that comes now is due then
             connection, due = first
             if due > now:
                 return due - now
             self._due[connection] = now + PING_SECONDS
             self._due.move_to_end(connection)
-            connection.beat()
-        return PAUSE
+            connection.ping()
+        return PAUSE_SECONDS
+
+
+class OpenPings:
+    """The pings of one connection: which are unanswered, and how long the others took. Times in monotonic ns."""
+
+    __slots__ = ("_sent", "_times")
+
+    def __init__(self) -> None:
+        self._sent: dict[bytes, int] = {}
+        """When each ping was sent that is not answered, by its payload, the oldest first."""
+        self._times = Pings()
+
+    @property
+    def lag(self) -> int:
+        """The least recent ping time, in ns; 0 where none is known."""
+        return self._times.least
+
+    def overdue(self, now: int) -> bool:
+        """Whether a ping has been unanswered for too long."""
+        oldest = next(iter(self._sent.values()), now)
+        return now - oldest >= PONG_SECONDS * 1e9
+
+    def new(self, now: int) -> bytes:
+        """The payload of a ping that is sent now, which nobody can guess."""
+        payload = getrandbits(32).to_bytes(4, "big")
+        self._sent[payload] = now
+        return payload
+
+    def answered(self, payload: bytes, now: int) -> None:
+        """A pong has come; it answers the pings before its own too (RFC 6455, section 5.5.3)."""
+        sent = self._sent.get(payload)
+        if sent is None:
+            return  # a pong that nobody asked for is no fault
+        self._times.add(now - sent)
+        while payload in self._sent:
+            del self._sent[next(iter(self._sent))]

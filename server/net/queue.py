@@ -1,6 +1,6 @@
-"""A lane: one small piece of work of one connection in a turn of the event loop, and a pause after it.
+"""A queue for turns of the event loop: one small piece of work of one connection in a turn, and a pause after it.
 
-Those who are in it come to their turns late, and nobody else does.
+The connections in the queue come to their turns late, and no other connection does.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-PAUSE = 0.002
-"""Seconds from one piece of a newcomer to the next where nobody plays: 250 come in a second ..."""
-PLAY_PAUSE = 0.006
-"""... and where somebody has made a move meanwhile: a newcomer costs as much as some moves."""
-LONG_PAUSE = 0.004
-"""Seconds from one piece of whoever sends much to the next."""
+PAUSE_SECONDS = 0.002
+"""From one piece of a newcomer to the next where nobody plays: 250 connections come in a second."""
+PLAY_PAUSE_SECONDS = 0.006
+"""From one piece of a newcomer to the next where somebody has made a move meanwhile: a newcomer costs as much as some moves."""
+FLOOD_PAUSE_SECONDS = 0.004
+"""From one piece of whoever sends much to the next."""
 
 
 class TurnQueue:
-    """Those who wait for a turn of the event loop, with a pause after each; the addresses that they come from take turns."""
+    """Connections that wait for a turn of the event loop, with a pause after each; their addresses take turns."""
 
     def __init__(self, pause: Callable[[], float]) -> None:
         self._pause = pause
-        """Tells the seconds to the next of them."""
+        """Tells the seconds from one turn to the next."""
         self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
         self._moving = False
 

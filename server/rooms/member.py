@@ -34,12 +34,12 @@ class Outlet(Protocol):
         """Say why, and close the connection, without waiting."""
 
 
-class Inlet(Protocol):
-    """Where events of a match go: its room."""
+class MatchInbox(Protocol):
+    """Where the events of a match go: its room."""
 
     @property
     def full(self) -> bool:
-        """Whether so much waits already that whoever has more is to wait too."""
+        """Whether so many events wait already that whoever has another is to wait until there is space."""
         ...
 
     async def has_space(self) -> None:
@@ -47,10 +47,6 @@ class Inlet(Protocol):
 
     def take(self, event: Event, at: int) -> bool:
         """Hand over an event that happened at monotonic ns `at`. False when the match is over."""
-        ...
-
-    async def post(self, event: Event, at: int) -> bool:
-        """`take`, as soon as it is not full."""
         ...
 
 
@@ -100,7 +96,7 @@ class Member:
     capacity: int = 1
     """Matches that it plays at once."""
     takes: Takes = field(default_factory=Takes)
-    matches: dict[str, tuple[Inlet, Player]] = field(default_factory=dict)
+    matches: dict[str, tuple[MatchInbox, Player]] = field(default_factory=dict)
     """The matches that it is in, by id: the room and the bot's seat."""
     guest: bool = False
     """Whether it came without a token, to play the house bots."""
@@ -123,7 +119,7 @@ class Member:
         """Something about it has changed that may matter to the matchmaker."""
         self.on_change(self)
 
-    def begin(self, match: str, room: Inlet, player: Player) -> None:
+    def begin(self, match: str, room: MatchInbox, player: Player) -> None:
         """It is in this match from now on."""
         self.matches[match] = (room, player)
         self.change()
@@ -173,7 +169,8 @@ class Member:
     async def post_to_all(self, event: Callable[[Player], Event], at: int) -> None:
         """Tell every room of this bot's that the same thing happened to it."""
         for room, player in list(self.matches.values()):
-            await room.post(event(player), at)
+            await room.has_space()
+            room.take(event(player), at)
 
     def present(self) -> Present:
         """The bot as a listing shows it."""

@@ -1,10 +1,14 @@
 """The room: it alone touches the referee of a match, one event at a time, and keeps its deadline.
 
-    post -> referee -> journal -> players
+    take -> inbox -> referee -> journal -> players
 
-Sessions post events from their own tasks. Each goes through the referee as soon as the one before it is
-in the journal, and its effects go out, in one turn of the event loop, once it is there itself. The room's
-own task only waits for deadlines.
+Every event takes this one way: those of players, which their sessions hand over as they arrive, and the room's own
+(its beginning, a deadline that fell). An event leaves the inbox as soon as the one before it is in the journal, often
+in the call that brought it; its effects go out, in one turn of the event loop, once it is in the journal itself. The
+referee is entered besides only where nothing is decided: to bring it to where a journal ends (`_begin`), to tell it
+when a turn has left (`_let_out`), and to end a match that a fault of the server has made void (`_void`).
+
+The room's own task waits for deadlines, and no event waits for it.
 """
 
 from __future__ import annotations
@@ -37,13 +41,13 @@ from server.store.journal.recovery import Unfinished
 log = logging.getLogger("arena.room")
 
 INBOX = 64
-"""Events that may wait; a bot that floods its room waits in its own connection."""
+"""Events that may wait; what a bot sends that floods its room waits in its own connection."""
 
-KEEP_AGAIN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
-"""Seconds from one try to put a record into the store to the next."""
+KEEP_AGAIN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""From one try to put a record into the store to the next."""
 
-LOOK_AGAIN = 4
-"""Turns of the event loop from a readable socket to an event in the inbox: poll, frame, task, post."""
+ARRIVAL_TURNS = 4
+"""Turns of the event loop from a readable socket to an event in the inbox, where a few messages came before it."""
 
 
 class Room:
@@ -73,41 +77,38 @@ class Room:
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
         self._waiting_since = monotonic_ns()
-        self._inbox: deque[tuple[Event, int]] = deque()
+        self._inbox: deque[tuple[Event, int, bool]] = deque()
+        """Events, each with when it happened (monotonic ns) and whether it is a player's."""
         self._writing = False
         """Whether an event is on its way into the journal: the next one waits."""
         self._closed = False
-        self._room_made = anyio.Event()
+        self._space_made = anyio.Event()
         self._pushed_back = False
-        """Whether a session waits for room in the inbox."""
+        """Whether somebody waits for space in the inbox."""
         self._awaited: int | None = None
         """The deadline that the room's task sleeps for; None while it sleeps until it is woken."""
         self._woken = anyio.Event()
 
-    async def post(self, event: Event, at: int) -> bool:
-        """Hand over an event that happened at `at` (monotonic ns). False when the match is over."""
-        await self.has_space()
-        return self.take(event, at)
-
     @property
     def full(self) -> bool:
-        """Whether so much waits already that whoever has more is to wait too."""
+        """Whether so many events wait already that whoever has another is to wait until there is space."""
         return len(self._inbox) >= INBOX and not self._closed
 
     async def has_space(self) -> None:
         """Wait until it is not full."""
         while self.full:
             self._pushed_back = True
-            await self._room_made.wait()
+            await self._space_made.wait()
 
     def take(self, event: Event, at: int) -> bool:
-        """`post` for who has seen that it is not full."""
+        """Hand over an event of a player's that arrived at `at` (monotonic ns). False when the match is over.
+
+        Whoever may have many of them looks first whether the room is full.
+        """
         if self._closed:
             return False
-        if self._writing or self._inbox:
-            self._inbox.append((event, at))
-        else:
-            self._try(event, at)
+        self._inbox.append((event, at, True))
+        self._work()
         return True
 
     async def run(self) -> Record:
@@ -119,7 +120,7 @@ class Room:
             self._void(error)
         finally:
             self._closed = True
-            self._room_made.set()
+            self._space_made.set()
             self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
@@ -134,7 +135,7 @@ class Room:
         Until then the match counts as one in progress: so the matchmaker begins few that would be void as
         well, and what the next start of the server finds is what everybody was told.
         """
-        for pause in (*KEEP_AGAIN, None):
+        for pause in (*KEEP_AGAIN_SECONDS, None):
             try:
                 await self._journal.durable(self._journal.close_match(record))
             except JournalFailed as failed:
@@ -151,12 +152,12 @@ class Room:
         """Open a new match, or go on with one that was in progress when the server went away."""
         if self._unfinished is None:
             self._journal.open_match(self.terms, self.started)
-            self._handle(Opened(), monotonic_ns())
+            self._take_own(Opened(), monotonic_ns())
             return
         for at, event in self._unfinished.events:
             self.referee.handle(event, at)
         self._seq = len(self._unfinished.events)
-        self._handle(ServerBack(), monotonic_ns())
+        self._take_own(ServerBack(), monotonic_ns())
 
     # deadlines
 
@@ -172,13 +173,13 @@ class Room:
                 continue
             # What reached this machine before is still on its way through the event loop, and goes
             # first: the server's own delay never flags a bot that was in time.
-            for _ in range(LOOK_AGAIN):
+            for _ in range(ARRIVAL_TURNS):
                 await checkpoint()
             now = monotonic_ns()
             # Most deadlines have moved on with the play by the time that they are looked at.
             deadline = self.referee.next_deadline
             if not self._writing and deadline is not None and deadline <= now:
-                self._handle(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+                self._take_own(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
 
     def _wake(self) -> None:
         """Wake the room's task where it sleeps longer than it may."""
@@ -188,28 +189,31 @@ class Room:
         ):
             self._woken.set()
 
-    # events
+    # the way of an event
+
+    def _take_own(self, event: Event, at: int) -> None:
+        """Take an event of the room's own, which no player sent."""
+        self._inbox.append((event, at, False))
+        self._work()
 
     def _work(self) -> None:
-        """Take what is in the inbox, as far as the journal has kept up."""
+        """Judge what is in the inbox, as far as the journal has kept up."""
         while self._inbox and not self._writing and not self._closed:
-            self._try(*self._inbox.popleft())
+            try:
+                self._judge(*self._inbox.popleft())
+            except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
+                self._void(error)
         if self._pushed_back and len(self._inbox) < INBOX:
             self._pushed_back = False
-            self._room_made.set()
-            self._room_made = anyio.Event()
+            self._space_made.set()
+            self._space_made = anyio.Event()
 
-    def _try(self, event: Event, at: int) -> None:
-        # An event that comes before its deadline was judged counts as in time: had the server not been
-        # busy, the deadline would have been judged already.
+    def _judge(self, event: Event, arrived: int, of_player: bool) -> None:  # noqa: FBT001  as the inbox keeps it
+        """Give an event to the referee, and where it changes the match to the journal."""
         deadline = self.referee.next_deadline
-        try:
-            self._handle(event, at if deadline is None or at < deadline else deadline, came=at)
-        except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
-            self._void(error)
-
-    def _handle(self, event: Event, at: int, came: int | None = None) -> None:
-        """Give an event to the referee. `came`: when it arrived, for one that came from a player."""
+        # What a player sent and what comes before its deadline was judged counts as in time: had the server
+        # not been busy, the deadline would have been judged already.
+        at = arrived if deadline is None or not of_player else min(arrived, deadline)
         before = self.referee.revision
         effects = self.referee.handle(event, at)
         if self.referee.revision == before:
@@ -221,7 +225,7 @@ class Room:
         turn, self._turn = self._turn, None
         self._seq += 1 if turn is None else 2
         batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
-        batch.then.append(partial(self._written, effects, came if type(event) is Moved else None))
+        batch.then.append(partial(self._written, effects, arrived if type(event) is Moved else None))
 
     def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
         """An event is in the journal, or could not be put there."""
@@ -243,6 +247,7 @@ class Room:
             self._work()
 
     def _let_out(self, effects: list[Effect]) -> None:
+        """Tell the players what follows from an event, and then whoever watches."""
         shown: Accepted | None = None
         for effect in effects:
             if not isinstance(effect, Tell):
@@ -261,11 +266,11 @@ class Room:
                 if self.referee.revision != before:
                     self._turn = at, left
         if shown is not None:
-            # After both players: what is written to hundreds of watchers delays nobody's turn.
+            # After both players: what is written to hundreds of spectators delays nobody's turn.
             self._show(shown)
 
     def _show(self, accepted: Accepted) -> None:
-        """Show the move to whoever watches; one acknowledged again has been shown."""
+        """Show a move to the spectators; a move that is acknowledged once more has been shown."""
         if self.spectators and accepted.ply == self.referee.ply - 1:
             played = _played(self.referee.moves[accepted.ply])
             clocks = self.referee.clocks(monotonic_ns())
@@ -296,7 +301,7 @@ class Room:
         )
 
     def view(self) -> View:
-        """All of the match so far, for a watcher."""
+        """The whole match so far, for a spectator."""
         terms, mover = self.terms, self.referee.mover_now
         return View(
             match=terms.match,

@@ -1,19 +1,21 @@
-"""Who watches a match. Watchers cost its players nothing that they could notice: frames are encoded once for
-all, gathered for a moment that no eye sees, and handed out a few watchers at a time, evenly over as long a
-moment, so that a player's move meets few of them on its way. One that reads slowly skips to the newest position.
+"""The spectators of a match, who cost its players nothing that they could notice.
+
+Messages are encoded once for all spectators, gathered for a moment that no eye sees, and handed out to a few
+spectators at a time, evenly over as long a moment, so that a player's move meets few of them on its way. A spectator
+that reads slowly skips to the newest position.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
+from protocol.codec import encode
 from protocol.messages import ServerMessage, View
-from server.net.wire import to_wire
 
 
-class Watcher(Protocol):
+class Spectator(Protocol):
     """A connection that watches."""
 
     @property
@@ -21,81 +23,81 @@ class Watcher(Protocol):
         """How many bytes wait to be read."""
         ...
 
-    def tell_wire(self, wire: bytes) -> None:
-        """Hand over messages as they go on the line, without waiting."""
+    def tell_encoded(self, messages: Sequence[bytes]) -> None:
+        """Hand over encoded messages, without waiting."""
 
 
-MAX_BACKLOG = 16 * 1024
-"""Bytes that may wait for a watcher before it is left out until it has read them."""
+MAX_BACKLOG_BYTES = 16 * 1024
+"""What may wait for a spectator before it is left out until it has read that."""
 GATHER_SECONDS = 0.05
-"""From something that happens to the watchers' hearing of it, together with all that happens meanwhile."""
-AT_ONCE = 4
-"""Watchers that are told in one turn of the event loop."""
+"""From something that happens to the moment when spectators are told, together with all that happened meanwhile."""
+SPECTATORS_A_TURN = 4
+"""Spectators that are told in one turn of the event loop."""
 
 Later = Callable[[float, Callable[[], None]], object]
 """Calls something after so many seconds."""
 
 
-def at_once(_seconds: float, call: Callable[[], None]) -> None:
-    """Where nobody waits for a turn."""
+def undelayed(_seconds: float, call: Callable[[], None]) -> None:
+    """Call it now: the `Later` of whoever has no event loop."""
     call()
 
 
 class Spectators:
-    """The watchers of one match. `view` makes the whole of it so far."""
+    """The spectators of one match. `view` makes a message of the whole match so far."""
 
-    def __init__(self, view: Callable[[], View], later: Later = at_once) -> None:
+    def __init__(self, view: Callable[[], View], later: Later = undelayed) -> None:
         self._view = view
         self._later = later
-        self._watchers: dict[Watcher, int | None] = {}
-        """The number of what each is to hear next; None for one that has missed something."""
+        self._spectators: dict[Spectator, int | None] = {}
+        """The number of the message that each is to be told next; None for one that has missed a message."""
         self._news: list[bytes] = []
-        """What not everybody has heard yet ..."""
+        """The latest messages, as far back as somebody has not been told."""
         self._count = 0
-        """... and the number of what will follow it."""
+        """The number of the message that will follow them."""
         self._telling = False
         self.closed = False
-        """Whether the match is over: who enters now would never be told."""
+        """Whether the match is over: a spectator that enters now would never be told anything."""
 
     def __len__(self) -> int:
-        return len(self._watchers)
+        return len(self._spectators)
 
-    def enter(self, watcher: Watcher) -> None:
-        """Show a watcher all so far, and from now on each move."""
-        # A crowd that comes at the start is told like any other: some at a time, and what is encoded once.
-        self._watchers[watcher] = None
+    def enter(self, spectator: Spectator) -> None:
+        """Show a spectator all of the match so far, and from now on each move."""
+        # A crowd that comes at the start is told like any other: a few at a time, what is encoded once for all.
+        self._spectators[spectator] = None
         self._tell_soon()
 
-    def leave(self, watcher: Watcher) -> None:
-        """Show a watcher no more."""
-        self._watchers.pop(watcher, None)
+    def leave(self, spectator: Spectator) -> None:
+        """Show a spectator no more."""
+        self._spectators.pop(spectator, None)
 
     def show(self, message: ServerMessage) -> None:
-        """Show what has happened to everybody who keeps up, and all of it to who has caught up."""
-        if not self._watchers:
+        """Show what has happened to every spectator that keeps up, and the whole match to one that has caught up."""
+        if not self._spectators:
             return
-        self._news.append(to_wire(message))
+        self._news.append(encode(message))
         self._count += 1
         self._tell_soon()
 
     def close(self, last: Callable[[], ServerMessage]) -> None:
-        """The match is over: everybody is told `last`, slow or not, and the gallery is empty."""
+        """The match is over: every spectator is told `last`, slow or not, and none is left."""
         self.closed = True
-        watchers, self._watchers = self._watchers, {}
-        if watchers:
-            wire, whole = to_wire(last()), to_wire(self._view())
-            self._tell_last(list(watchers.items()), _pause(len(watchers)), wire, whole)
-        # The view is the room's, which holds this gallery: nobody is to search for such cycles.
+        spectators, self._spectators = self._spectators, {}
+        if spectators:
+            end, whole = encode(last()), encode(self._view())
+            self._tell_last(list(spectators.items()), _pause(len(spectators)), end, whole)
+        # The view is the room's, which holds these spectators: the collector of cycles is to have no work with them.
         self._view = _nobody_sees
 
     def _tell_last(
-        self, left: list[tuple[Watcher, int | None]], pause: float, wire: bytes, whole: bytes
+        self, left: list[tuple[Spectator, int | None]], pause: float, end: bytes, whole: bytes
     ) -> None:
-        for watcher, heard in left[:AT_ONCE]:
-            missed = [whole] if heard is None else self._news_from(heard)
-            watcher.tell_wire(b"".join((*missed, wire)))
-        if left[AT_ONCE:]:
-            self._later(pause, partial(self._tell_last, left[AT_ONCE:], pause, wire, whole))
+        for spectator, next_number in left[:SPECTATORS_A_TURN]:
+            missed = [whole] if next_number is None else self._news_from(next_number)
+            spectator.tell_encoded([*missed, end])
+        if left[SPECTATORS_A_TURN:]:
+            self._later(pause, partial(self._tell_last, left[SPECTATORS_A_TURN:], pause, end, whole))
 
     def _tell_soon(self) -> None:
         if not self._telling:
@@ -103,48 +105,53 @@ class Spectators:
             self._later(GATHER_SECONDS, self._tell)
 
     def _tell(self) -> None:
-        self._tell_some(list(self._watchers), self._count, None)
+        self._tell_some(list(self._spectators), self._count, None)
 
-    def _tell_some(self, left: list[Watcher], until: int, view: tuple[bytes, int] | None) -> None:
-        """`view`: the whole match as encoded for this round, and the number of what comes after it."""
+    def _tell_some(self, left: list[Spectator], until: int, view: tuple[bytes, int] | None) -> None:
+        """`view`: the whole match, as it is encoded for this round, and the number of the message that follows it."""
         if self.closed:
             return
-        for watcher in left[:AT_ONCE]:
-            if watcher not in self._watchers:
+        for spectator in left[:SPECTATORS_A_TURN]:
+            if spectator not in self._spectators:
                 continue
-            heard = self._watchers[watcher]
-            if watcher.backlog > MAX_BACKLOG:
-                self._watchers[watcher] = None
+            next_number = self._spectators[spectator]
+            if spectator.backlog > MAX_BACKLOG_BYTES:
+                self._spectators[spectator] = None
                 continue
-            if heard is None:
-                view = view or (to_wire(self._view()), self._count)
-                whole, heard = view
-                watcher.tell_wire(b"".join((whole, *self._news_from(heard))))
-            elif heard < self._count:
-                watcher.tell_wire(b"".join(self._news_from(heard)))
-            self._watchers[watcher] = self._count
-        if left[AT_ONCE:]:
-            self._later(_pause(len(self._watchers)), partial(self._tell_some, left[AT_ONCE:], until, view))
+            if next_number is None:
+                view = view or (encode(self._view()), self._count)
+                whole, next_number = view
+                spectator.tell_encoded([whole, *self._news_from(next_number)])
+            elif next_number < self._count:
+                spectator.tell_encoded(self._news_from(next_number))
+            self._spectators[spectator] = self._count
+        if left[SPECTATORS_A_TURN:]:
+            self._later(
+                _pause(len(self._spectators)), partial(self._tell_some, left[SPECTATORS_A_TURN:], until, view)
+            )
             return
-        # What came while they were told is told to all with the next.
+        # What happened while they were told is told to all of them with what happens next.
         self._news = self._news_from(until)
         self._telling = False
         if self._news or self._newcomers():
             self._tell_soon()
 
     def _news_from(self, number: int) -> list[bytes]:
-        """The news from that number on, as far as they are kept."""
+        """The messages from that number on, as far as they are kept."""
         return self._news[max(0, number - self._count + len(self._news)) :]
 
     def _newcomers(self) -> bool:
-        """Whether somebody waits to see the whole match, and reads what it is told."""
-        return any(heard is None and who.backlog <= MAX_BACKLOG for who, heard in self._watchers.items())
+        """Whether a spectator waits to see the whole match, and reads what it is told."""
+        return any(
+            next_number is None and spectator.backlog <= MAX_BACKLOG_BYTES
+            for spectator, next_number in self._spectators.items()
+        )
 
 
 def _nobody_sees() -> View:
-    raise RuntimeError("the match is over, and its gallery closed")
+    raise RuntimeError("the match is over, and has no spectators")
 
 
-def _pause(watchers: int) -> float:
-    """Seconds from some watchers to the next, so that all of them are told within the time of gathering."""
-    return GATHER_SECONDS * AT_ONCE / max(AT_ONCE, watchers)
+def _pause(spectators: int) -> float:
+    """Seconds from some spectators to the next, so that all of them are told within `GATHER_SECONDS`."""
+    return GATHER_SECONDS * SPECTATORS_A_TURN / max(SPECTATORS_A_TURN, spectators)

@@ -8,7 +8,6 @@ from http import HTTPStatus
 
 import msgspec
 from msgspec import Struct
-from websockets.http11 import Request
 
 from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
@@ -17,6 +16,7 @@ from protocol.messages import Seat
 from server.lobby.accounts import Accounts, Refused
 from server.net import answers
 from server.net.answers import Answer
+from server.net.request import Request
 from server.store.database import Engine
 from server.store.journal.reader import begun, events_of
 

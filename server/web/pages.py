@@ -24,13 +24,13 @@ from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
-from websockets.http11 import Request
 
 from games.catalogue import GAMES
 from maps.loader import load_file, map_names
 from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
+from server.net.request import Request
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
 from server.web.match_log import MatchLogs

@@ -1,4 +1,4 @@
-"""What is compared with bare `websockets`, and that the echo stands behind the server's own door."""
+"""What is compared with bare `websockets`, and that the echo stands behind the server's own limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from benchmarks.autobahn import BARE, DEFAULT, SAME, Outcome, section, serve_echo
+from benchmarks.autobahn import BARE, DEFAULT, SAME, Echo, Outcome, section
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
 
@@ -40,8 +40,8 @@ def test_the_section_tells_the_cases() -> None:
     assert text.endswith("none. *Found:* 1 of 5.")
 
 
-async def test_the_echo_is_behind_the_servers_own_door() -> None:
-    async with open_host(serve_one=serve_echo) as host:
+async def test_the_echo_is_behind_the_servers_own_limits() -> None:
+    async with open_host(receiver=Echo) as host:
         async with connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)]) as connection:
             for said in ("text", b"bytes"):
                 await connection.send(said)

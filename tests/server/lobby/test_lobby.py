@@ -33,8 +33,8 @@ async def enter(lobby: Lobby, hello: Hello, wire: Wire) -> tuple[Member, str | N
     return lobby.enter(hello, wire, secret), secret
 
 
-class Shelf:
-    """An inlet that keeps what it was posted."""
+class Kept:
+    """A room's inbox that keeps what it was handed."""
 
     full = False
 
@@ -47,9 +47,6 @@ class Shelf:
     def take(self, event: Event, at: int) -> bool:
         self.posted.append(event)
         return True
-
-    async def post(self, event: Event, at: int) -> bool:
-        return self.take(event, at)
 
 
 @pytest.fixture
@@ -68,7 +65,7 @@ async def test_who_leaves_and_plays_nothing_is_forgotten(lobby: Lobby) -> None:
 async def test_who_leaves_in_a_match_is_kept_until_it_ends(lobby: Lobby) -> None:
     wire = Wire()
     member, secret = await enter(lobby, Hello("anna"), wire)
-    member.matches["m"] = (Shelf(), Player.MAXIE)
+    member.matches["m"] = (Kept(), Player.MAXIE)
     lobby.leave(member, wire)
     again, fresh = await enter(lobby, Hello("anna", session=secret or ""), Wire())
     assert again is member
@@ -78,7 +75,7 @@ async def test_who_leaves_in_a_match_is_kept_until_it_ends(lobby: Lobby) -> None
 async def test_the_secret_changes_when_a_bot_comes_without_it(lobby: Lobby) -> None:
     wire = Wire()
     member, old = await enter(lobby, Hello("anna"), wire)
-    member.matches["m"] = (Shelf(), Player.MAXIE)
+    member.matches["m"] = (Kept(), Player.MAXIE)
     lobby.leave(member, wire)
     _, new = await enter(lobby, Hello("anna", session="guess"), Wire())
     assert new is not None

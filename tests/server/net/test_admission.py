@@ -1,4 +1,4 @@
-"""The door: who is counted as whom, how many may come, and what floods below the messages."""
+"""Admission: who is counted as whom, how many may come, and what floods below the messages."""
 
 from __future__ import annotations
 
@@ -13,25 +13,19 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Request
 from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL, Browse, Listing
 from server.host import Host, open_host
 from server.net.admission import Admission
-from server.net.answers import Answer
-from server.net.connection import CONTROL_BURST, MOST_FRAGMENTS
+from server.net.arrivals import CONTROL_BURST, MOST_FRAGMENTS
 from server.net.limits import HostLimits
-from server.net.queue import PAUSE, PLAY_PAUSE
+from server.net.queue import PAUSE_SECONDS, PLAY_PAUSE_SECONDS
 from tests.server.peer import dial, enter
 
 
 def admission(*proxies: str, **limits: int) -> Admission:
-    return Admission(HostLimits(**limits), proxies, no_pages)
-
-
-async def no_pages(_request: Request, _address: str) -> Answer | None:
-    return None
+    return Admission(HostLimits(**limits), proxies)
 
 
 def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
@@ -65,13 +59,13 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
 
 def test_newcomers_wait_longer_where_somebody_plays() -> None:
     guard = admission()
-    assert guard.newcomers_pause() == PAUSE
+    assert guard.newcomers_pause() == PAUSE_SECONDS
     guard.answers += 2
-    assert guard.newcomers_pause() == PLAY_PAUSE
-    assert guard.newcomers_pause() == PAUSE, "nobody has made a move since"
+    assert guard.newcomers_pause() == PLAY_PAUSE_SECONDS
+    assert guard.newcomers_pause() == PAUSE_SECONDS, "nobody has made a move since"
 
 
-def test_a_closed_door_lets_nobody_in() -> None:
+def test_a_server_that_stops_lets_nobody_in() -> None:
     guard = admission()
     guard.close()
     assert not guard.let_in("10.0.0.1")

@@ -1,4 +1,4 @@
-"""The guard of a connection: large deliveries in small pieces, and who must be cut off too often is shut out."""
+"""A connection: large deliveries come in small pieces, and an address that must be cut off too often is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from protocol.codec import encode
 from protocol.codes import Code, EndReason
 from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
 from server.host import Host, open_host
-from server.net.connection import PIECE
+from server.net.arrivals import PIECE_BYTES
 from server.net.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, spec
 from tests.peers.honest import honest
@@ -53,7 +53,7 @@ async def misbehave(host: Host, source: str = "127.0.0.1", **headers: str) -> No
 async def test_what_is_larger_than_a_piece_comes_in_whole(host: Host) -> None:
     maps = [f"map {number} {'x' * 50}" for number in range(60)]
     hello = encode(Hello("anna", maps=maps))
-    assert len(hello) > 4 * PIECE
+    assert len(hello) > 4 * PIECE_BYTES
     async with plain(host) as connection:
         peer = Peer(connection)
         await peer.hello("anna", host.issue_token("anna"), maps=maps)
@@ -64,7 +64,7 @@ async def test_what_is_larger_than_a_piece_comes_in_whole(host: Host) -> None:
 
 async def test_many_messages_in_one_delivery_are_each_answered_in_order(host: Host) -> None:
     async with enter(host, "anna") as anna:
-        count = 20 * PIECE // len(encode(Watch("match 100")))
+        count = 20 * PIECE_BYTES // len(encode(Watch("match 100")))
         frames = [
             Frame(Opcode.BINARY, encode(Watch(f"match {number}"))).serialize(mask=True)
             for number in range(count)
@@ -106,8 +106,8 @@ async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason
         assert answered < limits.message_burst // 2
 
 
-async def test_what_is_asked_for_waits_in_no_lane(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.net.admission.LONG_PAUSE", 3600)
+async def test_what_is_asked_for_waits_in_no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.net.admission.FLOOD_PAUSE_SECONDS", 3600)
     limits = HostLimits(messages_per_second=0.001, message_burst=3)
     async with (
         open_host(limits=limits) as host,

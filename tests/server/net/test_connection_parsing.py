@@ -1,21 +1,24 @@
-"""What a player sends is understood as the library understands it, also where the guard reads it by itself."""
+"""What a client sends is received as the library alone understands it, however its stream is cut into deliveries."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from time import monotonic_ns
 
 import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
-from websockets.protocol import Protocol, Side
+from websockets.protocol import Protocol, Side, State
 from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
-from server.host import open_host
+from server.host import Host, open_host
 from server.lobby.dispatch import Dispatch
-from server.net.connection import GuardedConnection
+from server.net.connection import Connection
 from server.net.limits import HostLimits
 
 DATA = {Opcode.BINARY, Opcode.TEXT, Opcode.CONT}
@@ -40,78 +43,142 @@ frames = st.builds(
 
 
 @dataclass
-class Understood:
-    """What came of some deliveries."""
+class Received:
+    """What came of a stream."""
 
-    messages: list[bytes] = field(default_factory=list)
-    """Binary messages that are one frame, and the first frames of others."""
+    messages: list[bytes | str] = field(default_factory=list)
     close_code: int | None = None
-    parsed: int = field(default=0, compare=False)
-    """Deliveries that the library was given."""
 
 
-def by_the_library(deliveries: list[bytes]) -> Understood:
+def by_the_library(stream: bytes) -> Received:
+    """What the library makes of the stream at once; messages are put together here in another way."""
     protocol = Protocol(Side.SERVER, max_size=HostLimits().message_bytes)
-    for delivery in deliveries:
-        protocol.receive_data(delivery)
-    messages = [
-        bytes(event.data)
-        for event in protocol.events_received()
-        if isinstance(event, Frame) and event.opcode is Opcode.BINARY
-    ]
-    return Understood(messages, protocol.close_sent.code if protocol.close_sent else None)
+    protocol.receive_data(stream)
+    received = Received()
+    opened: list[Frame] = []
+    for event in protocol.events_received():
+        if not isinstance(event, Frame) or event.opcode not in DATA:
+            continue
+        opened.append(event)
+        if event.fin:
+            whole = b"".join(bytes(each.data) for each in opened)
+            try:
+                received.messages.append(whole.decode() if opened[0].opcode is Opcode.TEXT else whole)
+            except UnicodeDecodeError:
+                received.close_code = 1007
+                return received
+            opened = []
+    client = Protocol(Side.CLIENT)
+    client.receive_data(b"".join(protocol.data_to_send()))
+    client.receive_eof()
+    if protocol.state is not State.OPEN:
+        received.close_code = client.close_code
+    return received
 
 
-def by_the_guard(deliveries: list[bytes]) -> Understood:
-    understood = Understood()
+@dataclass
+class Keep:
+    """A receiver that keeps what it is given. It pauses after some messages, and resumes later."""
 
-    def listen(message: bytes) -> bool:
-        understood.messages.append(message)
-        return True
+    connection: Connection
+    received: Received = field(default_factory=Received)
+    pausing: bool = False
+    times: list[int] = field(default_factory=list)
 
-    async def serve_one(connection: GuardedConnection, _dispatch: Dispatch, _limits: HostLimits) -> None:
-        connection.listener = listen
-        connection.bucket.asked = 1_000_000
-        receive = connection.protocol.receive_data
+    def receive(self, message: bytes | str, at: int) -> None:
+        assert at <= monotonic_ns()
+        self.received.messages.append(message)
+        self.times.append(at)
+        if self.pausing and len(self.received.messages) % 3 == 1:
+            self.connection.pause()
 
-        def parse(data: bytes | bytearray) -> None:
-            understood.parsed += 1
-            receive(data)
-
-        connection.protocol.receive_data = parse  # type: ignore[method-assign]
-        for delivery in deliveries:
-            connection.data_received(delivery)
-            while connection._unparsed:  # in a lane
+            async def resume() -> None:
                 await anyio.sleep(0.001)
-            # what the listener is not given is read by a task
-            while len(connection.recv_messages.frames):
-                frame = await connection.recv_messages.frames.get()
-                if frame.opcode is Opcode.BINARY:
-                    understood.messages.append(bytes(frame.data))
-        connection.protocol.receive_data = receive  # type: ignore[method-assign]
-        sent = connection.protocol.close_sent
-        understood.close_code = sent.code if sent else None
+                assert self.received.messages[-1] is message, "given while it was paused"
+                self.connection.resume()
 
-    async def run() -> None:
-        async with (
-            open_host(serve_one=serve_one) as host,
-            connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None) as client,
-        ):
+            self.connection.start_soon(resume)
+
+    def closed(self, fault: str | None) -> None:
+        self.received.messages.append(f"closed: {fault is not None}")
+
+
+@dataclass
+class Sent:
+    """What a client sends on one connection."""
+
+    stream: bytes
+    cuts: list[int] = field(default_factory=list)
+    """Where it is cut into deliveries."""
+    pausing: bool = False
+    """Whether its receiver pauses now and then."""
+
+
+async def by_a_connection(host: Host, kept: list[Keep], sent: Sent) -> Received:
+    """What the receiver of a connection is given, and how the client finds the connection closed."""
+    expected = by_the_library(sent.stream)
+    options = {"subprotocols": [Subprotocol(SUBPROTOCOL)], "compression": None}
+    async with connect(host.url, **options) as client:  # type: ignore[arg-type]
+        keep = kept[-1]
+        keep.pausing = sent.pausing
+        received = keep.received
+        for start, end in pairwise([0, *sent.cuts, len(sent.stream)]):
+            client.transport.write(sent.stream[start:end])
+            await anyio.sleep(0.0005 if sent.cuts else 0)
+        await until(lambda: len(received.messages) >= len(expected.messages))
+        if expected.close_code is None:
+            await client.close()
+            await until(lambda: received.messages[-1:] == ["closed: False"])
+        else:
             await client.wait_closed()
-
-    anyio.run(run)
-    return understood
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(frames, max_size=12))
-def test_the_guard_hears_what_the_library_would(deliveries: list[bytes]) -> None:
-    assert by_the_guard(deliveries) == by_the_library(deliveries)
+            await until(lambda: received.messages[-1:] == ["closed: True"])
+            received.close_code = client.close_code
+        received.messages.pop()
+    assert keep.times == sorted(keep.times)
+    return received
 
 
-@given(st.lists(st.binary(min_size=1, max_size=125), min_size=1, max_size=5))
-@settings(max_examples=20, deadline=None)
-def test_short_messages_are_heard_without_the_library_after_the_first(messages: list[bytes]) -> None:
-    understood = by_the_guard([Frame(Opcode.BINARY, each).serialize(mask=True) for each in messages])
-    assert understood.messages == messages
-    assert understood.parsed == 1
+def by_connections(each: list[Sent]) -> list[Received]:
+    """What comes of each, on one server."""
+    kept: list[Keep] = []
+
+    def keep(connection: Connection, _dispatch: Dispatch, _limits: HostLimits) -> Keep:
+        kept.append(Keep(connection))
+        return kept[-1]
+
+    async def run() -> list[Received]:
+        async with open_host(receiver=keep) as host:
+            return [await by_a_connection(host, kept, sent) for sent in each]
+
+    return anyio.run(run)
+
+
+async def until(done: Callable[[], bool]) -> None:
+    with anyio.fail_after(10):
+        while not done():
+            await anyio.sleep(0.001)
+
+
+def cut(frames: list[bytes], places: list[int], pausing: bool) -> Sent:
+    stream = b"".join(frames)
+    return Sent(stream, sorted(place for place in places if place < len(stream)), pausing)
+
+
+sent = st.builds(
+    cut, st.lists(frames, max_size=12), st.lists(st.integers(0, 1500), max_size=6), st.booleans()
+)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(sent, min_size=1, max_size=10))
+def test_what_comes_in_any_deliveries_is_what_the_library_makes_of_it(each: list[Sent]) -> None:
+    assert by_connections(each) == [by_the_library(one.stream) for one in each]
+
+
+def test_what_comes_in_a_flood_is_given_as_what_comes_alone() -> None:
+    messages: list[bytes | str] = [b"%d" % number for number in range(500)]
+    wires = [Frame(Opcode.BINARY, b"%d" % number).serialize(mask=True) for number in range(500)]
+    alone = list(accumulate(len(wire) for wire in wires[:20]))[:-1]
+    flood, few = by_connections([Sent(b"".join(wires)), Sent(b"".join(wires[:20]), alone)])
+    assert flood.messages == messages
+    assert few.messages == messages[:20]

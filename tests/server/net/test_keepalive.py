@@ -1,4 +1,4 @@
-"""The pulse: who is pinged when, and that a peer which has gone silent is given up."""
+"""Keepalive: who is pinged when, what is learned of it, and that a peer which has gone silent is given up."""
 
 from __future__ import annotations
 
@@ -15,51 +15,76 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
-from server.net.keepalive import AT_ONCE, PAUSE, PING_SECONDS, Keepalive
+from server.net.keepalive import PAUSE_SECONDS, PING_SECONDS, PINGS_A_TURN, PONG_SECONDS, Keepalive, OpenPings
 from tests.server.peer import Peer
 
 
-class Heart:
-    """Counts its beats."""
+class Noting:
+    """A connection that notes when it was to ping."""
 
     def __init__(self) -> None:
-        self.beats: list[float] = []
+        self.pings: list[float] = []
         self.now = 0.0
 
-    def beat(self) -> None:
-        self.beats.append(self.now)
+    def ping(self) -> None:
+        self.pings.append(self.now)
 
 
 @given(st.lists(st.floats(0, 30), max_size=40), st.data())
-def test_each_beats_every_few_seconds_and_never_many_at_once(came: list[float], data: st.DataObject) -> None:
-    keepalive, hearts, now = Keepalive(), {}, 0.0
+def test_each_pings_every_few_seconds_and_never_many_at_once(came: list[float], data: st.DataObject) -> None:
+    keepalive, connections, now = Keepalive(), {}, 0.0
     waiting = sorted(came)
-    gone: set[Heart] = set()
+    gone: set[Noting] = set()
     while now < 100:
         while waiting and waiting[0] <= now:
-            heart = Heart()
-            hearts[heart] = waiting.pop(0)
-            keepalive.add(heart, now)
-        if hearts and data.draw(st.integers(0, 20)) == 0:
-            heart = data.draw(st.sampled_from(list(hearts)))
-            keepalive.remove(heart)
-            gone.add(heart)
-        for heart in hearts:
-            heart.now = now
-        before = Counter({heart: len(heart.beats) for heart in hearts})
+            connection = Noting()
+            connections[connection] = waiting.pop(0)
+            keepalive.add(connection, now)
+        if connections and data.draw(st.integers(0, 20)) == 0:
+            connection = data.draw(st.sampled_from(list(connections)))
+            keepalive.remove(connection)
+            gone.add(connection)
+        for connection in connections:
+            connection.now = now
+        before = Counter({connection: len(connection.pings) for connection in connections})
         pause = keepalive.step(now)
-        beaten = [heart for heart in hearts if len(heart.beats) > before[heart]]
-        assert len(beaten) <= AT_ONCE
-        assert not gone & set(beaten)
+        pinged = [connection for connection in connections if len(connection.pings) > before[connection]]
+        assert len(pinged) <= PINGS_A_TURN
+        assert not gone & set(pinged)
         assert 0 < pause <= PING_SECONDS + 1e-6
         # somebody may come before that
         now = min(now + pause, waiting[0]) if waiting and waiting[0] > now else now + pause
-    late = PAUSE * (len(came) / AT_ONCE + 1)
-    for heart, since in hearts.items():
-        times = [since, *heart.beats]
+    late = PAUSE_SECONDS * (len(came) / PINGS_A_TURN + 1)
+    for connection, since in connections.items():
+        times = [since, *connection.pings]
         gaps = [after - before for before, after in pairwise(times)]
         assert all(PING_SECONDS - 1e-6 <= gap <= PING_SECONDS + late + 1e-6 for gap in gaps)
-        assert heart in gone or len(heart.beats) >= (100 - since) // (PING_SECONDS + late) - 1
+        assert connection in gone or len(connection.pings) >= (100 - since) // (PING_SECONDS + late) - 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**9), st.sampled_from(["ping", "pong", "stray"])), max_size=30),
+    st.data(),
+)
+def test_the_lag_is_the_least_of_the_recent_times_from_a_ping_to_its_pong(
+    steps: list[tuple[int, str]], data: st.DataObject
+) -> None:
+    pings, now, took = OpenPings(), 0, []
+    open_pings: list[tuple[bytes, int]] = []
+    for pause, what in steps:
+        now += pause
+        if what == "ping":
+            open_pings.append((pings.new(now), now))
+        elif what == "pong" and open_pings:
+            at = data.draw(st.integers(0, len(open_pings) - 1))
+            payload, sent = open_pings[at]
+            pings.answered(payload, now)
+            took.append(now - sent)
+            del open_pings[: at + 1]  # a pong answers what was sent before its ping too
+        else:
+            pings.answered(b"nobody asked", now)
+        assert pings.lag == min(took[-8:], default=0)
+        assert pings.overdue(now) == bool(open_pings and now - open_pings[0][1] >= PONG_SECONDS * 1e9)
 
 
 async def test_a_ping_tells_the_lag(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +103,7 @@ async def test_a_ping_tells_the_lag(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_who_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.net.keepalive.PING_SECONDS", 0.01)
-    monkeypatch.setattr("server.net.connection.PONG_SECONDS", 0.05)
+    monkeypatch.setattr("server.net.keepalive.PONG_SECONDS", 0.05)
     async with (
         open_host() as host,
         connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None) as connection,

@@ -1,4 +1,4 @@
-"""The lane: one piece of work at a time, and nobody holds up another."""
+"""The queue for turns: one piece of work at a time, and nobody holds up another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from server.net.queue import TurnQueue
 
 
-async def test_the_lane_takes_one_at_a_time_in_order_and_survives_a_fault() -> None:
+async def test_turns_come_one_at_a_time_in_order_and_survive_a_fault() -> None:
     taken: list[int] = []
     queue, done, loop = TurnQueue(lambda: 0.001), asyncio.Event(), asyncio.get_running_loop()
     faults: list[Any] = []

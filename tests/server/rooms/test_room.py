@@ -62,6 +62,12 @@ def make_room(
     return Room(given, members, journal, LoopWatch(), unfinished=unfinished), lines
 
 
+async def post(room: Room, event: Event, at: int) -> bool:
+    """Hand over an event as a session does: not before the room has space."""
+    await room.has_space()
+    return room.take(event, at)
+
+
 async def opened(room: Room, line: Line) -> None:
     while not line.of(Start):
         await anyio.sleep(0.001)
@@ -74,16 +80,16 @@ async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) ->
             tasks.start_soon(room.run)
             await opened(room, lines[Player.MAXIE])
             for player in Player:
-                assert await room.post(GotReady(player), 1)
+                assert await post(room, GotReady(player), 1)
             while not lines[Player.MAXIE].of(Turn):
                 await anyio.sleep(0.001)
-            assert await room.post(Moved(Player.MAXIE, 0, 4, None), 2)
+            assert await post(room, Moved(Player.MAXIE, 0, 4, None), 2)
             assert not lines[Player.MAXIE].of(Accepted), "told before it was written"
             while not lines[Player.MAXIE].of(Accepted):
                 await anyio.sleep(0.001)
             kept = [event for _, event in await events_of(engine, room.terms.match)]
             assert kept[-1] == Moved(Player.MAXIE, 0, 4, None)
-            assert await room.post(Resigned(Player.MINNIE), 3)
+            assert await post(room, Resigned(Player.MINNIE), 3)
     assert lines[Player.MAXIE].of(End) == lines[Player.MINNIE].of(End)
     assert room.record().result.reason is EndReason.RESIGNATION
 
@@ -95,13 +101,13 @@ async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) 
             tasks.start_soon(room.run)
             await opened(room, lines[Player.MAXIE])
             for player in Player:
-                await room.post(GotReady(player), 1)
+                await post(room, GotReady(player), 1)
             # All at once, and none of them waits for the one before.
             for ply, move in enumerate((0, 3, 1, 4, 2)):
-                await room.post(Moved((Player.MAXIE, Player.MINNIE)[ply % 2], ply, move, None), 2)
+                await post(room, Moved((Player.MAXIE, Player.MINNIE)[ply % 2], ply, move, None), 2)
     assert [each.move for each in room.record().moves] == [0, 3, 1, 4, 2]
     assert room.record().result.reason is EndReason.LINE
-    assert not await room.post(Resigned(Player.MAXIE), 3), "a room that is over takes nothing"
+    assert not await post(room, Resigned(Player.MAXIE), 3), "a room that is over takes nothing"
 
 
 async def test_who_floods_a_room_waits(database: str) -> None:
@@ -113,14 +119,14 @@ async def test_who_floods_a_room_waits(database: str) -> None:
             await anyio.wait_all_tasks_blocked()
             for _ in range(INBOX):
                 assert not room.full
-                await room.post(GotReady(Player.MAXIE), 1)
+                await post(room, GotReady(Player.MAXIE), 1)
             assert room.full
             with anyio.move_on_after(0.01) as waiting:
-                await room.post(GotReady(Player.MAXIE), 1)
+                await post(room, GotReady(Player.MAXIE), 1)
             assert waiting.cancelled_caught
             tasks.start_soon(journal.run)
             with anyio.fail_after(10):
-                await room.post(Resigned(Player.MAXIE), 2)
+                await post(room, Resigned(Player.MAXIE), 2)
                 while not lines[Player.MINNIE].of(End):
                     await anyio.sleep(0.001)
             tasks.cancel_scope.cancel()
@@ -138,7 +144,7 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
             async with engine.begin() as connection:
                 refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
                 await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON events {refusal}"))
-            await room.post(GotReady(Player.MAXIE), 1)
+            await post(room, GotReady(Player.MAXIE), 1)
     assert room.record().result.reason is EndReason.SERVER_FAULT
     assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2
 
@@ -146,7 +152,7 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
 async def test_a_record_is_kept_as_soon_as_the_store_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.rooms.room.KEEP_AGAIN", (0.01,) * 1000)
+    monkeypatch.setattr("server.rooms.room.KEEP_AGAIN_SECONDS", (0.01,) * 1000)
     async with (
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
@@ -158,7 +164,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(
             async with engine.begin() as connection:
                 refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
                 await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE UPDATE ON matches {refusal}"))
-            await room.post(Resigned(Player.MAXIE), 1)
+            await post(room, Resigned(Player.MAXIE), 1)
             with anyio.fail_after(10):
                 while not lines[Player.MAXIE].of(End):
                     await anyio.sleep(0.001)
@@ -188,6 +194,6 @@ async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: b
                 tasks.start_soon(room.run)
                 if not ended:
                     await anyio.wait_all_tasks_blocked()
-                    await room.post(Resigned(Player.MAXIE), 10)
+                    await post(room, Resigned(Player.MAXIE), 10)
         assert room.record().result.reason is EndReason.RESIGNATION
         assert not await unfinished(engine, "test")

@@ -1,39 +1,39 @@
-"""The gallery: everybody sees each move, and a slow watcher skips to the newest position."""
+"""Spectators: each of them sees every move, and a slow one skips to the newest position."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.codec import decode_server
 from protocol.codes import EndReason
 from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
-from server.rooms.spectators import AT_ONCE, GATHER_SECONDS, MAX_BACKLOG, Spectators
-from tests.server.frames import from_wire
+from server.rooms.spectators import GATHER_SECONDS, MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 
 CLOCKS = Clocks(1, 1)
 BYTES = 1024
 """How large what is written at once is taken to be."""
-LEFT_OUT = MAX_BACKLOG // BYTES + 1
-"""How often a watcher is written to that reads nothing."""
+LEFT_OUT = MAX_BACKLOG_BYTES // BYTES + 1
+"""How often a spectator is written to that reads nothing."""
 
 
 @dataclass(eq=False)
 class Slow:
-    """A watcher that reads when it is told to: a peer that misbehaves as slowly as a test wants."""
+    """A spectator that reads when it is told to: a peer that misbehaves as slowly as a test wants."""
 
     backlog: int = 0
-    frames: list[bytes] = field(default_factory=list)
+    told: list[list[bytes]] = field(default_factory=list)
 
-    def tell_wire(self, wire: bytes) -> None:
+    def tell_encoded(self, messages: Sequence[bytes]) -> None:
         self.backlog += BYTES
-        self.frames.append(wire)
+        self.told.append(list(messages))
 
     def heard(self) -> list[ServerMessage]:
-        return [message for wire in self.frames for message in from_wire(wire)]
+        return [decode_server(each) for messages in self.told for each in messages]
 
     def moves(self) -> list[int]:
         """The moves of the match, as a client puts them together. A ply that is missing is a failure."""
@@ -48,7 +48,7 @@ class Slow:
 
 
 class Match:
-    """Moves 0, 1, 2 … before a gallery."""
+    """Moves 0, 1, 2 … before spectators."""
 
     def __init__(self) -> None:
         self.moves: list[Played] = []
@@ -68,46 +68,46 @@ class Match:
 
 
 def test_who_enters_sees_all_so_far_then_each_move_then_the_end() -> None:
-    match, watcher = Match(), Slow()
+    match, spectator = Match(), Slow()
     match.move()
-    match.spectators.enter(watcher)
+    match.spectators.enter(spectator)
     match.move()
     match.end()
-    assert [type(message) for message in watcher.heard()] == [View, Update, End]
-    assert watcher.moves() == [0, 1]
+    assert [type(message) for message in spectator.heard()] == [View, Update, End]
+    assert spectator.moves() == [0, 1]
     assert len(match.spectators) == 0
 
 
 def test_who_leaves_sees_no_more() -> None:
-    match, watcher = Match(), Slow()
-    match.spectators.enter(watcher)
-    match.spectators.leave(watcher)
-    match.spectators.leave(watcher)
+    match, spectator = Match(), Slow()
+    match.spectators.enter(spectator)
+    match.spectators.leave(spectator)
+    match.spectators.leave(spectator)
     match.move()
-    assert len(watcher.frames) == 1
+    assert len(spectator.told) == 1
 
 
 def test_a_frame_is_made_once_for_all() -> None:
-    match, watchers = Match(), [Slow() for _ in range(3)]
-    for watcher in watchers:
-        match.spectators.enter(watcher)
+    match, crowd = Match(), [Slow() for _ in range(3)]
+    for spectator in crowd:
+        match.spectators.enter(spectator)
     match.move()
-    assert len({id(watcher.frames[-1]) for watcher in watchers}) == 1
+    assert len({id(spectator.told[-1][-1]) for spectator in crowd}) == 1
 
 
-def test_a_slow_watcher_is_left_out_and_skips_to_the_newest() -> None:
+def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
     match, slow, quick = Match(), Slow(), Slow()
     match.spectators.enter(slow)
     match.spectators.enter(quick)
     for _ in range(100):
         match.move()
         quick.backlog = 0
-    assert len(slow.frames) == LEFT_OUT
+    assert len(slow.told) == LEFT_OUT
     assert quick.moves() == list(range(100))
     slow.backlog = 0
     match.move()
     assert slow.moves() == list(range(101))
-    assert len(slow.frames) == LEFT_OUT + 1
+    assert len(slow.told) == LEFT_OUT + 1
 
 
 def test_even_one_that_never_read_is_told_the_end() -> None:
@@ -125,37 +125,37 @@ def test_told_by_turns_everybody_hears_everything_once_and_in_order(script: list
     """`turn`: the event loop comes to what was put off longest."""
     match, waiting = Match(), list[Callable[[], None]]()
     match.spectators = Spectators(match.view, lambda _seconds, call: waiting.append(call))
-    watchers = [Slow() for _ in range(AT_ONCE * 2 + 3)]
-    for watcher in watchers:
-        match.spectators.enter(watcher)
+    crowd = [Slow() for _ in range(SPECTATORS_A_TURN * 2 + 3)]
+    for spectator in crowd:
+        match.spectators.enter(spectator)
     for number, what in enumerate(script):
-        watcher = watchers[number % len(watchers)]
+        spectator = crowd[number % len(crowd)]
         if what == "move":
             match.move()
         elif what == "read":
-            for each in watchers[::2]:
+            for each in crowd[::2]:
                 each.backlog = 0
         elif what == "turn" and waiting:
             waiting.pop(0)()
         elif what == "enter":
             newcomer = Slow()
-            watchers.append(newcomer)
+            crowd.append(newcomer)
             match.spectators.enter(newcomer)
-        elif what == "leave" and len(watchers) > 1:
-            watchers.remove(watcher)
-            match.spectators.leave(watcher)
+        elif what == "leave" and len(crowd) > 1:
+            crowd.remove(spectator)
+            match.spectators.leave(spectator)
     match.end()
     while waiting:
         waiting.pop(0)()
-    for watcher in watchers:
-        assert watcher.moves() == list(range(len(match.moves)))
-        assert isinstance(watcher.heard()[-1], End)
+    for spectator in crowd:
+        assert spectator.moves() == list(range(len(match.moves)))
+        assert isinstance(spectator.heard()[-1], End)
 
 
 def test_nothing_is_kept_that_everybody_has_heard() -> None:
     match, waiting = Match(), list[Callable[[], None]]()
     match.spectators = Spectators(match.view, lambda _seconds, call: waiting.append(call))
-    for _ in range(AT_ONCE + 1):
+    for _ in range(SPECTATORS_A_TURN + 1):
         match.spectators.enter(Slow())
     for _ in range(20):
         match.move()
@@ -167,16 +167,16 @@ def test_nothing_is_kept_that_everybody_has_heard() -> None:
 
 @given(st.lists(st.booleans(), max_size=120))
 def test_however_it_reads_nothing_is_missing_in_the_end_and_little_waits(script: list[bool]) -> None:
-    match, watcher = Match(), Slow()
-    match.spectators.enter(watcher)
+    match, spectator = Match(), Slow()
+    match.spectators.enter(spectator)
     for moves in script:
         if moves:
             match.move()
         else:
-            watcher.backlog = 0
-        assert watcher.backlog <= MAX_BACKLOG + BYTES
+            spectator.backlog = 0
+        assert spectator.backlog <= MAX_BACKLOG_BYTES + BYTES
     match.end()
-    assert watcher.moves() == list(range(len(match.moves)))
+    assert spectator.moves() == list(range(len(match.moves)))
 
 
 @given(st.integers(1, 500))
@@ -184,15 +184,15 @@ def test_a_crowd_of_any_size_hears_evenly_and_soon(size: int) -> None:
     """Never many in one turn of the event loop, and everybody within twice the time of gathering."""
     match, waiting = Match(), list[tuple[float, Callable[[], None]]]()
     match.spectators = Spectators(match.view, lambda seconds, call: waiting.append((seconds, call)))
-    watchers = [Slow() for _ in range(size)]
-    for watcher in watchers:
-        match.spectators.enter(watcher)
+    crowd = [Slow() for _ in range(size)]
+    for spectator in crowd:
+        match.spectators.enter(spectator)
     waited = told = 0.0
     while waiting:
         seconds, call = waiting.pop()
         waited += seconds
         call()
-        before, told = told, sum(bool(watcher.frames) for watcher in watchers)
-        assert told - before <= AT_ONCE
+        before, told = told, sum(bool(spectator.told) for spectator in crowd)
+        assert told - before <= SPECTATORS_A_TURN
     assert told == size
     assert waited <= 2 * GATHER_SECONDS + 1e-9

@@ -19,7 +19,7 @@ from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.matchmaking.suspension import FAILURES, FIRST_SECONDS, Suspensions
 from server.lobby.matchmaking.waiting import Waiting
 from server.rooms.member import Member
-from tests.server.lobby.test_lobby import Shelf, Wire
+from tests.server.lobby.test_lobby import Kept, Wire
 from tests.server.matches import game_of
 
 OFFER = Offer(game_of(), TimeControl.parse("1+0"), 100, 1000, "test")
@@ -73,7 +73,7 @@ class Scene:
         elif what == "leave":
             self.lobby.leave(member, member.outlet)
         elif what == "begin" and member.free:
-            member.begin(f"match {number}", Shelf(), Player.MAXIE)
+            member.begin(f"match {number}", Kept(), Player.MAXIE)
         elif what == "finish":
             member.finish(f"match {number}")
         elif what == "fail":
@@ -108,7 +108,7 @@ def test_whoever_has_waited_longest_is_first() -> None:
     scene = Scene()
     members = {name: scene.enter(name) for name in ("anna", "bert", "carl")}
     assert scene.look() == ["anna", "bert", "carl"]
-    members["anna"].begin("m", Shelf(), Player.MAXIE)
+    members["anna"].begin("m", Kept(), Player.MAXIE)
     assert scene.look() == ["bert", "carl"]
     members["anna"].finish("m")
     assert scene.look() == ["bert", "carl", "anna"]
@@ -119,10 +119,10 @@ def test_a_bot_of_many_matches_waits_anew_after_each() -> None:
     anna = scene.enter("anna", matches=2)
     scene.enter("bert")
     scene.look()
-    anna.begin("first", Shelf(), Player.MAXIE)
+    anna.begin("first", Kept(), Player.MAXIE)
     scene.waiting.served("anna")
     assert scene.look() == ["bert", "anna"]
-    anna.begin("second", Shelf(), Player.MAXIE)
+    anna.begin("second", Kept(), Player.MAXIE)
     scene.waiting.served("anna")
     assert "anna" not in scene.waiting
     assert scene.look() == ["bert"]
@@ -144,7 +144,7 @@ def test_a_moment_after_a_look_only_changes_are_followed() -> None:
     scene.enter("anna")
     bert = scene.enter("bert")
     assert scene.look() == ["anna", "bert"]
-    bert.begin("m", Shelf(), Player.MINNIE)
+    bert.begin("m", Kept(), Player.MINNIE)
     scene.waiting.follow(scene.now, scene.now * SECOND)
     assert scene.waiting.names() == ["anna"]
 
@@ -158,5 +158,5 @@ def test_who_comes_back_as_another_is_the_one_that_waits() -> None:
     second = scene.enter("anna")
     assert second is not first
     assert scene.look() == ["anna"]
-    second.begin("m", Shelf(), Player.MAXIE)
+    second.begin("m", Kept(), Player.MAXIE)
     assert scene.look() == []

@@ -1,0 +1,58 @@
+"""The answer to a connection's one request: a page, a refusal, or the opening of a websocket.
+
+Plain GETs (the page, health, metrics) are answered on the same port, one a connection.
+"""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from websockets.http11 import Response
+from websockets.server import ServerProtocol
+
+from protocol.messages import SUBPROTOCOL
+from server.net.answers import Answer, Pages, text
+from server.net.request import Request
+
+log = logging.getLogger("arena.connection")
+
+
+def subprotocol_missing(request: Request) -> Answer | None:
+    """The refusal of a client that does not offer this server's subprotocol; None where it does."""
+    offered = request.headers.words("Sec-WebSocket-Protocol")
+    if SUBPROTOCOL in offered:
+        return None
+    said = ", ".join(offered) or "none"
+    return text(f"subprotocol {SUBPROTOCOL} is needed, not {said:.100}", HTTPStatus.BAD_REQUEST)
+
+
+TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
+"""The refusal of a client behind a proxy that has as many connections as it may have."""
+
+
+async def page(pages: Pages, request: Request, address: str) -> Answer:
+    """What a plain GET from an address is answered. A fault of a page is logged, and told as such."""
+    try:
+        found = await pages(request, address)
+    except Exception:
+        log.exception("no answer to a request", extra={"address": address})
+        return text("the server failed; its log says why", HTTPStatus.INTERNAL_SERVER_ERROR)
+    if found is None:
+        line = f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}"
+        return text(line, HTTPStatus.NOT_FOUND)
+    return found
+
+
+def response(protocol: ServerProtocol, answer: Answer, program: str) -> Response:
+    """An answer as the library sends it."""
+    made = protocol.reject(answer.status, "")
+    for name in ("Content-Type", "Content-Length"):
+        del made.headers[name]
+    for name, value in answer.headers.items():
+        made.headers[name] = value
+    made.headers["Content-Type"] = answer.kind
+    made.headers["Content-Length"] = str(len(answer.body))
+    made.headers["Server"] = program
+    made.body = answer.body
+    return made
