@@ -43,7 +43,7 @@ class Admission:
         self.floods = TurnQueue(lambda: FLOOD_PAUSE_SECONDS)
         """Where connections wait that have sent more than a player has to say."""
         self.keepalive = Keepalive()
-        self.answers = 0
+        self._answers = 0
         """Messages that players were asked for, and have sent."""
         self._answers_before = 0
         self._said = 0.0
@@ -53,10 +53,14 @@ class Admission:
         self.open: Counter[str] = Counter()
         """Connections by address; by its /64 network where that is an IPv6 address."""
 
+    def answered(self) -> None:
+        """A player has sent a message that it was asked for."""
+        self._answers += 1
+
     def newcomers_pause(self) -> float:
         """Seconds from one newcomer to the next, by whether somebody has played since the last."""
-        before, self._answers_before = self._answers_before, self.answers
-        return PAUSE_SECONDS if self.answers == before else PLAY_PAUSE_SECONDS
+        before, self._answers_before = self._answers_before, self._answers
+        return PAUSE_SECONDS if self._answers == before else PLAY_PAUSE_SECONDS
 
     def greet(self, address: str) -> bool:
         """Whether a connection may come in from a peer's address; it is counted if so."""

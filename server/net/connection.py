@@ -33,6 +33,7 @@ from server.net.ending import Ending, ending
 from server.net.failed_logins import source
 from server.net.keepalive import OpenPings
 from server.net.limits import HostLimits
+from server.net.outgoing import CLOSE_SECONDS, Outgoing
 from server.net.request import Headers, Request
 from server.net.token_bucket import TokenBucket
 
@@ -40,12 +41,6 @@ log = logging.getLogger("arena.connection")
 
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
-CLOSE_SECONDS = 2.0
-"""How long the closing handshake may take, and with it the peer's reading of what it was told last."""
-SLOW_BYTES = 64 * 1024
-"""What may wait in the transport before its peer counts as one that reads slowly."""
-OUTBOX_BYTES = 128 * 1024
-"""What may wait for a peer that reads slowly; one message on top of that is refused."""
 REASON_BYTES = 120
 """What a close frame has room for beside its code, and a character that is cut."""
 
@@ -100,6 +95,7 @@ class Connection(asyncio.Protocol):
         self._protocol = ServerProtocol(
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=limits.message_bytes
         )
+        self._outgoing = Outgoing(self._transport, self._protocol)
         self._arrivals = Arrivals(limits, monotonic_ns())
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
@@ -115,23 +111,14 @@ class Connection(asyncio.Protocol):
         self._queued = False
         """Whether it waits for a turn to be parsed."""
         self._reading = True
-        self._slow = False
-        """Whether so much waits to be written that its peer counts as one that reads slowly."""
         self._closing = False
         """Whether this side has closed it, and nothing more is given to its receiver."""
-        self._ended = False
-        """Whether this side has ended its stream."""
         self._eof = False
         """Whether the library was told that the peer has ended its stream."""
-        self._due = False
-        """Whether it is to be over soon, by the closing handshake or after the answer to a plain GET."""
         self._flooded = False
         self._after_close = 0
         """Bytes that have come since the peer was told that the connection is closed."""
-        self._transport.set_write_buffer_limits(high=SLOW_BYTES)
-        self._deadline: asyncio.TimerHandle | None = None
-        """What ends it where a handshake, the opening or the closing one, is not done in time."""
-        self._end_after(limits.hello_seconds)
+        self._outgoing.end_after(limits.hello_seconds)
         self._service.opened(self)
 
     def eof_received(self) -> None:
@@ -140,13 +127,15 @@ class Connection(asyncio.Protocol):
         while len(self._arrivals) and self._delivery is not None and not self._closing:
             self._parse(self._arrivals.take())
         self._receive_eof()
-        self._flush()
-        self._end_after(CLOSE_SECONDS)  # a peer that has stopped sending may have stopped reading too
+        self._outgoing.flush()
+        self._outgoing.end_after(
+            CLOSE_SECONDS
+        )  # a peer that has stopped sending may have stopped reading too
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  why makes no difference
         if not self._let_in:
             return
-        self._end_after(None)
+        self._outgoing.end_after(None)
         self._arrivals.take_all()
         self._receive_eof()
         admission = self._service.admission
@@ -173,14 +162,6 @@ class Connection(asyncio.Protocol):
             self._eof = True
             self._protocol.receive_eof()
 
-    def _end_after(self, seconds: float | None) -> None:
-        """End it after so many seconds, in place of what was said before; None: not at all."""
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-        if seconds is not None:
-            self._deadline = asyncio.get_running_loop().call_later(seconds, self._transport.abort)
-
     # what the peer sends
 
     def data_received(self, data: bytes) -> None:
@@ -190,11 +171,11 @@ class Connection(asyncio.Protocol):
         delivery = self._delivery
         if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
-            self._service.admission.answers += 1
+            self._service.admission.answered()
             self._parse(data)
             return
         self._spoke = True
-        if self._ended:
+        if self._outgoing.ended:
             return  # a peer that is still sending a huge message hears why it was refused when it has been read
         arrival = self._arrivals.count(data, self._arrived)
         if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
@@ -234,10 +215,10 @@ class Connection(asyncio.Protocol):
         self._go_on()
 
     def _parse(self, data: bytes) -> None:
-        if self._transport.is_closing():
+        if self._transport.is_closing() or self._outgoing.ended:
             self._arrivals.take_all()
             return
-        if self._due:
+        if self._outgoing.due:
             self._after_close += len(data)
             if self._after_close > AFTER_CLOSE_BYTES:
                 self._flood()
@@ -248,7 +229,7 @@ class Connection(asyncio.Protocol):
                 self._take_frame(event)
             elif isinstance(event, HttpRequest):
                 self._take_request(event)
-        self._flush()
+        self._outgoing.flush()
         if self._delivery is not None:
             self._delivery.give()
 
@@ -290,7 +271,7 @@ class Connection(asyncio.Protocol):
         response.headers["Server"] = self._service.program
         self._protocol.send_response(response)
         if self._protocol.state is State.OPEN:
-            self._end_after(None)
+            self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
             self._service.admission.keepalive.add(self)
 
@@ -310,9 +291,9 @@ class Connection(asyncio.Protocol):
     async def _answer(self, request: Request) -> None:
         client = self._service.admission.client(request, self.address)
         answer = await handshake.page(self._service.pages, request, client)
-        if not (self._ended or self._transport.is_closing()):
+        if not (self._outgoing.ended or self._transport.is_closing()):
             self._respond(answer)
-            self._flush()
+            self._outgoing.flush(self._service.limits.hello_seconds)
 
     def _respond(self, answer: Answer) -> None:
         self._protocol.send_response(handshake.response(self._protocol, answer, self._service.program))
@@ -332,26 +313,14 @@ class Connection(asyncio.Protocol):
     @property
     def backlog(self) -> int:
         """How many bytes wait to be read, beside those in the kernel's buffers."""
-        return self._transport.get_write_buffer_size()
+        return self._outgoing.backlog
 
     def send(self, *messages: bytes | str) -> bool:
         """Write messages without waiting. False, and nothing is written, where too much waits for the peer.
 
         Nothing is written to a connection that is closing: its receiver will be told.
         """
-        protocol = self._protocol
-        if protocol.state is not State.OPEN or self._transport.is_closing():
-            return True
-        if self._slow and self.backlog > OUTBOX_BYTES:
-            return False
-        for message in messages:
-            if isinstance(message, bytes):
-                protocol.send_binary(message)
-            else:
-                protocol.send_text(message.encode())
-        for data in protocol.data_to_send():
-            self._transport.write(data)
-        return True
+        return self._outgoing.send(*messages)
 
     def ping(self) -> None:
         """Ping the peer, or end the connection where it has not answered for too long."""
@@ -362,13 +331,13 @@ class Connection(asyncio.Protocol):
             self._protocol.fail(1011, "keepalive ping timeout")
         else:
             self._protocol.send_ping(self._pings.new(now))
-        self._flush()
+        self._outgoing.flush()
 
     def pause_writing(self) -> None:
-        self._slow = True
+        self._outgoing.note(slow=True)
 
     def resume_writing(self) -> None:
-        self._slow = False
+        self._outgoing.note(slow=False)
 
     # what its receiver asks of it
 
@@ -405,33 +374,12 @@ class Connection(asyncio.Protocol):
         self._closing = True
         if self._protocol.state is State.OPEN:
             self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
-            self._flush()
+            self._outgoing.flush()
         self._delivery.drop()
         self._go_on()
 
     def _failed(self) -> None:
         self.close(1011, "the server failed; its log says why")
-
-    def _flush(self) -> None:
-        """Write what the library has to say, and see to it that a connection that is to end does."""
-        for data in self._protocol.data_to_send():
-            if self._transport.is_closing():
-                return
-            if data:
-                self._transport.write(data)
-            else:
-                self._end_stream()
-        if not self._due and self._protocol.close_expected():
-            self._due = True
-            self._end_after(CLOSE_SECONDS if self._delivery else self._service.limits.hello_seconds)
-
-    def _end_stream(self) -> None:
-        self._ended = True
-        self._arrivals.take_all()
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
-        else:  # by TLS no half of a connection can be closed
-            self._transport.close()
 
 
 def host_of(peer: object) -> str:

@@ -6,6 +6,7 @@ Plain GETs (the page, health, metrics) are answered on the same port, one a conn
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from http import HTTPStatus
 
 from websockets.http11 import Response
@@ -54,5 +55,4 @@ def response(protocol: ServerProtocol, answer: Answer, program: str) -> Response
     made.headers["Content-Type"] = answer.kind
     made.headers["Content-Length"] = str(len(answer.body))
     made.headers["Server"] = program
-    made.body = answer.body
-    return made
+    return replace(made, body=answer.body)

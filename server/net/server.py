@@ -16,9 +16,10 @@ import anyio.abc
 from server.net.addresses import listen_problem
 from server.net.admission import Admission
 from server.net.answers import Pages
-from server.net.connection import CLOSE_SECONDS, Connection
+from server.net.connection import Connection
 from server.net.delivery import Receiver
 from server.net.limits import HostLimits
+from server.net.outgoing import CLOSE_SECONDS
 
 KERNEL_BUFFER_BYTES = 32 * 1024
 """What the kernel keeps of a connection, each way (Linux takes the double): so much of a flood is taken in before it

@@ -60,7 +60,8 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
 def test_newcomers_wait_longer_where_somebody_plays() -> None:
     guard = admission()
     assert guard.newcomers_pause() == PAUSE_SECONDS
-    guard.answers += 2
+    guard.answered()
+    guard.answered()
     assert guard.newcomers_pause() == PLAY_PAUSE_SECONDS
     assert guard.newcomers_pause() == PAUSE_SECONDS, "nobody has made a move since"
 

@@ -123,6 +123,8 @@ async def by_a_connection(host: Host, kept: list[Keep], sent: Sent) -> Received:
         keep.pausing = sent.pausing
         received = keep.received
         for start, end in pairwise([0, *sent.cuts, len(sent.stream)]):
+            if client.state is not State.OPEN:
+                break  # the server has found a fault already
             client.transport.write(sent.stream[start:end])
             await anyio.sleep(0.0005 if sent.cuts else 0)
         await until(lambda: len(received.messages) >= len(expected.messages))
