@@ -20,14 +20,6 @@ SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
 
 SET_FROM_OUTSIDE = {
-    (
-        "server/net/admission.py",
-        "client_address",
-    ): "the library makes the connection before its peer is known",
-    ("server/net/admission.py", "body"): "the library makes a response with a text, and pages are bytes",
-    ("server/net/connection.py", "pause"): "the library offers no other way to learn of a full queue",
-    ("server/net/connection.py", "resume"): "the library offers no other way to learn of a full queue",
-    ("server/lobby/session.py", "listener"): "a session exists only once its connection does",
     ("server/rooms/room.py", "result"): "an end that is not in the journal has not happened",
 }
 """Attributes that a file sets in objects of another file's classes, by the file, with the reason."""

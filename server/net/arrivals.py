@@ -97,14 +97,13 @@ class Arrivals:
         """One message that had arrived has been parsed."""
         self._waiting -= 1
 
-    def keep(self, data: bytes) -> bool:
-        """Keep what is to be parsed later. False where no more should be read until some of it is."""
+    def keep(self, data: bytes) -> None:
+        """Keep what is to be parsed later."""
         self._kept += data
-        return not self.full
 
     @property
     def full(self) -> bool:
-        """Whether nothing more should be read."""
+        """Whether nothing more should be read until some of it is parsed."""
         return self.overrun or len(self._kept) >= KEPT_BYTES
 
     def take(self) -> bytes:

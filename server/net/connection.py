@@ -128,9 +128,8 @@ class Connection(asyncio.Protocol):
             self._parse(self._arrivals.take())
         self._receive_eof()
         self._outgoing.flush()
-        self._outgoing.end_after(
-            CLOSE_SECONDS
-        )  # a peer that has stopped sending may have stopped reading too
+        # A peer that has stopped sending may have stopped reading too.
+        self._outgoing.end_after(CLOSE_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  why makes no difference
         if not self._let_in:
