@@ -1,4 +1,7 @@
-"""Wrong tokens counted by address: who guesses is refused for a while. Pure: time is an argument, in seconds."""
+"""Wrong tokens counted by address: an address that sends many is refused for a while.
+
+Nothing here reads a clock: time is an argument, in seconds.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from ipaddress import IPv6Address, ip_address
 @dataclass
 class _Tries:
     since: float
-    """When the first of these was."""
+    """When the first of the wrong tokens that are counted came."""
     count: int = 0
     until: float = float("-inf")
-    """Refused before this."""
+    """The time until which the address is refused."""
 
 
 class FailedLogins:

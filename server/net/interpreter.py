@@ -11,10 +11,10 @@ YOUNG = 2_000
 """Objects made and still held before the collector looks at them; Python's 700 is a look every few moves. A look takes
 about a microsecond for each object, and meanwhile nobody is answered: 50,000 held everything up for 25 ms and more."""
 MIDDLE = 5
-"""Looks at the young before those that are left of them are looked at once more: what a connection that has ended
+"""Looks at young objects before those that are left of them are looked at once more: what a connection that has ended
 leaves behind holds cycles, tens of objects for each."""
 OLD = 100
-"""Looks at the middle ones before everything is looked at."""
+"""Looks at objects of middle age before all objects are looked at."""
 SWITCH_SECONDS = 0.0005
 """How long the event loop may keep the interpreter from the thread that writes the journal; Python's own is 5 ms,
 which that thread may have to wait for several times a commit, and all moves of the commit with it."""

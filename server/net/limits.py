@@ -12,26 +12,27 @@ class HostLimits:
     """The limits of one server."""
 
     connections: int = 4096
-    """In all."""
+    """Connections in all."""
     connections_per_address: int = 64
-    """From one address; behind a proxy, from one client address as the proxy tells it."""
+    """Connections from one address; behind a proxy, from one client address as the proxy tells it."""
     message_bytes: int = MAX_CLIENT_FRAME
+    """The size of a message."""
     messages_per_second: float = 50.0
-    """Of one connection, on the average."""
+    """Messages of one connection that nobody asked for, on the average."""
     message_burst: int = 200
-    """Of one connection, at once."""
+    """Messages of one connection that nobody asked for, without a pause."""
     cut_offs: int = 20
     """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
     hello_seconds: float = 10.0
-    """From the connection to its hello, the handshake included."""
+    """From a connection to the end of its handshake, and from there to its hello."""
     open_challenges: int = 8
-    """Of one bot."""
+    """Open challenges of one bot."""
     challenge_seconds: float = 60.0
     """How long a challenge stays open."""
     matches_per_bot: int = 32
-    """At once, whatever a bot says of itself."""
+    """Matches in progress of one bot, whatever it says of itself."""
     watched: int = 64
-    """Matches that one connection may watch at once."""
+    """Matches that one connection may watch at the same time."""
 
 
 PRIVATE = HostLimits(

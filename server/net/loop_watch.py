@@ -17,7 +17,7 @@ from match.clock import MS
 INTERVAL = 10 * MS
 """How often the loop is asked to come back."""
 WORTH_NOTING = 5 * MS
-"""Delays below this are forgotten at once: no rule asks for them."""
+"""Delays below this are not remembered: no rule asks for them."""
 REMEMBERED = 1024
 
 

@@ -7,7 +7,7 @@ EASE = 0.75
 
 
 class TokenBucket:
-    """`rate` messages a second on the average, `burst` at once."""
+    """`rate` messages a second on the average, and `burst` without a pause. `now`: monotonic ns."""
 
     __slots__ = ("_at", "_burst", "_held", "_rate", "asked")
 
@@ -20,7 +20,7 @@ class TokenBucket:
         """Messages that were asked for and have not come."""
 
     def allow(self) -> None:
-        """One message more is asked for, and will be free."""
+        """One message more is asked for, and will not be counted."""
         self.asked += 1
 
     def take(self, now: int) -> bool:
@@ -35,7 +35,7 @@ class TokenBucket:
         return True
 
     def take_all(self, count: int, now: int) -> bool:
-        """Whether so many messages are within the limit; they are counted as far as they are."""
+        """Whether so many messages are within the limit at `now`; they are counted up to the first that is not."""
         return all(self.take(now) for _ in range(count))
 
     def left(self, now: int) -> int:
@@ -51,7 +51,7 @@ class TokenBucket:
         return self._held - (count - self.asked) >= EASE * self._burst
 
     def overrun(self) -> None:
-        """What has arrived is more than the limit: nothing is within it any more."""
+        """More has arrived than the limit allows: from now on no message is within it."""
         self._rate = self._held = 0.0
         self.asked = 0
 

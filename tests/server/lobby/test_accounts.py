@@ -135,7 +135,7 @@ async def test_while_the_database_is_away_nobody_comes_in_and_each_costs_one_lin
         with anyio.fail_after(20):
             while isinstance(told := await first_answer(host, "carl"), Error):
                 assert told.code is Code.SERVER_FULL
-    ours = [each for each in caplog.records if each.name in ("arena.accounts", "arena.desk")]
+    ours = [each for each in caplog.records if each.name in ("arena.accounts", "arena.dispatch")]
     complaints = [each for each in ours if each.levelname == "ERROR"]
     assert len(complaints) >= 2
     assert not any("\n" in each.getMessage() or each.exc_info for each in complaints)

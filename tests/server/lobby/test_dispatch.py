@@ -1,4 +1,4 @@
-"""The desk, over real sockets: spectators, roles, watching, browsing, and who may not do what."""
+"""Dispatch, over real sockets: spectators, roles, watching, browsing, and who may not do what."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def test_who_unwatches_hears_no_more(host: Host) -> None:
     assert (answer.code, answer.match) == (Code.NO_SUCH_MATCH, match)
 
 
-async def test_a_match_that_voids_or_ends_leaves_its_gallery_empty(host: Host) -> None:
+async def test_a_match_that_voids_or_ends_leaves_no_spectators(host: Host) -> None:
     records: list[Record] = []
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(start_match, host, anna, bert, records)

@@ -24,7 +24,7 @@ def own_logging() -> Iterator[None]:
 
 
 def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
-    made = logging.LogRecord("arena.desk", logging.WARNING, __file__, 1, message, ("you",), None)
+    made = logging.LogRecord("arena.dispatch", logging.WARNING, __file__, 1, message, ("you",), None)
     made.created = 1_790_000_000.5
     for name, value in about.items():
         setattr(made, name, value)
@@ -33,7 +33,7 @@ def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
 
 def test_a_line_of_text_says_when_where_what_and_about_whom() -> None:
     line = logs.LineFormatter().format(record(bot="anna", match="m1"))
-    assert line == "2026-09-21T14:13:20.500+00:00 warning arena.desk: hello you match='m1' bot='anna'"
+    assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
 
 
 def test_a_name_cannot_forge_a_line() -> None:
@@ -46,7 +46,7 @@ def test_a_line_of_json_is_one_object() -> None:
     assert line == {
         "time": "2026-09-21T14:13:20.500+00:00",
         "level": "warning",
-        "logger": "arena.desk",
+        "logger": "arena.dispatch",
         "message": "hello you",
         "address": "10.0.0.1",
     }
@@ -79,7 +79,7 @@ async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
 
 def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     logs.set_up("text", verbose=False, wire=False)
-    logging.getLogger("arena.desk").info("here")
-    logging.getLogger("arena.desk").warning("careful")
+    logging.getLogger("arena.dispatch").info("here")
+    logging.getLogger("arena.dispatch").warning("careful")
     assert "careful" in (told := capsys.readouterr().err)
     assert "here" not in told
