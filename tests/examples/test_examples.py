@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -83,12 +84,16 @@ GAMES = pytest.mark.parametrize("game", ["tictactoe", "riskless"])
 
 @GAMES
 def test_javascript_and_c(game: str, script: Path, compiled: Path, tmp_path: Path) -> None:
-    ladder(tmp_path, game, {"js": ["node", str(script)], "c": [*ARENA, "bot", "--exec", str(compiled)]})
+    ladder(
+        tmp_path,
+        game,
+        {"js": ["node", str(script)], "c": [*ARENA, "bot", "--exec", shlex.quote(str(compiled))]},
+    )
 
 
 @requires("perl")
 def test_python_and_perl(tmp_path: Path) -> None:
-    perl = f"perl {EXAMPLES / 'bot.pl'}"
+    perl = shlex.join(["perl", str(EXAMPLES / "bot.pl")])
     bots = {
         "wire": [sys.executable, str(EXAMPLES / "bot.py")],
         "camel": [*ARENA, "bot", "--exec", perl],

@@ -11,5 +11,6 @@ wire.say(type="ready", match=match)
 while (message := wire.hear("turn", "end"))["type"] == "turn":
     ply, cell = message["ply"], free_cell(message["moves"])
     wire.say(type="move", match=match, ply=ply, move=cell)
-    wire.say(type="move", match=match, ply=ply + 2, move=8)
+    # Not of its next turn: the opponent may have answered by the time that the server reads this.
+    wire.say(type="move", match=match, ply=ply + 4, move=8)
 wire.socket.close()

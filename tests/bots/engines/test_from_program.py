@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -120,5 +121,5 @@ def test_a_command_that_is_none(command: str, told: str) -> None:
 def test_an_engine_is_named_after_the_file(tmp_path: Path) -> None:
     file = tmp_path / "camel.pl"
     file.touch()
-    assert program_engine(f"{sys.executable} {file}").name == "camel"
+    assert program_engine(shlex.join([sys.executable, str(file)])).name == "camel"
     assert program_engine("/bin/sh -c true").name == "sh"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.bots.command_line import arena, fails
 
-FAULTY = f"{sys.executable} -m tests.faulty."
+FAULTY = f"{shlex.quote(sys.executable)} -m tests.faulty."
 EXAMPLES = Path(__file__).parents[3] / "examples"
 GENEROUS = ("--margin", "15000", "--patience", "15")
 
@@ -45,7 +46,7 @@ def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
 
 
 def test_only_what_is_asked_runs_and_passes() -> None:
-    command = f"{sys.executable} {EXAMPLES / 'bot.py'}"
+    command = shlex.join([sys.executable, str(EXAMPLES / "bot.py")])
     told = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
     assert told.code == 0, told
     assert [line.split("|")[1].strip() for line in told.stdout.splitlines()[2:]] == [
