@@ -99,13 +99,17 @@ def _take_over(connection: sa.Connection, server: str, rows: Sequence[EventRow])
 
 
 def _delete_from(connection: sa.Connection, rows: Sequence[EventRow]) -> None:
-    """Delete of each match what is in the store from the first event of the first of these rows on."""
+    """Delete of each match in progress what is in the store from the first event of the first of these rows on.
+
+    A match that is over stays as it is: its end was durable with all that belongs to it, also where nobody was told.
+    """
     first: dict[str, EventRow] = {}
     for row in rows:
         first.setdefault(row.match, row)
     if not first:
         return
-    untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin"))
+    over = sa.exists().where(matches.c.match == sa.bindparam("which"), matches.c.record.is_not(None))
+    untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin")) & ~over
     given = [
         {"which": row.match, "begin": row.seq + 1 - len(from_journal(row.event))} for row in first.values()
     ]

@@ -149,6 +149,18 @@ async def test_what_was_durable_and_told_to_nobody_is_not_in_a_match_that_goes_o
         )
 
 
+@pytest.mark.parametrize("before", ["fails", "untold"])
+async def test_a_match_whose_end_nobody_was_told_of_keeps_all_its_events(database: str, before: str) -> None:
+    async with open_store(database) as engine:
+        run = Rows("")
+        await write(engine, run, "", opened=["a", "b"])
+        await write(engine, run, "", rows=[row("a", 1), row("b", 1)], goes=before)
+        await write(engine, run, "", rows=[row("a", 1), row("a", 2)], closed=["a"], goes="untold")
+        await write(engine, run, "", rows=[row("b", 1)])
+        assert await events_of(engine, "a") == happened(1, 2)
+        assert await events_of(engine, "b") == happened(1, 1)
+
+
 @pytest.mark.parametrize("match", ["never", "over", "of the south", 'with "quotes"'])
 async def test_an_event_of_a_match_that_is_not_in_progress_here_is_refused(database: str, match: str) -> None:
     async with open_store(database) as engine:
