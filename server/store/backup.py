@@ -128,6 +128,11 @@ async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(CHUNK):
             await target.execute(sa.insert(table), [dict(row) for row in chunk])
+    if target.dialect.name == "postgresql":
+        # It counts apart from the table, and the numbers that were copied are taken.
+        last = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
+        sequence = sa.func.pg_get_serial_sequence("matches", "number")
+        await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last, 1))))
 
 
 async def _contents_of(part: Path) -> Contents:

@@ -201,7 +201,7 @@ def _shown(value: object) -> str:
 async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     matches = schema.matches
     mine = (matches.c.event == event) & matches.c.record.is_(None)
-    ids = sa.select(matches.c.match).where(mine)
+    numbers = sa.select(matches.c.number).where(mine)
     # A match that is played again has the same id, so no event of the first try may be left.
-    await connection.execute(sa.delete(schema.events).where(schema.events.c.match.in_(ids)))
+    await connection.execute(sa.delete(schema.events).where(schema.events.c.number.in_(numbers)))
     await connection.execute(sa.delete(matches).where(mine))

@@ -17,10 +17,15 @@ MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql"
 
 about = sa.Table("about", metadata, sa.Column("schema_version", sa.Integer, nullable=False))
 
+NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+"""SQLite counts by itself in a column of exactly this type."""
+
 matches = sa.Table(
     "matches",
     metadata,
-    sa.Column("match", MATCH_ID, primary_key=True),
+    # By its number a match's events lie beside those of the others in play: by its id each is on a page of its own.
+    sa.Column("number", NUMBER, primary_key=True),
+    sa.Column("match", MATCH_ID, nullable=False, unique=True),
     sa.Column("event", sa.String(128), nullable=False, index=True),
     sa.Column("game", sa.String(64), nullable=False),
     sa.Column("maxie", sa.String(64), nullable=False),
@@ -63,7 +68,7 @@ sa.Index("ix_matches_open", matches.c.started, sqlite_where=_open, postgresql_wh
 events = sa.Table(  # server.store.journal.rows
     "events",
     metadata,
-    sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+    sa.Column("number", NUMBER, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),  # the number of the last event in it
     sa.Column("event", sa.Text, nullable=False),  # match.events.to_journal: JSON
 )

@@ -34,7 +34,8 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
     """What happened in each of these matches, in order; without those of which nothing is known."""
     found: dict[str, list[Timed]] = {}
     for some in chunks(wanted):
-        query = sa.select(events).where(events.c.match.in_(some)).order_by(events.c.match, events.c.seq)
+        query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
+        query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
         # A stream, as a large server has hundreds of matches in progress when it comes back after a crash.
         async for row in await connection.stream(query):
             found.setdefault(row.match, []).extend(from_journal(row.event))

@@ -108,8 +108,9 @@ def _delete_from(connection: sa.Connection, rows: Sequence[EventRow]) -> None:
         first.setdefault(row.match, row)
     if not first:
         return
-    over = sa.exists().where(matches.c.match == sa.bindparam("which"), matches.c.record.is_not(None))
-    untold = (events.c.match == sa.bindparam("which")) & (events.c.seq >= sa.bindparam("begin")) & ~over
+    in_progress = (matches.c.match == sa.bindparam("which")) & matches.c.record.is_(None)
+    number = sa.select(matches.c.number).where(in_progress).scalar_subquery()
+    untold = (events.c.number == number) & (events.c.seq >= sa.bindparam("begin"))
     given = [
         {"which": row.match, "begin": row.seq + 1 - len(from_journal(row.event))} for row in first.values()
     ]
@@ -127,6 +128,6 @@ def chunks(wanted: Iterable[str]) -> Iterator[list[str]]:
 def _append_statement(dialect: sa.Dialect) -> str:
     """The statement as text: SQLAlchemy's own way through a statement costs more than the database's."""
     row = sa.select(
-        matches.c.match, sa.bindparam("seq", type_=sa.Integer), sa.bindparam("event", type_=sa.Text)
+        matches.c.number, sa.bindparam("seq", type_=sa.Integer), sa.bindparam("event", type_=sa.Text)
     ).where(matches.c.match == sa.bindparam("match", type_=schema.MATCH_ID))
     return str(database.insert_or_update(dialect.name, events, row).compile(dialect=dialect))

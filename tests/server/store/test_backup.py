@@ -75,6 +75,11 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
             with pytest.raises(StoreError, match="the store has 2 matches and 2 tokens already"):
                 await restore(engine, file)
             assert await everything(engine) == before
+            async with anyio.create_task_group() as tasks:
+                journal = Journal(engine)
+                tasks.start_soon(journal.run)
+                await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+                tasks.cancel_scope.cancel()
     assert await anyio.Path(file).read_bytes() == contents
 
 

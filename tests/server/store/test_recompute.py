@@ -99,7 +99,8 @@ async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> N
 async def test_a_changed_event_is_named(database: str) -> None:
     async with open_store(database) as engine:
         record = (await fill(engine))[2]
-        which = schema.events.c.match == record.match
+        mine = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
+        which = schema.events.c.number == mine.scalar_subquery()
         async with engine.begin() as connection:
             for row in (await connection.execute(sa.select(schema.events).where(which))).all():
                 for at, event in from_journal(row.event):

@@ -10,6 +10,8 @@ down_revision = None
 
 # Ids are in the order of their bytes on both databases.
 MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
+# SQLite counts by itself in a column of exactly this type.
+NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
@@ -19,7 +21,7 @@ def upgrade() -> None:
     _create_matches()
     op.create_table(
         "events",
-        sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
+        sa.Column("number", NUMBER, sa.ForeignKey("matches.number"), primary_key=True),
         sa.Column("seq", sa.Integer, primary_key=True),
         sa.Column("event", sa.Text, nullable=False),
     )
@@ -53,7 +55,8 @@ def upgrade() -> None:
 def _create_matches() -> None:
     op.create_table(
         "matches",
-        sa.Column("match", MATCH_ID, primary_key=True),
+        sa.Column("number", NUMBER, primary_key=True),
+        sa.Column("match", MATCH_ID, nullable=False, unique=True),
         sa.Column("event", sa.String(128), nullable=False),
         sa.Column("game", sa.String(64), nullable=False),
         sa.Column("maxie", sa.String(64), nullable=False),

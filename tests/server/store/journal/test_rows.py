@@ -201,8 +201,9 @@ async def test_whoever_played_a_match_that_is_taken_out_may_write_and_end_it(dat
 
 async def take_out(engine: AsyncEngine, match: str) -> None:
     async with engine.begin() as connection:
-        for table in (schema.events, schema.matches):
-            await connection.execute(sa.delete(table).where(table.c.match == match))
+        numbers = sa.select(schema.matches.c.number).where(schema.matches.c.match == match)
+        await connection.execute(sa.delete(schema.events).where(schema.events.c.number.in_(numbers)))
+        await connection.execute(sa.delete(schema.matches).where(schema.matches.c.match == match))
 
 
 # anything after anything
