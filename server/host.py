@@ -130,8 +130,8 @@ async def open_host(
             with anyio.CancelScope(shield=True):
                 server.admission.close()
                 for member in running.lobby.connected():
-                    if member.outlet is not None:
-                        member.outlet.dismiss(Code.SHUTTING_DOWN)
+                    if member.connection is not None:
+                        member.connection.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
 
 
