@@ -1,6 +1,6 @@
 """The room: one event at a time through referee and journal, and an end that always comes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
-from server.rooms.room import INBOX, Room
+from server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
 from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of, records_of
@@ -55,13 +55,19 @@ async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
 
 
 def make_room(
-    journal: Journal, given: Terms, unfinished: Unfinished | None = None
+    journal: Journal,
+    given: Terms,
+    unfinished: Unfinished | None = None,
+    *,
+    keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
 ) -> tuple[Room, dict[Player, FakeConnection]]:
     connections = {player: FakeConnection() for player in Player}
     members = {
         player: Member(str(player), connection=connection) for player, connection in connections.items()
     }
-    return Room(given, members, journal, LoopWatch(), unfinished=unfinished), connections
+    return Room(
+        given, members, journal, LoopWatch(), unfinished=unfinished, keep_again=keep_again
+    ), connections
 
 
 async def post(room: Room, event: Event, at: int) -> bool:
@@ -153,15 +159,12 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
     ] * 2
 
 
-async def test_a_record_is_kept_as_soon_as_the_store_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("server.rooms.room.KEEP_AGAIN_SECONDS", (0.01,) * 1000)
+async def test_a_record_is_kept_as_soon_as_the_store_is_back(tmp_path: Path) -> None:
     async with (
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, terms(), keep_again=(0.01,) * 1000)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await opened(room, connections[Player.MAXIE])
