@@ -71,7 +71,8 @@ async def pair() -> AsyncIterator[tuple[Writer, socket.socket]]:
 
 async def read(peer: socket.socket, count: int) -> list[bytes]:
     """So many messages, as the library's client finds them."""
-    parser, messages = Protocol(Side.CLIENT, max_size=None), []
+    parser = Protocol(Side.CLIENT, max_size=None)
+    messages: list[bytes] = []
     while len(messages) < count:
         parser.receive_data(await asyncio.get_running_loop().sock_recv(peer, 65536))
         messages += [bytes(each.data) for each in parser.events_received() if isinstance(each, Frame)]
