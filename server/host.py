@@ -23,10 +23,11 @@ from server.lobby.house import NO_HOUSE, HousePlan, open_house
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.session import Session
 from server.net.addresses import LOOPBACK, inside_url, url
+from server.net.admission import Admission
 from server.net.connection import Connection
 from server.net.delivery import Receiver
 from server.net.limits import PRIVATE, HostLimits
-from server.net.server import CannotListen, open_server
+from server.net.server import CannotListen, MakeAdmission, open_server
 from server.processes.tasks import cancelled_at_exit
 from server.running import PROGRAM, Host, Told
 from server.store.database import Engine, make_engine, prepare
@@ -58,6 +59,7 @@ async def open_host(
     on_record: Told | None = None,
     name: str = "",
     receiver: MakeReceiver = Session,
+    admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -71,6 +73,7 @@ async def open_host(
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
     receiver         makes the receiver of each connection's messages
+    admission        makes what decides who may connect
 
     Raises CannotListen, StoreError and BadHouse. On leaving, connections are told and closed; matches in
     progress stay in the journal.
@@ -111,6 +114,7 @@ async def open_host(
                 lambda connection: receiver(connection, running.dispatch, limits),
                 tasks,
                 program=PROGRAM,
+                admission=admission,
             )
         )
         bound = await server.listen(host, port, tls)
@@ -130,8 +134,8 @@ async def open_host(
             with anyio.CancelScope(shield=True):
                 server.admission.close()
                 for member in running.lobby.connected():
-                    if member.outlet is not None:
-                        member.outlet.dismiss(Code.SHUTTING_DOWN)
+                    if member.connection is not None:
+                        member.connection.dismiss(Code.SHUTTING_DOWN)
                 await running.journal.drain()
 
 

@@ -178,9 +178,9 @@ class Host:
             if self.dispatch.browsing:
                 # A listing is encoded once for all. Who has not yet read the last one is told at the next change.
                 listing = self.dispatch.listing(monotonic())
-                for number, visitor in enumerate(list(self.dispatch.browsing), 1):
-                    if visitor.line.backlog <= MAX_BACKLOG_BYTES:
-                        visitor.line.tell_encoded([listing])
+                for number, client in enumerate(list(self.dispatch.browsing), 1):
+                    if client.connection.backlog <= MAX_BACKLOG_BYTES:
+                        client.connection.tell_encoded([listing])
                     if number % SPECTATORS_A_TURN == 0:
                         await checkpoint()
 

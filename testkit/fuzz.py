@@ -32,7 +32,7 @@ from protocol.codes import FORFEITS, EndReason
 from protocol.messages import SUBPROTOCOL, Hello, Players
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
-from server.lobby.dispatch import Visitor
+from server.lobby.dispatch import Client
 from server.lobby.session import Session
 from server.net.connection import Connection
 from server.rooms.member import Member
@@ -46,7 +46,7 @@ GROWTH_KIB = 8 * 1024
 """... but by what an allocator may need: a leak of 9 bytes a frame is more."""
 GONE_SECONDS = 10
 """How long the server may take to let go of those that were thrown out."""
-KEPT = (Connection, Session, Member, Visitor, Room)
+KEPT = (Connection, Session, Member, Client, Room)
 """What a server makes for each connection, bot and match."""
 
 

@@ -1,6 +1,6 @@
 """Dispatch: what each message of a connected client leads to.
 
-A visitor is a bot (it has a member, plays and challenges) or a spectator (it only watches). Every visitor may browse
+A client is a bot (it has a member, plays and challenges) or a spectator (it only watches). Every client may browse
 and watch.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import math
 from asyncio import get_running_loop
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, monotonic_ns
 from typing import Protocol
@@ -32,7 +31,6 @@ from protocol.messages import (
     Move,
     Ready,
     Resign,
-    ServerMessage,
     Unwatch,
     Watch,
     Welcome,
@@ -43,8 +41,8 @@ from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
-from server.rooms.member import MatchInbox, Member, secret_hash
-from server.rooms.spectators import Spectators
+from server.rooms.member import BotConnection, MatchInbox, Member, secret_hash
+from server.rooms.spectators import Spectator, Spectators
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.tokens import is_name
 
@@ -54,28 +52,16 @@ LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
 
-class Line(Protocol):
-    """A visitor's connection, as dispatch, the lobby and the spectators of a match use it."""
-
-    @property
-    def lag(self) -> int: ...
-
-    @property
-    def backlog(self) -> int: ...
-
-    def tell(self, message: ServerMessage) -> None: ...
-
-    def tell_encoded(self, messages: Sequence[bytes]) -> None: ...
-
-    def dismiss(self, code: Code) -> None: ...
+class ClientConnection(BotConnection, Spectator, Protocol):
+    """A client's connection: dispatch and the lobby use it, and the spectators of a match."""
 
 
 @dataclass(eq=False)
-class Visitor:
-    """Who is on a line. `member` is None for a spectator."""
+class Client:
+    """Somebody who is connected. `member` is None for a spectator."""
 
     name: str
-    line: Line
+    connection: ClientConnection
     member: Member | None
     watched: dict[str, Spectators] = field(default_factory=dict)
     listed: float = -math.inf
@@ -119,15 +105,15 @@ class Dispatch:
         self._limits = limits
         self._program = program
         self._grace_ms = grace_ms
-        self.browsing: set[Visitor] = set()
+        self.browsing: set[Client] = set()
         """Who is sent a listing when something changes."""
         self._listing = -1, -math.inf, b""
         """The last listing: after how many changes of the lobby it was made, when (monotonic s), and its encoding."""
 
-    async def admit(self, hello: Hello, line: Line, address: str) -> Visitor:
+    async def admit(self, hello: Hello, connection: ClientConnection, address: str) -> Client:
         """Let somebody in. Raises Refused."""
         if hello.role != "bot":
-            return await self._admit_spectator(hello, line, address)
+            return await self._admit_spectator(hello, connection, address)
         secret = await self._lobby.vet(hello, address)
         try:
             if secret is not None:
@@ -141,8 +127,8 @@ class Dispatch:
                 raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
             raise
         capacity = min(hello.matches, self._limits.matches_per_bot)
-        self._welcome(line, hello.name, hello.session if secret is None else secret, capacity)
-        member = self._lobby.enter(hello, line, secret)
+        self._welcome(connection, hello.name, hello.session if secret is None else secret, capacity)
+        member = self._lobby.enter(hello, connection, secret)
         what = "here" if secret is not None else "back"
         log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
         # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
@@ -150,9 +136,9 @@ class Dispatch:
         knows = secret is None or member.name in self._lobby.house
         await member.post_to_all(Returned if knows else SessionLost, monotonic_ns())
         self._arranger.came(member, fresh=secret is not None)
-        return Visitor(member.name, line, member)
+        return Client(member.name, connection, member)
 
-    async def _admit_spectator(self, hello: Hello, line: Line, address: str) -> Visitor:
+    async def _admit_spectator(self, hello: Hello, connection: ClientConnection, address: str) -> Client:
         if not is_name(hello.name):
             raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
         if hello.role == "admin" or hello.token:
@@ -160,20 +146,20 @@ class Dispatch:
             if role != hello.role:
                 detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
                 raise Refused(Code.BAD_TOKEN, detail)
-        self._welcome(line, hello.name, "", 0)
-        return Visitor(hello.name, line, None)
+        self._welcome(connection, hello.name, "", 0)
+        return Client(hello.name, connection, None)
 
-    def _welcome(self, line: Line, name: str, session: str, matches: int) -> None:
+    def _welcome(self, connection: ClientConnection, name: str, session: str, matches: int) -> None:
         limits = Limits(self._limits.message_bytes, matches, self._grace_ms)
-        line.tell(Welcome(self._program, name, session, limits))
+        connection.tell(Welcome(self._program, name, session, limits))
 
-    async def depart(self, visitor: Visitor, fault: str | None) -> None:
+    async def depart(self, client: Client, fault: str | None) -> None:
         """Somebody's connection has ended; `fault` is what was wrong with what it sent, if anything."""
-        self.browsing.discard(visitor)
-        for spectators in visitor.watched.values():
-            spectators.leave(visitor.line)
-        member = visitor.member
-        if member is None or not self._lobby.leave(member, visitor.line):
+        self.browsing.discard(client)
+        for spectators in client.watched.values():
+            spectators.leave(client.connection)
+        member = client.member
+        if member is None or not self._lobby.leave(member, client.connection):
             return
         self._arranger.left(member)
         at = monotonic_ns()
@@ -188,43 +174,43 @@ class Dispatch:
         """Count something that was refused."""
         self._metrics.rejections.labels(code.value).inc()
 
-    def take(self, visitor: Visitor, message: ClientMessage, at: int) -> MatchInbox | None:
-        """Do what a message asks for that had arrived at monotonic ns `at`, or tell the visitor why not.
+    def take(self, client: Client, message: ClientMessage, at: int) -> MatchInbox | None:
+        """Do what a message asks for that had arrived at monotonic ns `at`, or tell the client why not.
 
         Where it is for a room that has too much to do, nothing is done, and the room to wait for is returned.
         """
         try:
             match message:
                 case Move() | Ready() | Resign():
-                    busy = self._play(self._player(visitor), message, at)
+                    busy = self._play(self._player(client), message, at)
                     if busy is not None:
                         return busy
                 case Hello():
-                    self._refuse(visitor, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
+                    self._refuse(client, Code.HELLO_TWICE, Code.HELLO_TWICE.meaning, message)
                 case Browse():
-                    self.browsing.add(visitor)
-                    self._list(visitor)
+                    self.browsing.add(client)
+                    self._list(client)
                 case Watch(match=match):
-                    self._watch(visitor, match)
+                    self._watch(client, match)
                 case Unwatch(match=match):
-                    self._unwatch(visitor, match)
+                    self._unwatch(client, match)
                 case Challenge() | Accept() | Decline() | Withdraw():
-                    self._arranger.handle(self._player(visitor), message)
+                    self._arranger.handle(self._player(client), message)
         except Refused as refused:
-            self._refuse(visitor, refused.code, refused.detail, message)
+            self._refuse(client, refused.code, refused.detail, message)
         self._metrics.message(message)
         return None
 
-    def _list(self, visitor: Visitor) -> None:
-        """Tell a visitor what goes on, at once or as soon as its last listing is old enough."""
+    def _list(self, client: Client) -> None:
+        """Tell a client what goes on, at once or as soon as its last listing is old enough."""
         now = monotonic()
-        wait = visitor.listed + LISTING_SECONDS - now
+        wait = client.listed + LISTING_SECONDS - now
         if wait <= 0:
-            visitor.listed = now
-            visitor.line.tell_encoded([self.listing(now)])
-        elif not visitor.asked:
-            visitor.asked = True
-            get_running_loop().call_later(wait, self._list_again, visitor)
+            client.listed = now
+            client.connection.tell_encoded([self.listing(now)])
+        elif not client.asked:
+            client.asked = True
+            get_running_loop().call_later(wait, self._list_again, client)
 
     def listing(self, now: float) -> bytes:
         """What goes on, encoded once for all who ask before something changes; monotonic seconds."""
@@ -234,21 +220,21 @@ class Dispatch:
             self._listing = self._lobby.changes, now, encoded
         return encoded
 
-    def _list_again(self, visitor: Visitor) -> None:
-        visitor.asked = False
-        if visitor in self.browsing:
-            self._list(visitor)
+    def _list_again(self, client: Client) -> None:
+        client.asked = False
+        if client in self.browsing:
+            self._list(client)
 
-    def _refuse(self, visitor: Visitor, code: Code, detail: str, message: ClientMessage) -> None:
+    def _refuse(self, client: Client, code: Code, detail: str, message: ClientMessage) -> None:
         self.note_rejection(code)
         where = getattr(message, "match", None), getattr(message, "ply", None)
-        visitor.line.tell(Error(code, detail, *where))
+        client.connection.tell(Error(code, detail, *where))
 
     @staticmethod
-    def _player(visitor: Visitor) -> Member:
-        if visitor.member is None:
+    def _player(client: Client) -> Member:
+        if client.member is None:
             raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
-        return visitor.member
+        return client.member
 
     @staticmethod
     def _play(member: Member, message: Ready | Move | Resign, at: int) -> MatchInbox | None:
@@ -269,18 +255,18 @@ class Dispatch:
                 return None
         raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
 
-    def _watch(self, visitor: Visitor, match: str) -> None:
+    def _watch(self, client: Client, match: str) -> None:
         spectators = self._watchable.spectators(match)
         if spectators is None:
             raise Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over or does not exist")
-        for over in [known for known in visitor.watched if self._watchable.spectators(known) is None]:
-            del visitor.watched[over]
-        if match not in visitor.watched and len(visitor.watched) >= self._limits.watched:
+        for over in [known for known in client.watched if self._watchable.spectators(known) is None]:
+            del client.watched[over]
+        if match not in client.watched and len(client.watched) >= self._limits.watched:
             raise Refused(Code.RATE_LIMITED, f"{self._limits.watched} matches are watched; leave one first")
-        visitor.watched[match] = spectators
-        spectators.enter(visitor.line)
+        client.watched[match] = spectators
+        spectators.enter(client.connection)
 
-    def _unwatch(self, visitor: Visitor, match: str) -> None:
-        spectators = visitor.watched.pop(match, None)
+    def _unwatch(self, client: Client, match: str) -> None:
+        spectators = client.watched.pop(match, None)
         if spectators is not None:
-            spectators.leave(visitor.line)
+            spectators.leave(client.connection)

@@ -10,7 +10,7 @@ from protocol.codes import Code
 from protocol.messages import Hello, Present
 from server.lobby.accounts import Accounts, Refused
 from server.lobby.roster import HouseRoster
-from server.rooms.member import Member, Outlet, new_secret, secret_hash
+from server.rooms.member import BotConnection, Member, new_secret, secret_hash
 
 
 class Lobby:
@@ -58,7 +58,7 @@ class Lobby:
 
     def connected(self) -> list[Member]:
         """The members who are connected, in the order in which their names first came."""
-        return [member for member in self._members.values() if member.outlet is not None]
+        return [member for member in self._members.values() if member.connection is not None]
 
     def present(self) -> list[Present]:
         """Who can be challenged: the house bots, connected or not, then the others who are connected."""
@@ -86,7 +86,7 @@ class Lobby:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is just coming in")
         if member is not None and member.knows(hello.session):
             secret = None
-        elif member is not None and member.outlet is not None:
+        elif member is not None and member.connection is not None:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
         else:
             secret = new_secret()
@@ -97,7 +97,7 @@ class Lobby:
         """Free the name of a vetted bot that does not come in after all."""
         self._entering.discard(hello.name)
 
-    def enter(self, hello: Hello, outlet: Outlet, secret: str | None) -> Member:
+    def enter(self, hello: Hello, connection: BotConnection, secret: str | None) -> Member:
         """Let a vetted bot in, with its new session's secret if it gets one."""
         self._entering.discard(hello.name)
         member = self.member(hello.name)
@@ -105,13 +105,13 @@ class Lobby:
             member.remember(secret_hash(secret))
         guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
         member.introduce(hello, most_matches=self._most_matches, guest=guest)
-        member.connect(outlet)
+        member.connect(connection)
         self.stir()
         return member
 
-    def leave(self, member: Member, outlet: Outlet) -> bool:
+    def leave(self, member: Member, connection: BotConnection) -> bool:
         """Take note that a connection has ended. False when another has taken its place already."""
-        if member.outlet is not outlet:
+        if member.connection is not connection:
             return False
         member.disconnect()
         self.forget(member)
@@ -120,13 +120,13 @@ class Lobby:
 
     def forget(self, member: Member) -> None:
         """Drop a member who is away and plays nothing: names come from the network, so they must go."""
-        if member.outlet is None and not member.matches:
+        if member.connection is None and not member.matches:
             self._members.pop(member.name, None)
 
     async def wait_connected(self, name: str, seconds: float) -> bool:
         """Whether the bot is connected: True as soon as it is, False after `seconds`."""
         with anyio.move_on_after(seconds):
-            while (found := self._members.get(name)) is None or found.outlet is None:
+            while (found := self._members.get(name)) is None or found.connection is None:
                 await self.wait_change()
             return True
         return False
@@ -147,7 +147,7 @@ class Lobby:
     async def wait_free(self, names: Sequence[str]) -> None:
         """Wait until each of these, as far as it is connected, can take one match more."""
         while any(
-            (member := self.find(name)) is not None and member.outlet is not None and not member.free
+            (member := self.find(name)) is not None and member.connection is not None and not member.free
             for name in names
         ):
             await self.wait_change()

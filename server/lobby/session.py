@@ -17,7 +17,7 @@ from protocol.codec import DecodeError, decode_client, encode
 from protocol.codes import Code
 from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
 from server.lobby.accounts import Refused
-from server.lobby.dispatch import Dispatch, Visitor
+from server.lobby.dispatch import Client, Dispatch
 from server.net.connection import Connection
 from server.net.limits import HostLimits
 from server.net.log import without_secrets
@@ -40,7 +40,7 @@ class Session:
         self._dispatch = dispatch
         self._limits = limits
         self._bucket = connection.bucket
-        self._visitor: Visitor | None = None
+        self._client: Client | None = None
         """Who it is, from the answer to its hello until its connection is over or another has taken its place."""
         self._closing = False
         """Whether nothing is handled or told any more."""
@@ -87,12 +87,12 @@ class Session:
 
     @property
     def _name(self) -> str:
-        return self._visitor.name if self._visitor else "?"
+        return self._client.name if self._client else "?"
 
     def dismiss(self, code: Code) -> None:
         """Close this session from the server's side: it was replaced, or the server stops."""
         if code is Code.REPLACED:
-            self._visitor = None  # what still comes in is nobody's
+            self._client = None  # what still comes in is nobody's
         self._close(Error(code, code.meaning, fatal=True), 1001 if code is Code.SHUTTING_DOWN else 1008)
 
     def _close(self, last: Error, code: int) -> None:
@@ -109,10 +109,10 @@ class Session:
             return
         try:
             decoded = self._decode(message, at)
-            if self._visitor is None:
+            if self._client is None:
                 self._begin(decoded)
             else:
-                self._handle(self._visitor, decoded, at)
+                self._handle(self._client, decoded, at)
         except DecodeError as error:
             self._refuse_frame(error)
         except Refused as refused:
@@ -123,11 +123,11 @@ class Session:
         self._hello_due.cancel()
         self._closing = self._over = True
         self._fault = self._fault or fault
-        if self._visitor is not None:
-            self._connection.start_soon(partial(self._depart, self._visitor))
+        if self._client is not None:
+            self._connection.start_soon(partial(self._depart, self._client))
 
-    async def _depart(self, visitor: Visitor) -> None:
-        await self._dispatch.depart(visitor, self._fault)
+    async def _depart(self, client: Client) -> None:
+        await self._dispatch.depart(client, self._fault)
 
     def _decode(self, frame: bytes | str, at: int) -> ClientMessage:
         if not self._bucket.take(at):
@@ -140,7 +140,7 @@ class Session:
             if trace.isEnabledFor(logging.DEBUG):
                 # What comes before somebody is in may hold a token.
                 shown = (
-                    "" if self._visitor is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
+                    "" if self._client is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
                 )
                 trace.debug("< %s %s: %s", self._name, shown[:200], error)
             if error.code is Code.BAD_MESSAGE:
@@ -155,7 +155,7 @@ class Session:
             self._fault = error.detail
             code = 1009 if error.code is Code.TOO_LARGE else 1007
             self._close(Error(error.code, error.detail, fatal=True), code)
-        elif self._visitor is None:
+        elif self._client is None:
             self._refuse(Refused(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}"))
         else:
             self.tell(Error(error.code, error.detail))
@@ -182,20 +182,20 @@ class Session:
 
     async def _enter(self, hello: Hello) -> None:
         try:
-            visitor = await self._dispatch.admit(hello, self, self._connection.address)
+            client = await self._dispatch.admit(hello, self, self._connection.address)
         except Refused as refused:
             self._refuse(refused)
             return
         if self._over:
-            await self._depart(visitor)
+            await self._depart(client)
             return
-        self._visitor = visitor
+        self._client = client
         self._connection.resume()
 
     # what it sends then
 
-    def _handle(self, visitor: Visitor, message: ClientMessage, at: int) -> None:
-        busy = self._dispatch.take(visitor, message, at)
+    def _handle(self, client: Client, message: ClientMessage, at: int) -> None:
+        busy = self._dispatch.take(client, message, at)
         if busy is not None:
             self._connection.pause()
             self._connection.start_soon(partial(self._handle_later, busy, message, at))
@@ -204,9 +204,9 @@ class Session:
         """Handle a message as soon as its room has space, and then go on with what has come since."""
         while busy is not None:
             await busy.has_space()
-            if self._closing or self._visitor is None:
+            if self._closing or self._client is None:
                 return
-            busy = self._dispatch.take(self._visitor, message, at)
+            busy = self._dispatch.take(self._client, message, at)
         self._connection.resume()
 
 

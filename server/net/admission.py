@@ -34,15 +34,30 @@ time, and costs the players nothing."""
 class Admission:
     """Counts and bounds the connections of one server."""
 
-    def __init__(self, limits: HostLimits, trusted_proxies: Collection[str]) -> None:
+    def __init__(
+        self,
+        limits: HostLimits,
+        trusted_proxies: Collection[str],
+        *,
+        keepalive: Keepalive | None = None,
+        flood_pause_seconds: float = FLOOD_PAUSE_SECONDS,
+        held: int = HELD,
+        held_seconds: float = HELD_SECONDS,
+    ) -> None:
+        """`held` refused connections are kept open for `held_seconds` each.
+
+        Whoever sends much waits `flood_pause_seconds` from one piece of it to the next.
+        """
         self._limits = limits
+        self._most_held = held
+        self._held_seconds = held_seconds
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
         self.newcomers = TurnQueue(self.newcomers_pause)
         """Where connections wait that have not sent a message yet."""
-        self.floods = TurnQueue(lambda: FLOOD_PAUSE_SECONDS)
+        self.floods = TurnQueue(lambda: flood_pause_seconds)
         """Where connections wait that have sent more than a player has to say."""
-        self.keepalive = Keepalive()
+        self.keepalive = keepalive or Keepalive()
         self._answers = 0
         """Messages that players were asked for, and have sent."""
         self._answers_before = 0
@@ -107,12 +122,12 @@ class Admission:
 
     def turn_away(self, transport: asyncio.Transport) -> None:
         """End a connection that may not come in, after a while in which nothing of it is read."""
-        if self._closed or len(self._held) >= HELD:
+        if self._closed or len(self._held) >= self._most_held:
             transport.abort()
             return
         transport.pause_reading()
         self._held.add(transport)
-        asyncio.get_running_loop().call_later(HELD_SECONDS, self._end, transport)
+        asyncio.get_running_loop().call_later(self._held_seconds, self._end, transport)
 
     def _end(self, transport: asyncio.Transport) -> None:
         self._held.discard(transport)

@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
         self._arrivals = Arrivals(limits, monotonic_ns())
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
-        self._pings = OpenPings()
+        self._pings = OpenPings(self._service.admission.keepalive.pong_seconds)
         self._delivery: Delivery | None = None
         """From the end of the opening handshake on."""
         self._asked = False

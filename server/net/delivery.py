@@ -65,7 +65,7 @@ class Delivery:
         """What kind of message those belong to."""
         self._waiting: deque[tuple[bytes | str, int]] = deque()
         self._scheduled = False
-        """Whether the next message is to be given in a turn of its own."""
+        """Whether the next message is to be given in a turn of its own, or one is being received now."""
         self._paused = False
         self._wanted = False
         """Whether more was to be parsed and could not be."""
@@ -110,7 +110,7 @@ class Delivery:
     def drop(self) -> None:
         """Give no message any more, only that the connection is over."""
         self._waiting.clear()
-        self._paused = False
+        self.resume()
 
     def finish(self, fault: str | None) -> None:
         """Tell the receiver that the connection is over, once it has been given every message."""
@@ -120,11 +120,14 @@ class Delivery:
     def _next(self) -> None:
         if self._waiting and not self._paused:
             message, at = self._waiting.popleft()
+            self._scheduled = True  # a receiver that resumes is not given the next one inside this call
             try:
                 self._receiver.receive(message, at)
             except Exception:
                 log.exception("a message could not be handled")
                 self._failed()
+            finally:
+                self._scheduled = False
         if self._paused:
             return
         if self._waiting:

@@ -34,15 +34,18 @@ class Pinged(Protocol):
 
 
 class Keepalive:
-    """Has connections ping, each `PING_SECONDS` after the last time. `run` must be under way."""
+    """Has connections ping, each some seconds after the last time. `run` must be under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ping_seconds: float = PING_SECONDS, pong_seconds: float = PONG_SECONDS) -> None:
+        """`ping_seconds` pass from one ping to the next of a connection; a ping may be unanswered for `pong_seconds`."""
+        self.pong_seconds = pong_seconds
+        self._ping_seconds = ping_seconds
         self._due: OrderedDict[Pinged, float] = OrderedDict()
         """When each connection is to ping, in monotonic seconds, the earliest first."""
 
     def add(self, connection: Pinged, now: float | None = None) -> None:
         """Have a connection ping from now on (monotonic seconds)."""
-        self._due[connection] = (monotonic() if now is None else now) + PING_SECONDS
+        self._due[connection] = (monotonic() if now is None else now) + self._ping_seconds
 
     def remove(self, connection: Pinged) -> None:
         """Have a connection ping no more; one that was never added is no fault."""
@@ -59,11 +62,11 @@ class Keepalive:
         for _ in range(PINGS_A_TURN):
             first = next(iter(self._due.items()), None)
             if first is None:
-                return PING_SECONDS  # a connection that comes now is due then
+                return self._ping_seconds  # a connection that comes now is due then
             connection, due = first
             if due > now:
                 return due - now
-            self._due[connection] = now + PING_SECONDS
+            self._due[connection] = now + self._ping_seconds
             self._due.move_to_end(connection)
             connection.ping()
         return PAUSE_SECONDS
@@ -72,9 +75,11 @@ class Keepalive:
 class OpenPings:
     """The pings of one connection: which are unanswered, and how long the others took. Times in monotonic ns."""
 
-    __slots__ = ("_sent", "_times")
+    __slots__ = ("_pong_ns", "_sent", "_times")
 
-    def __init__(self) -> None:
+    def __init__(self, pong_seconds: float = PONG_SECONDS) -> None:
+        """A ping may be unanswered for `pong_seconds`."""
+        self._pong_ns = pong_seconds * 1e9
         self._sent: dict[bytes, int] = {}
         """When each ping was sent that is not answered, by its payload, the oldest first."""
         self._times = Pings()
@@ -87,7 +92,7 @@ class OpenPings:
     def overdue(self, now: int) -> bool:
         """Whether a ping has been unanswered for too long."""
         oldest = next(iter(self._sent.values()), now)
-        return now - oldest >= PONG_SECONDS * 1e9
+        return now - oldest >= self._pong_ns
 
     def new(self, now: int) -> bytes:
         """The payload of a ping that is sent now, which nobody can guess."""

@@ -28,6 +28,10 @@ BACKLOG = 100
 """Connections that the kernel holds ready to be accepted."""
 
 
+MakeAdmission = Callable[[HostLimits, Collection[str]], Admission]
+"""Makes what decides who may connect, of the limits and the trusted proxies."""
+
+
 class CannotListen(Exception):
     """The address cannot be listened on: one line that says which and why."""
 
@@ -44,10 +48,11 @@ class Server:
         tasks: anyio.abc.TaskGroup,
         *,
         program: str,
+        admission: MakeAdmission = Admission,
     ) -> None:
         """`receiver` makes the receiver of each connection that has opened a websocket; jobs run in `tasks`."""
         self.limits = limits
-        self.admission = Admission(limits, trusted_proxies)
+        self.admission = admission(limits, trusted_proxies)
         self.pages = pages
         self.program = program
         self._receiver = receiver
@@ -141,9 +146,10 @@ async def open_server(
     tasks: anyio.abc.TaskGroup,
     *,
     program: str,
+    admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Server]:
     """A server that does not listen yet; on leaving, its connections are told and closed."""
-    server = Server(limits, trusted_proxies, pages, receiver, tasks, program=program)
+    server = Server(limits, trusted_proxies, pages, receiver, tasks, program=program, admission=admission)
     tasks.start_soon(server.admission.keepalive.run)
     try:
         yield server

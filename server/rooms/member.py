@@ -19,8 +19,8 @@ from protocol.messages import Hello, Present, ServerMessage
 from protocol.timecontrol import TimeControl
 
 
-class Outlet(Protocol):
-    """Where messages to a connected bot go: its session's outbox."""
+class BotConnection(Protocol):
+    """The connection of a bot, as its matches use it: where messages to it go."""
 
     @property
     def lag(self) -> int:
@@ -91,7 +91,7 @@ class Member:
     name: str
     secret: bytes = b""
     """The hash of the session's secret: whoever has that may take the connection's place."""
-    outlet: Outlet | None = None
+    connection: BotConnection | None = None
     program: str = ""
     capacity: int = 1
     """Matches that it plays at once."""
@@ -108,12 +108,12 @@ class Member:
     @property
     def free(self) -> bool:
         """Whether it is here and can take one match more."""
-        return self.outlet is not None and len(self.matches) < self.capacity
+        return self.connection is not None and len(self.matches) < self.capacity
 
     @property
     def lag(self) -> int:
         """The least recent ping time, in ns; 0 where none is known."""
-        return self.outlet.lag if self.outlet is not None else 0
+        return self.connection.lag if self.connection is not None else 0
 
     def change(self) -> None:
         """Something about it has changed that may matter to the matchmaker."""
@@ -131,8 +131,8 @@ class Member:
 
     def tell(self, message: ServerMessage) -> None:
         """Send a message if the bot is connected. One that is not catches up when it returns."""
-        if self.outlet is not None:
-            self.outlet.tell(message)
+        if self.connection is not None:
+            self.connection.tell(message)
 
     def remember(self, secret: bytes) -> None:
         """Take the hash of its session's secret, with which it can return from now on."""
@@ -150,16 +150,16 @@ class Member:
         """Say why the matchmaker gives it nothing; with an empty reason it is suspended no more."""
         self.suspended = why
 
-    def connect(self, outlet: Outlet) -> None:
-        """The bot is here, behind this outlet; one that was here before is dismissed."""
-        if self.outlet is not None:
-            self.outlet.dismiss(Code.REPLACED)
-        self.outlet = outlet
+    def connect(self, connection: BotConnection) -> None:
+        """The bot is here, by this connection; one that was here before is dismissed."""
+        if self.connection is not None:
+            self.connection.dismiss(Code.REPLACED)
+        self.connection = connection
         self.change()
 
     def disconnect(self) -> None:
         """The bot's connection is lost."""
-        self.outlet = None
+        self.connection = None
         self.change()
 
     def knows(self, secret: str) -> bool:

@@ -17,7 +17,7 @@ import asyncio
 import logging
 import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic_ns
@@ -62,7 +62,9 @@ class Room:
         *,
         unfinished: Unfinished | None = None,
         moved: Callable[[float], None] = lambda _seconds: None,
+        keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
     ) -> None:
+        """`keep_again` has the seconds after which a record that could not be kept is given to the store again."""
         self.terms = terms
         self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
@@ -73,6 +75,7 @@ class Room:
         self._watch = watch
         self._unfinished = unfinished
         self._moved = moved
+        self._keep_again = keep_again
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
@@ -135,7 +138,7 @@ class Room:
         Until then the match counts as one in progress: so the matchmaker begins few that would be void as
         well, and what the next start of the server finds is what everybody was told.
         """
-        for pause in (*KEEP_AGAIN_SECONDS, None):
+        for pause in (*self._keep_again, None):
             try:
                 await self._journal.durable(self._journal.close_match(record))
             except JournalFailed as failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,20 +14,26 @@ from websockets.exceptions import InvalidMessage
 from protocol.codes import Code, EndReason
 from protocol.record import Record
 from server.host import open_host
+from server.net.admission import Admission
 from server.net.limits import HostLimits
+from server.net.server import MakeAdmission
 from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
 LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
+IMPATIENT = partial(Admission, held_seconds=0)
+"""Lets those go at once that are refused, so that they come back often."""
 pytestmark = pytest.mark.timeout(120)
 
 
-async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], list[Record]]:
+async def misuse(
+    script: str, *arguments: str, admission: MakeAdmission = Admission
+) -> tuple[list[dict[str, Any]], list[Record]]:
     """What the peer printed, and the matches beside it: at least one of them from after it was done."""
     beside: list[Record] = []
     async with (
-        open_host(limits=LIMITS) as host,
+        open_host(limits=LIMITS, admission=admission) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):
@@ -59,11 +66,8 @@ async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
     assert_unhurt(beside)
 
 
-async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 0)
-    told, beside = await misuse("many", "200")
+async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -> None:
+    told, beside = await misuse("many", "200", admission=IMPATIENT)
     assert told[0]["left"] <= LIMITS.connections_per_address - 2
     assert_unhurt(beside)
 
@@ -86,13 +90,10 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
         pytest.param("guessing", marks=pytest.mark.soak),
     ],
 )
-async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 0)
+async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
     limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
-        open_host(limits=limits, anyone=True) as host,
+        open_host(limits=limits, anyone=True, admission=IMPATIENT) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):

@@ -173,7 +173,7 @@ class Arranger:
             self._check_guest(asked)
         game = _game_of(asked)
         target = self._lobby.find(asked.opponent) if asked.opponent else None
-        connected = target is not None and target.outlet is not None
+        connected = target is not None and target.connection is not None
         if asked.opponent and not connected and asked.opponent not in self._lobby.house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
         if target is not None and connected:

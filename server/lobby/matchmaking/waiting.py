@@ -69,7 +69,7 @@ class Waiting:
 
     def _waits(self, member: Member, asked: set[str], now: float, now_ns: int) -> bool:
         self._kept.pop(member.name, None)
-        if self._offer is None or member.outlet is None:
+        if self._offer is None or member.connection is None:
             return False
         if member.suspended:
             if self._suspensions.holds(member.name, now):

@@ -70,7 +70,7 @@ async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: p
     notices: list[str] = []
     async with home(RANDOM, notices, check=True) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
-        assert host.lobby.member("house-random").outlet is not None, "a check waits for it"
+        assert host.lobby.member("house-random").connection is not None, "a check waits for it"
         for each in processes_of(mark):
             os.kill(each, signal.SIGKILL)
         with anyio.fail_after(20):

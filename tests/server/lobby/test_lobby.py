@@ -13,7 +13,7 @@ from server.rooms.member import Member, secret_hash
 
 
 class Wire:
-    """An outlet that keeps what it was handed."""
+    """A connection that keeps what it was handed."""
 
     def __init__(self) -> None:
         self.told: list[ServerMessage] = []
@@ -90,7 +90,7 @@ async def test_the_session_dismisses_the_connection_before(lobby: Lobby) -> None
     await enter(lobby, Hello("anna", session=secret or ""), second)
     assert first.dismissed == [Code.REPLACED]
     assert not lobby.leave(member, first)
-    assert member.outlet is second
+    assert member.connection is second
 
 
 async def test_a_name_comes_in_once_at_a_time(lobby: Lobby) -> None:

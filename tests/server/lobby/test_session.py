@@ -184,7 +184,7 @@ async def test_a_client_that_never_reads_is_cut_off_and_others_go_on(host: Host)
                 while True:
                     await ask_on(deaf)
         with anyio.fail_after(5):
-            while host.lobby.member("deaf").outlet is not None:
+            while host.lobby.member("deaf").connection is not None:
                 await anyio.sleep(0.01)
         await anna.say(Hello("anna"))
         assert (await anna.hear(Error)).code is Code.HELLO_TWICE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -97,13 +98,10 @@ async def ended(stranger: anyio.abc.SocketStream) -> None:
         await stranger.receive()
 
 
-async def test_who_is_refused_waits_without_being_read_until_there_are_too_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("server.net.admission.HELD", 1)
-    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 3600)
+async def test_who_is_refused_waits_without_being_read_until_there_are_too_many() -> None:
+    patient = partial(Admission, held=1, held_seconds=3600)
     async with AsyncExitStack() as outside:
-        async with open_host(limits=HostLimits(connections_per_address=1)) as host:
+        async with open_host(limits=HostLimits(connections_per_address=1), admission=patient) as host:
             await outside.enter_async_context(raw(host))
             port = urlsplit(host.url).port or 0
             one, other = [
@@ -118,10 +116,10 @@ async def test_who_is_refused_waits_without_being_read_until_there_are_too_many(
         await ended(one)
 
 
-async def test_who_is_refused_is_let_go_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.net.admission.HELD_SECONDS", 0.01)
+async def test_who_is_refused_is_let_go_after_a_while() -> None:
+    impatient = partial(Admission, held_seconds=0.01)
     async with (
-        open_host(limits=HostLimits(connections_per_address=1)) as host,
+        open_host(limits=HostLimits(connections_per_address=1), admission=impatient) as host,
         raw(host),
         await anyio.connect_tcp("127.0.0.1", urlsplit(host.url).port or 0) as stranger,
     ):

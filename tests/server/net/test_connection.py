@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -18,6 +19,7 @@ from protocol.codec import encode
 from protocol.codes import Code, EndReason
 from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
 from server.host import Host, open_host
+from server.net.admission import Admission
 from server.net.arrivals import PIECE_BYTES
 from server.net.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, spec
@@ -106,11 +108,10 @@ async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason
         assert answered < limits.message_burst // 2
 
 
-async def test_what_is_asked_for_waits_in_no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.net.admission.FLOOD_PAUSE_SECONDS", 3600)
+async def test_what_is_asked_for_waits_in_no_queue() -> None:
     limits = HostLimits(messages_per_second=0.001, message_burst=3)
     async with (
-        open_host(limits=limits) as host,
+        open_host(limits=limits, admission=partial(Admission, flood_pause_seconds=3600)) as host,
         enter(host, "eve") as eve,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 
 import anyio
@@ -15,7 +16,10 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
+from server.net.admission import Admission
 from server.net.keepalive import PAUSE_SECONDS, PING_SECONDS, PINGS_A_TURN, PONG_SECONDS, Keepalive, OpenPings
+from server.net.limits import HostLimits
+from server.net.server import MakeAdmission
 from tests.server.peer import Peer
 
 
@@ -87,10 +91,19 @@ def test_the_lag_is_the_least_of_the_recent_times_from_a_ping_to_its_pong(
         assert pings.overdue(now) == bool(open_pings and now - open_pings[0][1] >= PONG_SECONDS * 1e9)
 
 
-async def test_a_ping_tells_the_lag(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.net.keepalive.PING_SECONDS", 0.01)
+def pinging(ping_seconds: float, pong_seconds: float = PONG_SECONDS) -> MakeAdmission:
+    """The admission of a server that pings so often, and waits so long for an answer."""
+
+    def make(limits: HostLimits, proxies: Collection[str]) -> Admission:
+        keepalive = Keepalive(ping_seconds=ping_seconds, pong_seconds=pong_seconds)
+        return Admission(limits, proxies, keepalive=keepalive)
+
+    return make
+
+
+async def test_a_ping_tells_the_lag() -> None:
     async with (
-        open_host() as host,
+        open_host(admission=pinging(0.01)) as host,
         connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None) as connection,
     ):
         await Peer(connection).hello("anna", host.issue_token("anna"))
@@ -101,11 +114,9 @@ async def test_a_ping_tells_the_lag(monkeypatch: pytest.MonkeyPatch) -> None:
                 await anyio.sleep(0.01)
 
 
-async def test_who_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.net.keepalive.PING_SECONDS", 0.01)
-    monkeypatch.setattr("server.net.keepalive.PONG_SECONDS", 0.05)
+async def test_who_does_not_answer_is_given_up() -> None:
     async with (
-        open_host() as host,
+        open_host(admission=pinging(0.01, 0.05)) as host,
         connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None) as connection,
     ):
         await Peer(connection).hello("anna", host.issue_token("anna"))

@@ -1,6 +1,6 @@
 """The room: one event at a time through referee and journal, and an end that always comes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
-from server.rooms.room import INBOX, Room
+from server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
 from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of, records_of
@@ -29,7 +29,7 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 
 @dataclass(eq=False)
-class Line:
+class FakeConnection:
     """Where a bot hears: what it was told, in order."""
 
     told: list[ServerMessage] = field(default_factory=list)
@@ -55,11 +55,19 @@ async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
 
 
 def make_room(
-    journal: Journal, given: Terms, unfinished: Unfinished | None = None
-) -> tuple[Room, dict[Player, Line]]:
-    lines = {player: Line() for player in Player}
-    members = {player: Member(str(player), outlet=line) for player, line in lines.items()}
-    return Room(given, members, journal, LoopWatch(), unfinished=unfinished), lines
+    journal: Journal,
+    given: Terms,
+    unfinished: Unfinished | None = None,
+    *,
+    keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
+) -> tuple[Room, dict[Player, FakeConnection]]:
+    connections = {player: FakeConnection() for player in Player}
+    members = {
+        player: Member(str(player), connection=connection) for player, connection in connections.items()
+    }
+    return Room(
+        given, members, journal, LoopWatch(), unfinished=unfinished, keep_again=keep_again
+    ), connections
 
 
 async def post(room: Room, event: Event, at: int) -> bool:
@@ -68,38 +76,38 @@ async def post(room: Room, event: Event, at: int) -> bool:
     return room.take(event, at)
 
 
-async def opened(room: Room, line: Line) -> None:
-    while not line.of(Start):
+async def opened(room: Room, connection: FakeConnection) -> None:
+    while not connection.of(Start):
         await anyio.sleep(0.001)
 
 
 async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, lines = make_room(journal, terms())
+        room, connections = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, lines[Player.MAXIE])
+            await opened(room, connections[Player.MAXIE])
             for player in Player:
                 assert await post(room, GotReady(player), 1)
-            while not lines[Player.MAXIE].of(Turn):
+            while not connections[Player.MAXIE].of(Turn):
                 await anyio.sleep(0.001)
             assert await post(room, Moved(Player.MAXIE, 0, 4, None), 2)
-            assert not lines[Player.MAXIE].of(Accepted), "told before it was written"
-            while not lines[Player.MAXIE].of(Accepted):
+            assert not connections[Player.MAXIE].of(Accepted), "told before it was written"
+            while not connections[Player.MAXIE].of(Accepted):
                 await anyio.sleep(0.001)
             kept = [event for _, event in await events_of(engine, room.terms.match)]
             assert kept[-1] == Moved(Player.MAXIE, 0, 4, None)
             assert await post(room, Resigned(Player.MINNIE), 3)
-    assert lines[Player.MAXIE].of(End) == lines[Player.MINNIE].of(End)
+    assert connections[Player.MAXIE].of(End) == connections[Player.MINNIE].of(End)
     assert room.record().result.reason is EndReason.RESIGNATION
 
 
 async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, lines = make_room(journal, terms())
+        room, connections = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, lines[Player.MAXIE])
+            await opened(room, connections[Player.MAXIE])
             for player in Player:
                 await post(room, GotReady(player), 1)
             # All at once, and none of them waits for the one before.
@@ -113,7 +121,7 @@ async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) 
 async def test_who_floods_a_room_waits(database: str) -> None:
     async with open_store(database) as engine:
         journal = Journal(engine)  # that does not run yet: the first event stays on its way
-        room, lines = make_room(journal, terms())
+        room, connections = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await anyio.wait_all_tasks_blocked()
@@ -127,7 +135,7 @@ async def test_who_floods_a_room_waits(database: str) -> None:
             tasks.start_soon(journal.run)
             with anyio.fail_after(10):
                 await post(room, Resigned(Player.MAXIE), 2)
-                while not lines[Player.MINNIE].of(End):
+                while not connections[Player.MINNIE].of(End):
                     await anyio.sleep(0.001)
             tasks.cancel_scope.cancel()
 
@@ -137,36 +145,35 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
-        room, lines = make_room(journal, terms())
+        room, connections = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, lines[Player.MAXIE])
+            await opened(room, connections[Player.MAXIE])
             async with engine.begin() as connection:
                 refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
                 await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON events {refusal}"))
             await post(room, GotReady(Player.MAXIE), 1)
     assert room.record().result.reason is EndReason.SERVER_FAULT
-    assert [each.reason for line in lines.values() for each in line.of(End)] == [EndReason.SERVER_FAULT] * 2
+    assert [each.reason for connection in connections.values() for each in connection.of(End)] == [
+        EndReason.SERVER_FAULT
+    ] * 2
 
 
-async def test_a_record_is_kept_as_soon_as_the_store_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("server.rooms.room.KEEP_AGAIN_SECONDS", (0.01,) * 1000)
+async def test_a_record_is_kept_as_soon_as_the_store_is_back(tmp_path: Path) -> None:
     async with (
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
-        room, lines = make_room(journal, terms())
+        room, connections = make_room(journal, terms(), keep_again=(0.01,) * 1000)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, lines[Player.MAXIE])
+            await opened(room, connections[Player.MAXIE])
             async with engine.begin() as connection:
                 refusal = "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
                 await connection.execute(sa.text(f"CREATE TRIGGER full BEFORE UPDATE ON matches {refusal}"))
             await post(room, Resigned(Player.MAXIE), 1)
             with anyio.fail_after(10):
-                while not lines[Player.MAXIE].of(End):
+                while not connections[Player.MAXIE].of(End):
                     await anyio.sleep(0.001)
             await anyio.sleep(0.05)  # some tries
             async with engine.begin() as connection:

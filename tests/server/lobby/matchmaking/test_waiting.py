@@ -68,10 +68,10 @@ class Scene:
             self.now += number
         elif what == "offer":
             self.offer = None if number == 0 else OFFER if number == 1 else replace(OFFER, margin_ms=number)
-        elif member is None or member.outlet is None:
+        elif member is None or member.connection is None:
             self.enter(name, matches=1 + number % 2, pool=number != 3, games=["chess"] if number == 5 else [])
         elif what == "leave":
-            self.lobby.leave(member, member.outlet)
+            self.lobby.leave(member, member.connection)
         elif what == "begin" and member.free:
             member.begin(f"match {number}", Kept(), Player.MAXIE)
         elif what == "finish":
@@ -153,8 +153,8 @@ def test_who_comes_back_as_another_is_the_one_that_waits() -> None:
     scene = Scene()
     first = scene.enter("anna")
     assert scene.look() == ["anna"]
-    assert first.outlet is not None
-    scene.lobby.leave(first, first.outlet)
+    assert first.connection is not None
+    scene.lobby.leave(first, first.connection)
     second = scene.enter("anna")
     assert second is not first
     assert scene.look() == ["anna"]

@@ -1,0 +1,127 @@
+"""The answer to a connection's one request: each refusal and each page, as an independent HTTP parser reads it."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import logging
+from http import HTTPStatus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.server import ServerProtocol
+
+from protocol.messages import SUBPROTOCOL
+from server.net import handshake
+from server.net.answers import Answer, text
+from server.net.request import Headers, Request
+
+PROGRAM = "arena of a test"
+
+
+class Wire:
+    """Bytes in the place of a socket, as `http.client` reads them."""
+
+    def __init__(self, sent: bytes) -> None:
+        self._sent = sent
+
+    def makefile(self, _mode: str) -> io.BytesIO:
+        return io.BytesIO(self._sent)
+
+
+def read(answer: Answer) -> tuple[http.client.HTTPResponse, bytes]:
+    """An answer as it is sent, read by another library."""
+    protocol = ServerProtocol()
+    protocol.send_response(handshake.response(protocol, answer, PROGRAM))
+    response = http.client.HTTPResponse(Wire(b"".join(protocol.data_to_send())), method="GET")  # type: ignore[arg-type]
+    response.begin()
+    return response, response.read()
+
+
+statuses = st.sampled_from(
+    [status for status in HTTPStatus if status >= 200 and status not in (204, 205, 304)]
+)
+tokens = st.text("abcdefghij-", min_size=1, max_size=12)
+values = st.text("abc xyz/;=\"'!", max_size=30).map(str.strip)
+
+
+@given(statuses, st.binary(max_size=3000), st.dictionaries(tokens.map("X-{}".format), values, max_size=4))
+def test_every_answer_is_read_as_it_was_meant(
+    status: HTTPStatus, body: bytes, headers: dict[str, str]
+) -> None:
+    response, read_body = read(Answer(status, "image/png", body, headers))
+    assert response.status == status
+    assert read_body == body
+    found = response.headers
+    assert found.get_all("Content-Type") == ["image/png"]
+    assert found.get_all("Content-Length") == [str(len(body))]
+    assert found.get_all("Server") == [PROGRAM]
+    assert found["Connection"] == "close"
+    for name, value in headers.items():
+        assert found.get_all(name) == [value]
+
+
+@given(st.lists(st.text("abc.1", min_size=1, max_size=8), max_size=3), st.booleans())
+def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[str], offers: bool) -> None:
+    offered = [*others, SUBPROTOCOL] if offers else others
+    for fields in (
+        [("sec-websocket-protocol", each) for each in offered],
+        [("Sec-WebSocket-Protocol", ", ".join(offered))] if offered else [],
+    ):
+        refusal = handshake.subprotocol_missing(Request("/", Headers(fields)))
+        assert (refusal is None) == offers
+        if refusal is not None:
+            response, body = read(refusal)
+            assert response.status == 400
+            assert SUBPROTOCOL.encode() in body
+            assert (", ".join(others) or "none").encode() in body
+
+
+def test_what_is_told_of_an_offer_is_short_however_long_it_was() -> None:
+    request = Request("/", Headers([("Sec-WebSocket-Protocol", 10_000 * "x")]))
+    refusal = handshake.subprotocol_missing(request)
+    assert refusal is not None
+    assert len(refusal.body) < 200
+
+
+def test_a_client_with_too_many_connections_is_told_so() -> None:
+    response, body = read(handshake.TOO_MANY)
+    assert (response.status, body) == (429, b"too many connections\n")
+
+
+async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
+    asked: list[tuple[str, str]] = []
+
+    async def pages(request: Request, address: str) -> Answer | None:
+        asked.append((request.path, address))
+        return text("well")
+
+    answer = await handshake.page(pages, Request("/health?full", Headers()), "192.0.2.1")
+    assert asked == [("/health?full", "192.0.2.1")]
+    response, body = read(answer)
+    assert (response.status, body) == (200, b"well\n")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+async def test_where_there_is_no_page_it_is_told_how_bots_connect() -> None:
+    async def none(_request: Request, _address: str) -> Answer | None:
+        return None
+
+    response, body = read(await handshake.page(none, Request("/nowhere", Headers()), "192.0.2.1"))
+    assert response.status == 404
+    assert SUBPROTOCOL.encode() in body
+
+
+async def test_a_fault_of_a_page_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails(_request: Request, _address: str) -> Answer | None:
+        raise ValueError("a secret of the server")
+
+    with caplog.at_level(logging.ERROR, "arena.connection"):
+        answer = await handshake.page(fails, Request("/", Headers()), "192.0.2.1")
+    response, body = read(answer)
+    assert response.status == 500
+    assert b"secret" not in body
+    [record] = caplog.records
+    assert record.exc_info is not None
+    assert "a secret of the server" in str(record.exc_info[1])

@@ -1,0 +1,50 @@
+"""A plain request: headers by name as the mail library finds them, and lists of words."""
+
+from __future__ import annotations
+
+from email.message import Message
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.net.request import Headers, Request
+
+names = st.sampled_from(["Upgrade", "upgrade", "UPGRADE", "Accept", "aCCEPT", "X-Forwarded-For", "x"])
+values = st.text("abcdefgh ,;=.", max_size=20)
+
+
+@given(st.lists(st.tuples(names, values), max_size=10), names)
+def test_every_value_is_found_in_order_whatever_the_case_of_its_name(
+    fields: list[tuple[str, str]], name: str
+) -> None:
+    oracle = Message()
+    for known, value in fields:
+        oracle[known] = value
+    assert Headers(fields).get_all(name) == oracle.get_all(name, [])
+
+
+@given(st.lists(st.lists(st.text("ab-.", min_size=1, max_size=5), min_size=1, max_size=4), max_size=4))
+def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> None:
+    words = [word for each in lists for word in each]
+    many = Headers(("Accept", ", ".join(each)) for each in lists)
+    assert many.words("accept") == words
+    if words:
+        assert Headers([("ACCEPT", " ,\t".join(words))]).words("accept") == words
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ([("Upgrade", "websocket"), ("Connection", "Upgrade")], True),
+        ([("upgrade", "WebSocket")], True),
+        ([("Upgrade", "h2c, websocket")], True),
+        ([("Upgrade", "h2c"), ("Upgrade", "websocket")], True),
+        ([("Upgrade", "h2c")], False),
+        ([("Upgrade", "websockets")], False),
+        ([("Connection", "websocket")], False),
+        ([], False),
+    ],
+)
+def test_a_websocket_is_wanted_where_upgrade_names_it(fields: list[tuple[str, str]], wanted: bool) -> None:
+    assert Request("/", Headers(fields)).wants_websocket is wanted
