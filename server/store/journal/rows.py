@@ -72,7 +72,8 @@ class Rows:
         _delete_from(connection, self._in_doubt)
         self._in_doubt = [*self._in_doubt, *(row for row in rows if row.match not in closed)]
         playing = self._playing.union(opened)
-        _take_over(connection, self._server, [row for row in rows if row.match not in playing])
+        if strange := [row for row in rows if row.match not in playing]:
+            _take_over(connection, self._server, strange)
         if rows:
             connection.exec_driver_sql(_append_statement(connection.dialect), list(rows))
         self._playing_then = playing.union(row.match for row in rows).difference(closed)
