@@ -35,7 +35,8 @@ from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
 from server.store import database
-from server.store.journal.journal import Batch, Journal
+from server.store.journal.batch import Batch
+from server.store.journal.journal import Journal
 from testkit.parts import postgresql_folder
 from tests.server.databases import running_postgresql
 

@@ -66,7 +66,10 @@ async def run_ladder(
     async with anyio.create_task_group() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
-            async with _open(dial_in, database, port) as host, _event(ladder, host, database) as stored:
+            async with (
+                _open(ladder, dial_in, database, port) as host,
+                _event(ladder, host, database) as stored,
+            ):
                 with RecordFile(_record_file(ladder, stored)) as file:
                     organiser = Organiser(ladder, watcher, host, stored, file, enough, ready_ms, opened)
                     if dial_in is not None:
@@ -93,11 +96,20 @@ async def run_ladder(
         raise problem
 
 
-def _open(dial_in: DialIn | None, database: str | None, port: int) -> AbstractAsyncContextManager[Host]:
+def _open(
+    ladder: Ladder, dial_in: DialIn | None, database: str | None, port: int
+) -> AbstractAsyncContextManager[Host]:
+    # One process at a time plays an event, and many events may be played on one store beside a server.
+    name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
     if dial_in is None:
-        return open_host(port=port, database=database, grace_ms=GRACE_MS)
+        return open_host(port=port, database=database, grace_ms=GRACE_MS, name=name)
     return open_host(
-        host=dial_in.host, port=dial_in.port, database=database, grace_ms=DIAL_IN_GRACE_MS, anyone=True
+        host=dial_in.host,
+        port=dial_in.port,
+        database=database,
+        grace_ms=DIAL_IN_GRACE_MS,
+        anyone=True,
+        name=name,
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from ssl import SSLContext
 
 import anyio
+from anyio.abc import TaskStatus
 
 from protocol.codes import Code
 from server.lobby.dispatch import Dispatch
@@ -32,6 +33,7 @@ from server.processes.tasks import cancelled_at_exit
 from server.running import PROGRAM, Host, Told
 from server.store.database import Engine, make_engine, prepare
 from server.store.database import close as close_engine
+from server.store.lease import LeaseLost
 
 __all__ = ["CannotListen", "Host", "open_host"]
 
@@ -75,9 +77,11 @@ async def open_host(
     receiver         makes the receiver of each connection's messages
     admission        makes what decides who may connect
 
-    Raises CannotListen, StoreError and BadHouse. On leaving, connections are told and closed; matches in
-    progress stay in the journal.
+    Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
+    lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
+    told and closed; matches in progress stay in the journal.
     """
+    lost: LeaseLost | None = None
     async with AsyncExitStack() as stack:
         engine = await _open_store(stack, database)
         tasks = await stack.enter_async_context(cancelled_at_exit())
@@ -93,15 +97,23 @@ async def open_host(
             concurrency=concurrency,
             on_record=on_record,
         )
-        # Whoever cancels this host must not cancel its journal before what it was given is written.
-        writing = anyio.CancelScope(shield=True)
+        writing = anyio.CancelScope()
         stack.callback(writing.cancel)
 
-        async def write() -> None:
+        async def write(*, task_status: TaskStatus[None]) -> None:
+            nonlocal lost
             with writing:
-                await running.journal.run()
+                try:
+                    await running.journal.run(task_status=task_status)
+                except LeaseLost as error:
+                    lost = error
+                    tasks.cancel_scope.cancel()
 
-        for job in (write, running.watch.run, running.rating_counter.run, running.tell_browsers):
+        # Before anything is read: nobody else changes the matches of this name from now on.
+        await tasks.start(write)
+        # Whoever cancels this host must not cancel its journal before what it was given is written.
+        writing.shield = True
+        for job in (running.watch.run, running.rating_counter.run, running.tell_browsers):
             tasks.start_soon(job)
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.
@@ -136,7 +148,10 @@ async def open_host(
                 for member in running.lobby.connected():
                     if member.connection is not None:
                         member.connection.dismiss(Code.SHUTTING_DOWN)
-                await running.journal.drain()
+                if lost is None:
+                    await running.journal.drain()
+    if lost is not None:
+        raise lost
 
 
 async def _open_store(stack: AsyncExitStack, database: str | None) -> Engine:

@@ -147,7 +147,7 @@ class Host:
         """Go on with the matches of an event that were in progress when the server went away."""
         unfinished_matches = await unfinished(self.engine, event, self.name)
         names = {name for each in unfinished_matches for name in msgspec.structs.astuple(each.terms.players)}
-        self.lobby.restore(await kept_sessions(self.engine, sorted(names)))
+        self.lobby.restore(await kept_sessions(self.engine, sorted(names), self.name))
         for each in unfinished_matches:
             self._begin(self.matches.reopen(each))
         self.resumed += len(unfinished_matches)

@@ -39,6 +39,7 @@ from server.net import interpreter
 from server.net import log as logs
 from server.net.limits import HostLimits
 from server.store.database import StoreError
+from server.store.lease import NameHeld
 
 SAFE = HostLimits()
 
@@ -193,6 +194,8 @@ def serve(
     try:
         with interpreter.settled():
             anyio.run(main, backend_options={"use_uvloop": True})
+    except NameHeld as error:
+        raise Failure(f"{error}; a second server on one store needs a --name of its own") from None
     except (CannotListen, StoreError) as error:
         raise Failure(str(error)) from None
     except BadHouse as error:

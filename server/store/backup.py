@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database, migrations, schema
+from server.store import database, lease, migrations, schema
 from server.store.database import StoreError, make_engine
 from server.store.schema import matches, metadata, tokens
 
@@ -67,6 +67,14 @@ async def _vacuum(engine: AsyncEngine, part: Path) -> None:
     await _check_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(part),))
+    copied = make_engine(f"sqlite:///{part}")
+    try:
+        async with copied.begin() as alone:
+            # Nobody holds a name in the copy, whoever does in what it was taken from.
+            if await alone.run_sync(migrations.version_of) == migrations.SCHEMA_VERSION:
+                await alone.execute(sa.delete(schema.servers))
+    finally:
+        await database.close(copied)
 
 
 async def _copy_out(engine: AsyncEngine, part: Path) -> None:
@@ -114,6 +122,9 @@ async def _check_store(engine: AsyncEngine, path: Path) -> None:
 
 
 async def _check_empty(target: AsyncConnection) -> None:
+    held = await target.run_sync(lease.held)
+    if held:
+        raise StoreError(f"{lease.shown(held[0])} is running on the store: stop it first")
     found = await _contents(target)
     if found.matches or found.tokens:
         there = f"{found.matches} matches and {found.tokens} tokens"
@@ -121,9 +132,9 @@ async def _check_empty(target: AsyncConnection) -> None:
 
 
 async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy every row of every table but the version, which the target has from its making."""
+    """Copy every row of every table but the version, which the target has from its making, and the leases."""
     for table in metadata.sorted_tables:
-        if table is schema.about:
+        if table in (schema.about, schema.servers):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(CHUNK):

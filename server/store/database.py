@@ -254,9 +254,14 @@ def insert_or_update(
 
     rows: what selects them, in the order of the columns, where they are not given
     """
-    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    statement = insert(dialect, table)
     if rows is not None:
-        insert = insert.from_select([column.name for column in table.columns], rows)
+        statement = statement.from_select([column.name for column in table.columns], rows)
     keys = [column.name for column in table.primary_key]
-    changes = {name: value for name, value in insert.excluded.items() if name not in keys}
-    return insert.on_conflict_do_update(index_elements=keys, set_=changes)
+    changes = {name: value for name, value in statement.excluded.items() if name not in keys}
+    return statement.on_conflict_do_update(index_elements=keys, set_=changes)
+
+
+def insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """An insert that can say what is to be done about rows that are there already."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -2,8 +2,8 @@
 
 A match is one row of `matches`, and its record is kept beside it when it is over. Everything that happened
 in it is in `events`, in order. Nothing of a match is ever changed but what it gets at its end, so a reader needs
-no lock. Many servers may share one PostgreSQL: ids are unique everywhere, and whatever reads before it writes does
-so under `database.exclusive`.
+no lock. Many servers may share one PostgreSQL: ids are unique everywhere, a server writes only under the number
+of its lease (`server.store.lease`), and whatever else reads before it writes does so under `database.exclusive`.
 """
 
 from __future__ import annotations
@@ -98,9 +98,26 @@ tokens = sa.Table(
     sa.Column("revoked", sa.String(32), nullable=True),
 )
 
+servers = sa.Table(  # server.store.lease: who writes under a name
+    "servers",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("number", sa.Integer, nullable=False),  # grows with every holder
+    sa.Column("host", sa.String(255), nullable=False),  # the holder, as server.processes.identity knows it
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("place", sa.String(128), nullable=False),
+    sa.Column("started", sa.String(32), nullable=False),
+    sa.Column(
+        "since", sa.Double, nullable=False
+    ),  # these three in seconds since 1970, by the database's clock
+    sa.Column("renewed", sa.Double, nullable=False),
+    sa.Column("until", sa.Double, nullable=False),
+)
+
 sessions = sa.Table(
     "sessions",
     metadata,
+    sa.Column("server", sa.String(64), primary_key=True),  # the one that has let the bot in
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
 )

@@ -2,19 +2,24 @@
 
 Writes of all matches are gathered and committed together: while one commit is under way the next
 batch collects, so the more there is to do, the more each commit carries. A room appends, waits for
-`durable`, and only then lets the effects out. `server.store.journal.rows` writes the events, and
-`server.store.journal.reader` reads them.
+`durable`, and only then lets the effects out. `server.store.journal.batch` is what is committed together, and
+`server.store.journal.reader` reads it.
+
+A journal writes under the lease of its server's name (`server.store.lease`): it takes it before anything else, renews
+it while it runs, and gives it back at its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
-from time import perf_counter
-from typing import Any, TypeVar
+from time import monotonic, perf_counter
+from typing import TypeVar
 
 import anyio
+import anyio.abc
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -22,11 +27,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Event, TurnLeft, to_journal
 from match.terms import Terms, to_json
 from protocol.record import Record, to_line
-from server.store import database, schema
+from server.store import database, lease
+from server.store.journal.batch import Batch, write_batch
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
+from server.store.lease import RENEW_SECONDS, Lease, LeaseLost
 
 T = TypeVar("T")
+
+log = logging.getLogger("arena.journal")
 
 GATHER_TURNS = 8
 """Turns of the event loop that a commit waits at the most, as long as each brings one event more: with hundreds of
@@ -34,31 +43,6 @@ matches a commit carries a sixth more moves so, and as many more are played in a
 
 TOLD_IN_A_TURN = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
-
-INSERT_MATCH = sa.insert(schema.matches)
-CLOSE_MATCH = (
-    sa.update(schema.matches)
-    .where(schema.matches.c.match == sa.bindparam("which"))
-    .values(record=sa.bindparam("record"), finished=sa.bindparam("at"))
-)
-
-
-@dataclass
-class Batch:
-    """Writes that become durable together."""
-
-    sessions: dict[str, str] = field(default_factory=dict)
-    """The hash of the secret by the name of the bot: the last one of each name counts."""
-    opened: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[EventRow] = field(default_factory=list)
-    closed: list[dict[str, Any]] = field(default_factory=list)
-    then: list[Callable[[Exception | None], None]] = field(default_factory=list)
-    """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
-    done: anyio.Event = field(default_factory=anyio.Event)
-    error: Exception | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.sessions or self.opened or self.rows or self.closed)
 
 
 class JournalFailed(Exception):
@@ -83,13 +67,15 @@ class Journal:
         """tell: is told how long each commit took, in seconds; server: the name of the server whose matches these are."""
         self._engine = engine
         self._server = server
-        self._event_rows = Rows(server)
         self._tell = tell
         self._batch = Batch()
         self._under_way: Batch | None = None
         self._work = anyio.Event()
         self._opened = anyio.Event()
         self._writer: Writer | None = None
+        self._lease = Lease(server, 0)
+        self._renew_at = 0.0
+        """When the lease is to be renewed, in monotonic seconds."""
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -107,7 +93,6 @@ class Journal:
             "terms": to_json(terms),
             "started": started,
             "rated": terms.rated,
-            "server": self._server,
         }
         self._batch.opened.append(row)
         return self._added()
@@ -121,7 +106,7 @@ class Journal:
 
     def close_match(self, record: Record) -> Batch:
         """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
-        row = {"which": record.match, "record": to_line(record), "at": database.now()}
+        row = {"which": record.match, "given_record": to_line(record), "at": database.now()}
         self._batch.closed.append(row)
         return self._added()
 
@@ -130,47 +115,87 @@ class Journal:
         return self._batch
 
     async def durable(self, batch: Batch) -> None:
-        """Wait until the batch is committed. Raises JournalFailed."""
+        """Wait until the batch is committed. Raises JournalFailed, also where `run` is over before that."""
         await batch.done.wait()
         if batch.error is not None:
             raise JournalFailed.of(batch.error)
 
-    async def run(self) -> None:
-        """Commit batch after batch, until cancelled; `drain` first, or the last one is lost."""
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Take the server's name and commit batch after batch, until cancelled; `drain` first, or the last one is lost.
+
+        It has started when the name is held: from then on nobody else writes the server's matches. Raises
+        lease.NameHeld, and LeaseLost where another process has taken the name; of what was not durable
+        then, nobody is told.
+        """
         try:
-            await self._run()
+            async with open_writer(self._engine) as writer, self._holding(writer):
+                self._writer = writer
+                self._opened.set()
+                task_status.started()
+                await self._run(writer, Rows(self._lease))
         finally:
             self._writer = None
             self._opened.set()
+            self._batch.error = database.StoreError("the journal is closed")
+            self._batch.done.set()
 
-    async def _run(self) -> None:
-        async with open_writer(self._engine) as writer:
-            self._writer = writer
-            self._opened.set()
-            while True:
+    @asynccontextmanager
+    async def _holding(self, writer: Writer) -> AsyncIterator[None]:
+        self._lease = await lease.hold(writer, self._server)
+        self._renew_at = monotonic() + RENEW_SECONDS
+        try:
+            yield
+        finally:
+            try:
+                await writer.write(partial(lease.give_back, lease=self._lease))
+            except LeaseLost:
+                pass  # it is somebody else's: nothing to give back
+            except Exception as error:  # noqa: BLE001  a store that is away must not keep the server from ending
+                why = database.complaint(error) or error
+                log.warning("the lease is not given back, and runs out by itself: %s", why)
+
+    async def _run(self, writer: Writer, rows: Rows) -> None:
+        while True:
+            with anyio.move_on_after(max(0.0, self._renew_at - monotonic())):
                 await self._work.wait()
-                self._work = anyio.Event()
-                await self._gather()
-                batch, self._batch = self._batch, Batch()
-                if not batch:
-                    continue
-                self._under_way = batch
-                began = perf_counter()
-                try:
-                    await writer.write(partial(self._write, batch))
-                    self._event_rows.written()
-                except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
-                    batch.error = error
-                finally:
-                    self._under_way = None
-                    batch.done.set()
-                    self._tell(perf_counter() - began)
-                for count, told in enumerate(batch.then, 1):
-                    told(batch.error)
-                    if count % TOLD_IN_A_TURN == 0:
-                        await checkpoint()
-                del batch  # it holds the rooms, of which some are over
-                await checkpoint()
+            self._work = anyio.Event()
+            await self._gather()
+            batch, self._batch = self._batch, Batch()
+            if not batch:
+                await self._renew(writer)
+                continue
+            self._under_way = batch
+            began = perf_counter()
+            try:
+                await writer.write(partial(self._write, batch, rows))
+                rows.written()
+            except LeaseLost as lost:
+                batch.error = lost
+                raise
+            except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
+                batch.error = error
+            finally:
+                self._under_way = None
+                batch.done.set()
+                self._tell(perf_counter() - began)
+            for count, told in enumerate(batch.then, 1):
+                told(batch.error)
+                if count % TOLD_IN_A_TURN == 0:
+                    await checkpoint()
+            del batch  # it holds the rooms, of which some are over
+            await checkpoint()
+
+    async def _renew(self, writer: Writer) -> None:
+        """Renew the lease where that is due and no batch has come that does it. Raises LeaseLost."""
+        if monotonic() < self._renew_at:
+            return
+        self._renew_at = monotonic() + RENEW_SECONDS
+        try:
+            await writer.write(partial(lease.renew, lease=self._lease))
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001  the next try may find the store there again
+            log.warning("the lease could not be renewed: %s", database.complaint(error) or error)
 
     async def _gather(self) -> None:
         for _ in range(GATHER_TURNS):
@@ -182,12 +207,24 @@ class Journal:
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Do other work in a transaction of its own, between batches: nobody then waits for a locked file.
 
-        Waits for `run` to be under way. Raises database.StoreError where that is over, or never came so far.
+        Waits for `run` to be under way. Raises database.StoreError where that is over, or never came so far,
+        and LeaseLost.
         """
         await self._opened.wait()
         if self._writer is None:
             raise database.StoreError("the journal is closed")
-        return await self._writer.write(work)
+
+        def fenced(connection: sa.Connection) -> T:
+            result = work(connection)
+            lease.require_within(connection, self._lease)
+            return result
+
+        try:
+            return await self._writer.write(fenced)
+        except LeaseLost:
+            self._renew_at = 0.0  # `run` finds it out now, and ends
+            self._work.set()
+            raise
 
     async def drain(self) -> None:
         """Wait until all that was appended so far is committed. Raises JournalFailed for the last of it."""
@@ -197,15 +234,11 @@ class Journal:
         elif self._under_way is not None:
             await self.durable(self._under_way)
 
-    def _write(self, batch: Batch, connection: sa.Connection) -> None:
-        if batch.sessions:
-            change = database.insert_or_update(connection.dialect.name, schema.sessions)
-            # In one order everywhere: two servers that change the same rows then never wait for each other.
-            given = [{"name": name, "hash": secret} for name, secret in sorted(batch.sessions.items())]
-            connection.execute(change, given)
-        if batch.opened:
-            connection.execute(INSERT_MATCH, batch.opened)
-        opened, closed = {row["match"] for row in batch.opened}, {row["which"] for row in batch.closed}
-        self._event_rows.write(connection, opened, batch.rows, closed)
-        if batch.closed:
-            connection.execute(CLOSE_MATCH, batch.closed)
+    def _write(self, batch: Batch, rows: Rows, connection: sa.Connection) -> None:
+        now = monotonic()
+        if now >= self._renew_at:
+            lease.renew(connection, self._lease)
+            self._renew_at = now + RENEW_SECONDS
+        else:
+            lease.require(connection, self._lease)
+        write_batch(connection, batch, rows, self._lease)

@@ -37,9 +37,10 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     return [Unfinished(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows]
 
 
-async def kept_sessions(engine: AsyncEngine, names: Sequence[str]) -> dict[str, bytes]:
-    """The hashes of these bots' session secrets, where they are known."""
+async def kept_sessions(engine: AsyncEngine, names: Sequence[str], server: str = "") -> dict[str, bytes]:
+    """The hashes of these bots' session secrets on the server of that name, where they are known."""
     table = schema.sessions
+    query = sa.select(table).where(table.c.server == server, table.c.name.in_(names))
     async with database.reading(engine) as connection:
-        rows = (await connection.execute(sa.select(table).where(table.c.name.in_(names)))).all()
+        rows = (await connection.execute(query)).all()
     return {row.name: bytes.fromhex(row.hash) for row in rows}

@@ -22,7 +22,8 @@ import sqlalchemy as sa
 
 from match.events import from_journal
 from server.store import database, schema
-from server.store.schema import events, matches
+from server.store.lease import Lease
+from server.store.schema import events, matches, servers
 
 
 class NotOpen(Exception):
@@ -46,9 +47,9 @@ class Rows:
     what it wrote of a match that goes on is deleted by the next one.
     """
 
-    def __init__(self, server: str) -> None:
-        """server: the name under which the matches of this server stand in the store."""
-        self._server = server
+    def __init__(self, lease: Lease) -> None:
+        """lease: with the name under which the matches of this server stand in the store."""
+        self._lease = lease
         self._playing: frozenset[str] = frozenset()
         """The matches in progress of which this run has durably opened or written something."""
         self._playing_then = self._playing
@@ -66,16 +67,16 @@ class Rows:
         """Write these rows in the transaction in which these matches are opened and closed.
 
         A row takes the place of one of the same number. A match that has been taken out of the store meanwhile gets
-        no rows, and the others are not held up by that. Raises NotOpen for a match that is over, or that another
-        server plays.
+        no rows, and the others are not held up by that; under a lease that is lost no match gets any. Raises
+        NotOpen for a match that is over, or that another server plays.
         """
         _delete_from(connection, self._in_doubt)
         self._in_doubt = [*self._in_doubt, *(row for row in rows if row.match not in closed)]
         playing = self._playing.union(opened)
         if strange := [row for row in rows if row.match not in playing]:
-            _take_over(connection, self._server, strange)
+            _take_over(connection, self._lease.name, strange)
         if rows:
-            connection.exec_driver_sql(_append_statement(connection.dialect), list(rows))
+            connection.exec_driver_sql(_append_statement(connection.dialect, self._lease), list(rows))
         self._playing_then = playing.union(row.match for row in rows).difference(closed)
 
     def written(self) -> None:
@@ -126,9 +127,20 @@ def chunks(wanted: Iterable[str]) -> Iterator[list[str]]:
 
 
 @lru_cache(maxsize=8)
-def _append_statement(dialect: sa.Dialect) -> str:
+def _append_statement(dialect: sa.Dialect, lease: Lease) -> str:
     """The statement as text: SQLAlchemy's own way through a statement costs more than the database's."""
     row = sa.select(
         matches.c.number, sa.bindparam("seq", type_=sa.Integer), sa.bindparam("event", type_=sa.Text)
-    ).where(matches.c.match == sa.bindparam("match", type_=schema.MATCH_ID))
+    ).where(
+        matches.c.match == sa.bindparam("match", type_=schema.MATCH_ID),
+        matches.c.record.is_(None),
+        # As text, for a value that never changes would go along with every row.
+        matches.c.server == sa.literal_column(_quoted(lease.name), sa.String),
+        servers.c.name == matches.c.server,
+        servers.c.number == sa.literal_column(str(lease.number), sa.Integer),
+    )
     return str(database.insert_or_update(dialect.name, events, row).compile(dialect=dialect))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

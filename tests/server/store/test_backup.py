@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import TurnLeft
+from match.events import Opened, TurnLeft
 from server.store import backup as backing
 from server.store import database, migrations, schema, tokens
 from server.store.backup import Contents, backup, restore
@@ -18,6 +18,7 @@ from server.store.database import StoreError, open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of
 from server.store.rating_steps import refresh
+from tests.server.journals import playing
 from tests.server.matches import terms
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
@@ -29,7 +30,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create(engine, "müller", "admin")
     async with engine.begin() as connection:
         change = database.insert_or_update(engine.dialect.name, schema.sessions)
-        await connection.execute(change, [{"name": "anna", "hash": "x"}])
+        await connection.execute(change, [{"server": "", "name": "anna", "hash": "x"}])
     await refresh(engine)
 
 
@@ -41,6 +42,7 @@ async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
                 for row in await connection.execute(sa.select(table).order_by(*table.primary_key.columns))
             ]
             for table in schema.metadata.sorted_tables
+            if table is not schema.servers  # who holds a name holds it in one store
         }
 
 
@@ -116,7 +118,9 @@ async def test_more_rows_than_are_held_at_once_are_all_copied(
     postgresql_database: str, tmp_path: Path
 ) -> None:
     async with open_store(postgresql_database) as engine:
-        rows = [{"name": f"bot {number}", "hash": "x"} for number in range(2 * backing.CHUNK + 1)]
+        rows = [
+            {"server": "", "name": f"bot {number}", "hash": "x"} for number in range(2 * backing.CHUNK + 1)
+        ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)
         await backup(postgresql_database, tmp_path / "backup.db")
@@ -165,3 +169,25 @@ async def test_what_is_no_backup_is_not_restored(tmp_path: Path, content: bytes)
         with pytest.raises(StoreError):
             await restore(engine, tmp_path / "backup.db")
         assert (await everything(engine))["matches"] == []
+
+
+async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str, tmp_path: Path) -> None:
+    file = tmp_path / "backup.db"
+    async with open_store(database) as engine, playing(engine, "north") as journal:
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+        await backup(database, file)
+        with anyio.fail_after(2):
+            async with open_store(f"sqlite:///{file}") as copy, playing(copy, "north") as other:
+                await other.durable(other.append("m" * 32, 1, 1, Opened()))
+
+
+async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(
+    database: str, other_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup.db"
+    async with open_store(database):
+        await backup(database, file)
+    async with open_store(other_database) as engine, playing(engine, "north") as journal:
+        await journal.durable(journal.keep_session("anna", b"secret"))
+        with pytest.raises(StoreError, match="the server 'north' is running on the store: stop it first"):
+            await restore(engine, file)

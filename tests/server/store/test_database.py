@@ -161,11 +161,11 @@ async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -
         change = insert_or_update(engine.dialect.name, schema.sessions)
         for rows in (["a"], ["b", "a"]):
             async with engine.begin() as connection:
-                values = [{"name": name, "hash": f"{name} of {len(rows)}"} for name in rows]
+                values = [{"server": "", "name": name, "hash": f"{name} of {len(rows)}"} for name in rows]
                 await connection.execute(change, values)
         async with engine.connect() as connection:
             found = (await connection.execute(sa.select(schema.sessions))).all()
-        assert sorted(map(tuple, found)) == [("a", "a of 2"), ("b", "b of 2")]
+        assert sorted(map(tuple, found)) == [("", "a", "a of 2"), ("", "b", "b of 2")]
 
 
 @pytest.mark.parametrize(

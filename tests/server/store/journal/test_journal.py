@@ -98,7 +98,7 @@ async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_aft
 
 async def test_two_journals_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
-        async with playing(engine) as north, playing(other) as south:
+        async with playing(engine, "north") as north, playing(other, "south") as south:
             both = {"n" * 32: north, "s" * 32: south}
             for match, journal in both.items():
                 journal.open_match(replace(terms(), match=match), "2026-11-20T12:00:00Z")

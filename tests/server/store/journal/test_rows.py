@@ -15,22 +15,36 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from match.events import Event, Opened, Timed, TurnLeft, to_journal
 from protocol.record import to_line
 from server.store import schema
-from server.store.database import close, make_engine, now, open_store, prepare
-from server.store.journal.journal import CLOSE_MATCH, INSERT_MATCH
+from server.store.database import close, insert_or_update, make_engine, now, open_store, prepare
+from server.store.journal.batch import CLOSE_MATCH, OPEN_MATCH
 from server.store.journal.reader import events_of, events_of_all
 from server.store.journal.rows import EventRow, NotOpen, Rows
+from server.store.lease import Lease, parameters
 from tests.server.matches import record
 
 SERVERS = ("north", "south")
 
 
+def run_of(server: str) -> Rows:
+    """A run of a server: all of them have one lease, as a transaction of an older one may come in late."""
+    return Rows(Lease(server, 1))
+
+
+def hold(connection: sa.Connection, server: str) -> None:
+    nobody = {"host": "", "pid": 0, "place": "", "started": "", "since": 0.0, "renewed": 0.0, "until": 0.0}
+    insert = insert_or_update(connection.dialect.name, schema.servers)
+    connection.execute(insert, {"name": server, "number": 1, **nobody})
+
+
 def opening(match: str, server: str) -> dict[str, object]:
-    row: dict[str, object] = dict.fromkeys(("event", "game", "maxie", "minnie", "terms", "started"), "x")
-    return row | {"match": match, "server": server, "rated": False}
+    names = ("event", "game", "maxie", "minnie", "terms", "started")
+    row: dict[str, object] = {f"given_{name}": "x" for name in names}
+    return row | {"given_match": match, "given_rated": False} | parameters(Lease(server, 1))
 
 
-def closing(match: str) -> dict[str, str]:
-    return {"which": match, "record": to_line(record(match)), "at": now()}
+def closing(match: str, server: str) -> dict[str, object]:
+    row = {"which": match, "given_record": to_line(record(match)), "at": now()}
+    return row | parameters(Lease(server, 1))
 
 
 def row(match: str, seq: int, event: Event | None = None) -> EventRow:
@@ -59,11 +73,12 @@ async def write(
     """One transaction of a journal; it `goes` well, it fails, or it is durable and nobody is told."""
 
     def work(connection: sa.Connection) -> None:
+        hold(connection, server)
         if opened:
-            connection.execute(INSERT_MATCH, [opening(match, server) for match in opened])
+            connection.execute(OPEN_MATCH, [opening(match, server) for match in opened])
         run.write(connection, opened or [], rows or [], closed or [])
         if closed:
-            connection.execute(CLOSE_MATCH, [closing(match) for match in closed])
+            connection.execute(CLOSE_MATCH, [closing(match, server) for match in closed])
 
     async with engine.connect() as connection:
         await connection.run_sync(work)
@@ -85,7 +100,7 @@ async def count(engine: AsyncEngine, table: sa.Table) -> int:
 
 async def test_each_event_is_a_row_and_a_turn_is_in_that_of_what_ended_it(database: str) -> None:
     async with open_store(database) as engine:
-        run = Rows("")
+        run = run_of("")
         await write(engine, run, "", opened=["a"], rows=[row("a", 1)])
         for seq in range(3, 21, 2):
             await write(engine, run, "", rows=[row_of_two("a", seq)])
@@ -97,7 +112,7 @@ async def test_each_event_is_a_row_and_a_turn_is_in_that_of_what_ended_it(databa
 async def test_a_match_of_a_run_before_is_taken_over_by_what_happens_next(database: str) -> None:
     async with open_store(database) as engine:
         for number in range(3):
-            run, first = Rows("north"), 1 + 5 * number
+            run, first = run_of("north"), 1 + 5 * number
             if number == 0:
                 await write(engine, run, "north", opened=["a", "b"], rows=[row("b", 1)])
             for seq in range(first, first + 5):
@@ -110,13 +125,13 @@ async def test_a_match_of_a_run_before_is_taken_over_by_what_happens_next(databa
 
 async def test_a_run_that_takes_over_and_is_killed_as_well_changes_nothing(database: str) -> None:
     async with open_store(database) as engine:
-        first = Rows("")
+        first = run_of("")
         await write(engine, first, "", opened=["a"], rows=[row("a", 1), row("a", 2)])
-        await write(engine, Rows(""), "", rows=[row("a", 3)], goes="fails")
+        await write(engine, run_of(""), "", rows=[row("a", 3)], goes="fails")
         assert await events_of(engine, "a") == happened(1, 2)
-        await write(engine, Rows(""), "", rows=[row("a", 3)], goes="untold")
+        await write(engine, run_of(""), "", rows=[row("a", 3)], goes="untold")
         assert await events_of(engine, "a") == happened(1, 3)
-        third = Rows("")
+        third = run_of("")
         await write(engine, third, "", rows=[row("a", 4)])
         await write(engine, third, "", closed=["a"])
         assert await events_of(engine, "a") == happened(1, 4)
@@ -126,7 +141,7 @@ async def test_a_run_that_takes_over_and_is_killed_as_well_changes_nothing(datab
 async def test_what_a_killed_run_brings_in_late_gives_way_to_what_was_told(database: str, late: int) -> None:
     """Of a commit that was under way nobody was told, and who goes on with the match may not have seen it."""
     async with open_store(database) as engine:
-        killed, next_one = Rows(""), Rows("")
+        killed, next_one = run_of(""), run_of("")
         await write(engine, killed, "", opened=["a"], rows=[row("a", 1)])
         await write(engine, killed, "", rows=[row("a", 2 + number, Opened()) for number in range(late)])
         await write(engine, next_one, "", rows=[row_of_two("a", 3)])
@@ -136,7 +151,7 @@ async def test_what_a_killed_run_brings_in_late_gives_way_to_what_was_told(datab
 
 async def test_what_was_durable_and_told_to_nobody_is_not_in_a_match_that_goes_on(database: str) -> None:
     async with open_store(database) as engine:
-        run = Rows("")
+        run = run_of("")
         await write(engine, run, "", opened=["a", "b"], rows=[row("a", 1), row("b", 1)])
         await write(engine, run, "", rows=[row_of_two("a", 3), row("b", 2)], closed=["b"], goes="untold")
         await write(engine, run, "", rows=[row("a", 2)], goes="fails")
@@ -152,7 +167,7 @@ async def test_what_was_durable_and_told_to_nobody_is_not_in_a_match_that_goes_o
 @pytest.mark.parametrize("before", ["fails", "untold"])
 async def test_a_match_whose_end_nobody_was_told_of_keeps_all_its_events(database: str, before: str) -> None:
     async with open_store(database) as engine:
-        run = Rows("")
+        run = run_of("")
         await write(engine, run, "", opened=["a", "b"])
         await write(engine, run, "", rows=[row("a", 1), row("b", 1)], goes=before)
         await write(engine, run, "", rows=[row("a", 1), row("a", 2)], closed=["a"], goes="untold")
@@ -164,8 +179,8 @@ async def test_a_match_whose_end_nobody_was_told_of_keeps_all_its_events(databas
 @pytest.mark.parametrize("match", ["never", "over", "of the south", 'with "quotes"'])
 async def test_an_event_of_a_match_that_is_not_in_progress_here_is_refused(database: str, match: str) -> None:
     async with open_store(database) as engine:
-        await write(engine, Rows("south"), "south", opened=["of the south"])
-        run = Rows("north")
+        await write(engine, run_of("south"), "south", opened=["of the south"])
+        run = run_of("north")
         await write(engine, run, "north", opened=["over", "well"], closed=["over"])
         with pytest.raises(NotOpen, match=f"no match '{match}' is in progress on this server"):
             await write(engine, run, "north", rows=[row("well", 1), row(match, 1)])
@@ -174,12 +189,12 @@ async def test_an_event_of_a_match_that_is_not_in_progress_here_is_refused(datab
 
 async def test_a_match_that_is_taken_out_may_begin_again_with_the_same_id(database: str) -> None:
     async with open_store(database) as engine:
-        run = Rows("")
+        run = run_of("")
         await write(engine, run, "", opened=["a", "b"], rows=[row("a", 1), row("b", 1)])
         await write(engine, run, "", rows=[row("a", 2, Opened())])
         await take_out(engine, "a")
         assert (await events_of(engine, "a"), await events_of(engine, "b")) == ([], happened(1, 1))
-        await write(engine, Rows(""), "", opened=["a"], rows=[row("a", 1)])
+        await write(engine, run_of(""), "", opened=["a"], rows=[row("a", 1)])
         # Whoever has played it before goes on with the other one, and cannot spoil anything.
         await write(engine, run, "", rows=[row("b", 2)], closed=["b"])
         assert (await events_of(engine, "a"), await events_of(engine, "b")) == (
@@ -190,7 +205,7 @@ async def test_a_match_that_is_taken_out_may_begin_again_with_the_same_id(databa
 
 async def test_whoever_played_a_match_that_is_taken_out_may_write_and_end_it(database: str) -> None:
     async with open_store(database) as engine:
-        run = Rows("")
+        run = run_of("")
         await write(engine, run, "", opened=["a", "b"], rows=[row("a", 1), row("b", 1)])
         await take_out(engine, "a")
         for seq in (2, 3):
@@ -232,7 +247,7 @@ class World:
 
     async def begin(self, server: str) -> None:
         """A server's first run, or its next after it was killed: void matches go on as well, as they are found."""
-        self.runs[server] = Rows(server)
+        self.runs[server] = run_of(server)
         found = await self.check()
         for match, each in self.matches.items():
             if each.server == server and each.state == "void":

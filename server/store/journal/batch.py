@@ -1,0 +1,98 @@
+"""What the journal commits together: sessions, matches that begin, events, matches that end.
+
+Each statement carries the number of the server's lease, and changes nothing when that is old.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import anyio
+import sqlalchemy as sa
+
+from server.store import database
+from server.store.journal.rows import EventRow, Rows, chunks
+from server.store.lease import HELD, Lease, parameters
+from server.store.schema import matches, servers, sessions
+
+log = logging.getLogger("arena.journal")
+
+OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
+"""What is known of a match when it begins, beside whose it is."""
+
+CLOSE_MATCH = (
+    sa.update(matches)
+    .where(
+        matches.c.match == sa.bindparam("which"),
+        matches.c.record.is_(None),
+        matches.c.server == sa.bindparam("lease_name"),
+        sa.exists().where(HELD),
+    )
+    .values(record=sa.bindparam("given_record"), finished=sa.bindparam("at"))
+)
+"""Nothing changes a record that is there."""
+
+
+@dataclass
+class Batch:
+    """Writes that become durable together."""
+
+    sessions: dict[str, str] = field(default_factory=dict)
+    """The hash of the secret by the name of the bot: the last one of each name counts."""
+    opened: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[EventRow] = field(default_factory=list)
+    closed: list[dict[str, Any]] = field(default_factory=list)
+    then: list[Callable[[Exception | None], None]] = field(default_factory=list)
+    """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
+    done: anyio.Event = field(default_factory=anyio.Event)
+    error: Exception | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.sessions or self.opened or self.rows or self.closed)
+
+
+def write_batch(connection: sa.Connection, batch: Batch, rows: Rows, lease: Lease) -> None:
+    """Write all of a batch in a transaction of the lease's holder. Raises rows.NotOpen."""
+    kind, held = connection.dialect.name, parameters(lease)
+    if batch.sessions:
+        # In one order everywhere: two servers that change the same rows then never wait for each other.
+        kept = [{"bot": name, "secret": secret, **held} for name, secret in sorted(batch.sessions.items())]
+        connection.execute(_keep_session(kind), kept)
+    if batch.opened:
+        connection.execute(OPEN_MATCH, [_opening(row) | held for row in batch.opened])
+    opened = {row["match"] for row in batch.opened}
+    rows.write(connection, opened, batch.rows, {row["which"] for row in batch.closed})
+    if batch.closed:
+        connection.execute(CLOSE_MATCH, [row | held for row in batch.closed])
+        _compare(connection, {row["which"]: row["given_record"] for row in batch.closed})
+
+
+def _compare(connection: sa.Connection, closed: dict[str, str]) -> None:
+    """Say which of these matches have another record already: a fault of ours, which changes nothing any more."""
+    for some in chunks(closed):
+        query = sa.select(matches.c.match, matches.c.record).where(matches.c.match.in_(some))
+        for row in connection.execute(query):
+            if row.record != closed[row.match]:
+                log.error("match %s has another record in the store, which stays as it is", row.match)
+
+
+def _opening(row: dict[str, Any]) -> dict[str, Any]:
+    return {f"given_{name}": row[name] for name in OPENED}
+
+
+_given = [sa.bindparam(f"given_{name}", type_=matches.c[name].type) for name in OPENED]
+OPEN_MATCH = sa.insert(matches).from_select(
+    [*OPENED, "server"], sa.select(*_given, servers.c.name).where(HELD)
+)
+"""Its parameters are called `given_` and as the columns, beside those of the lease."""
+
+
+@lru_cache(maxsize=2)
+def _keep_session(kind: str) -> sa.Insert:
+    given = sa.bindparam("bot", type_=sa.String), sa.bindparam("secret", type_=sa.String)
+    row = sa.select(servers.c.name, *given).where(HELD)
+    return database.insert_or_update(kind, sessions, row)

@@ -1,0 +1,48 @@
+"""Which process somebody is, and whether it is certainly gone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from server.processes.identity import Process, is_gone, this_process
+
+PROGRAM = (
+    "import msgspec; from server.processes.identity import this_process;"
+    " print(msgspec.json.encode(this_process()).decode(), flush=True); input()"
+)
+
+
+def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        told = msgspec.json.decode(other.stdout.readline(), type=Process)
+        assert told.pid == other.pid
+        assert not is_gone(told)
+        other.kill()
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and keeps its number
+        assert is_gone(told)
+        other.wait()
+        assert is_gone(told)
+
+
+def test_the_process_that_asks_is_there() -> None:
+    me = this_process()
+    assert me == this_process()
+    assert not is_gone(me)
+
+
+def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> None:
+    assert is_gone(replace(this_process(), started="1"))
+
+
+@pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])
+def test_of_a_process_of_another_machine_nothing_is_known(change: dict[str, str]) -> None:
+    assert not is_gone(replace(this_process(), pid=2**22 + 1, **change))
