@@ -69,7 +69,9 @@ class Host:
         self.name = name
         self.engine = engine
         self.metrics = Metrics()
-        self.journal = Journal(engine, self.metrics.journal_seconds.observe, server=name)
+        self.journal = Journal(
+            engine, self.metrics.journal_seconds.observe, server=name, patience=grace_ms / 1000
+        )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
         accounts = Accounts(anyone=anyone, guests=house.lets_guests_in, engine=engine)
         for bot in house.bots:
@@ -108,6 +110,7 @@ class Host:
             anyone=anyone,
             guests=house.lets_guests_in,
             draining=lambda: self.arranger.draining,
+            trouble=self.journal.trouble,
         )
         self.resumed = 0
         """How many matches from before the server went away it went on with."""

@@ -62,14 +62,17 @@ class Accounts:
         """Whether somebody with this name and token, if let in at all, is let in as a guest."""
         return self._guests and not self._anyone and not token and is_guest(name)
 
-    async def check(self, name: str, token: str, address: str = "") -> Role:
+    async def check(self, name: str, token: str, address: str = "", *, returning: bool = False) -> Role:
         """The role that the token opens the name in. Raises Refused.
 
-        Wrong tokens count against `address`. While the store does not answer nobody is let in.
+        Wrong tokens count against `address`, and many close it; but not to a bot that is `returning` with the secret
+        of its session, which would lose its matches by what others at its address do. While the store does not
+        answer nobody is let in.
         """
         if not tokens.is_name(name):
             raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
-        self._check_address(address)
+        if not returning:
+            self._check_address(address)
         try:
             known, role, why = await self._known(name)
         except Exception as error:
@@ -81,7 +84,8 @@ class Accounts:
             raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
         # While the store was asked, others at that address may have tried tokens: without this look, any
         # number of connections could each try one at the same time.
-        self._check_address(address)
+        if not returning:
+            self._check_address(address)
         if known is None and not why:
             if (self._anyone and not token) or self.lets_in_as_guest(name, token):
                 return "bot"

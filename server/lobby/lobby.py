@@ -77,7 +77,9 @@ class Lobby:
         Without it a name that is connected is taken. Raises Refused. What is vetted must `enter`, or
         `turn_away` frees the name again.
         """
-        role = await self.accounts.check(hello.name, hello.token, address)
+        before = self.find(hello.name)
+        returning = before is not None and before.knows(hello.session)
+        role = await self.accounts.check(hello.name, hello.token, address, returning=returning)
         if role != "bot":
             detail = f"the token of {hello.name!r} is for a {role}, which does not play"
             raise Refused(Code.NOT_A_PLAYER, detail)

@@ -26,6 +26,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from games.core import Player
+from match.clock import MS
 from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
 from match.referee import SEATS, Referee
 from match.terms import Terms
@@ -228,22 +229,29 @@ class Room:
         turn, self._turn = self._turn, None
         self._seq += 1 if turn is None else 2
         batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
-        batch.then.append(partial(self._written, effects, arrived if type(event) is Moved else None))
+        batch.then.append(partial(self._written, event, effects, arrived))
 
-    def _written(self, effects: list[Effect], moved_at: int | None, error: Exception | None) -> None:
+    def _written(self, event: Event, effects: list[Effect], at: int, error: Exception | None) -> None:
         """An event is in the journal, or could not be put there."""
         self._writing = False
         if self._closed:
             return  # the server stops: what is in the journal is told when it is back
         try:
-            if error is None:
+            if (
+                error is None
+                and type(event) is Opened
+                and monotonic_ns() - at > self.terms.ready_ms * MS // 2
+            ):
+                # The time to get ready has begun, and nobody could be told.
+                self._void(TimeoutError("the store was away while the match began"))
+            elif error is None:
                 self._let_out(effects)
             else:
                 self._void(JournalFailed.of(error))
         except Exception as fault:  # noqa: BLE001  a fault in one room must not end the journal
             self._void(fault)
-        if moved_at is not None:
-            self._moved((monotonic_ns() - moved_at) / 1e9)
+        if type(event) is Moved:
+            self._moved((monotonic_ns() - at) / 1e9)
         self._closed = self.referee.over
         self._wake()
         if self._inbox:

@@ -180,6 +180,20 @@ def complaint(error: Exception) -> str | None:
     return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
 
 
+def may_pass(error: Exception) -> bool:
+    """Whether what failed may go well when it is tried again: the database is away, busy, or out of space."""
+    if complaint(error) is None or isinstance(error, migrations.UnknownSchema):
+        return isinstance(error, TimeoutError)
+    lasting = (
+        sa.exc.IntegrityError,
+        sa.exc.ProgrammingError,
+        sa.exc.DataError,
+        sa.exc.NotSupportedError,
+        sa.exc.CompileError,
+    )
+    return not isinstance(error, lasting)
+
+
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
     """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside."""

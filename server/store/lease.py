@@ -89,7 +89,12 @@ async def hold(writer: Writer, name: str) -> Lease:
                 log.warning("%s; waiting %.0f s for it to be renewed, or to run out", held, held.left)
             elif held.renewal != first.renewal:
                 raise
+            looked = monotonic()
             await anyio.sleep(min(LOOK_SECONDS, held.left + 0.01))
+            if monotonic() - looked > 2 * LOOK_SECONDS:
+                # This process stood still itself, and so may the holder have done: it gets the time to renew.
+                began = monotonic()
+                await anyio.sleep(RENEW_SECONDS)
 
 
 def take(

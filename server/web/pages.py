@@ -79,6 +79,7 @@ class Pages:
         anyone: bool,
         guests: bool,
         draining: Callable[[], bool],
+        trouble: Callable[[], str],
     ) -> None:
         """Answer from these sources.
 
@@ -86,6 +87,7 @@ class Pages:
         anyone    whether names need no token
         guests    whether people without a token may play the house bots
         draining  says whether the server is about to stop
+        trouble   says why nothing becomes durable now; empty where all is well
         """
         self._metrics = metrics
         self._queries = queries
@@ -101,6 +103,7 @@ class Pages:
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._turns = anyio.CapacityLimiter(STORE_QUESTIONS)
         self._draining = draining
+        self._trouble = trouble
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -132,6 +135,8 @@ class Pages:
                 return answers.text("ok")
             case "/readyz" if self._draining():
                 return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
+            case "/readyz" if why := self._trouble():
+                return answers.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/readyz":
                 return answers.text("ready")
             case "/metrics":

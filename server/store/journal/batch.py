@@ -55,15 +55,22 @@ class Batch:
         return bool(self.sessions or self.opened or self.rows or self.closed)
 
 
-def write_batch(connection: sa.Connection, batch: Batch, rows: Rows, lease: Lease) -> None:
-    """Write all of a batch in a transaction of the lease's holder. Raises rows.NotOpen."""
+def write_batch(
+    connection: sa.Connection, batch: Batch, rows: Rows, lease: Lease, *, again: bool = False
+) -> None:
+    """Write all of a batch in a transaction of the lease's holder. Raises rows.NotOpen.
+
+    again: whether it was tried before, and may have been durable although the try failed
+    """
     kind, held = connection.dialect.name, parameters(lease)
     if batch.sessions:
         # In one order everywhere: two servers that change the same rows then never wait for each other.
         kept = [{"bot": name, "secret": secret, **held} for name, secret in sorted(batch.sessions.items())]
         connection.execute(_keep_session(kind), kept)
     if batch.opened:
-        connection.execute(OPEN_MATCH, [_opening(row) | held for row in batch.opened])
+        connection.execute(
+            _open_again(kind) if again else OPEN_MATCH, [_opening(row) | held for row in batch.opened]
+        )
     opened = {row["match"] for row in batch.opened}
     rows.write(connection, opened, batch.rows, {row["which"] for row in batch.closed})
     if batch.closed:
@@ -85,10 +92,14 @@ def _opening(row: dict[str, Any]) -> dict[str, Any]:
 
 
 _given = [sa.bindparam(f"given_{name}", type_=matches.c[name].type) for name in OPENED]
-OPEN_MATCH = sa.insert(matches).from_select(
-    [*OPENED, "server"], sa.select(*_given, servers.c.name).where(HELD)
-)
+_new = sa.select(*_given, servers.c.name).where(HELD)
+OPEN_MATCH = sa.insert(matches).from_select([*OPENED, "server"], _new)
 """Its parameters are called `given_` and as the columns, beside those of the lease."""
+
+
+@lru_cache(maxsize=2)
+def _open_again(kind: str) -> sa.Insert:
+    return database.insert(kind, matches).from_select([*OPENED, "server"], _new).on_conflict_do_nothing()
 
 
 @lru_cache(maxsize=2)

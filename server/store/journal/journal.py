@@ -45,6 +45,13 @@ TOLD_IN_A_TURN = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
 
 
+RETRY_SECONDS = 0.5
+"""From one try to reach a store that is away to the next."""
+
+SLOW_SECONDS = 3.0
+"""A store that has been asked for so long and has not answered is away."""
+
+
 class JournalFailed(Exception):
     """A batch could not be written; nothing of it may be told."""
 
@@ -63,15 +70,30 @@ class Journal:
         tell: Callable[[float], None] = lambda _seconds: None,
         *,
         server: str = "",
+        patience: float = 0.0,
     ) -> None:
-        """tell: is told how long each commit took, in seconds; server: the name of the server whose matches these are."""
+        """Write to one store.
+
+        tell      is told how long each commit took, in seconds
+        server    the name of the server whose matches these are
+        patience  for how many seconds a batch is tried again while the store is away, before it fails
+        """
         self._engine = engine
         self._server = server
         self._tell = tell
+        self._patience = patience
+        self._stopping = False
+        """Whether nobody waits any more for a store that is away."""
+        self._asked_at: float | None = None
+        """Since when the store has been asked for what it has not done yet, in monotonic seconds."""
+        self._complaint = ""
+        """What the last try failed with; empty where it went well."""
         self._batch = Batch()
         self._under_way: Batch | None = None
         self._work = anyio.Event()
         self._opened = anyio.Event()
+        self._hurried = anyio.Event()
+        """Set when the server is about to stop."""
         self._writer: Writer | None = None
         self._lease = Lease(server, 0)
         self._renew_at = 0.0
@@ -167,8 +189,7 @@ class Journal:
             self._under_way = batch
             began = perf_counter()
             try:
-                await writer.write(partial(self._write, batch, rows))
-                rows.written()
+                await self._commit_at_last(writer, batch, rows)
             except LeaseLost as lost:
                 batch.error = lost
                 raise
@@ -185,13 +206,61 @@ class Journal:
             del batch  # it holds the rooms, of which some are over
             await checkpoint()
 
+    async def _commit_at_last(self, writer: Writer, batch: Batch, rows: Rows) -> None:
+        """Commit a batch; while the store is away again and again, as long as patience lasts.
+
+        Its rooms stand still meanwhile, and no clock runs: a turn begins when it leaves.
+        """
+        end, again = monotonic() + self._patience, False
+        while True:
+            try:
+                await self._commit(writer, partial(self._write, batch, rows, again=again))
+            except Exception as error:
+                if self._stopping or monotonic() >= end or not database.may_pass(error):
+                    raise
+                if not again:
+                    log.warning(
+                        "matches wait for the store, %g s at the most: %s", self._patience, self._complaint
+                    )
+                again = True
+            else:
+                if again:
+                    log.warning("the store is back, and matches go on")
+                rows.written()
+                return
+            with anyio.move_on_after(RETRY_SECONDS):
+                await self._hurried.wait()
+
+    async def _commit(self, writer: Writer, work: Callable[[sa.Connection], None]) -> None:
+        self._asked_at = monotonic()
+        try:
+            await writer.write(work)
+        except Exception as error:
+            self._complaint = database.complaint(error) or f"{type(error).__name__}: {error}"
+            raise
+        else:
+            self._complaint = ""
+        finally:
+            self._asked_at = None
+
+    def trouble(self) -> str:
+        """Why nothing becomes durable now, in one line; empty where all is well. Asks nobody.
+
+        A store that is away is found out within seconds also where nobody plays, as the lease is renewed.
+        """
+        if self._writer is None:
+            return "the journal is closed"
+        if self._asked_at is not None and monotonic() - self._asked_at >= SLOW_SECONDS:
+            return f"the store has not answered for {monotonic() - self._asked_at:.0f} s"
+        return self._complaint and f"the store fails: {self._complaint}"
+
     async def _renew(self, writer: Writer) -> None:
         """Renew the lease where that is due and no batch has come that does it. Raises LeaseLost."""
         if monotonic() < self._renew_at:
             return
         self._renew_at = monotonic() + RENEW_SECONDS
         try:
-            await writer.write(partial(lease.renew, lease=self._lease))
+            await self._commit(writer, partial(lease.renew, lease=self._lease))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  the next try may find the store there again
@@ -227,18 +296,23 @@ class Journal:
             raise
 
     async def drain(self) -> None:
-        """Wait until all that was appended so far is committed. Raises JournalFailed for the last of it."""
+        """Wait until all that was appended so far is committed. Raises JournalFailed for the last of it.
+
+        From now on a batch is not tried again where the store is away.
+        """
+        self._stopping = True
+        self._hurried.set()
         if self._batch:
             self._work.set()
             await self.durable(self._batch)
         elif self._under_way is not None:
             await self.durable(self._under_way)
 
-    def _write(self, batch: Batch, rows: Rows, connection: sa.Connection) -> None:
+    def _write(self, batch: Batch, rows: Rows, connection: sa.Connection, *, again: bool) -> None:
         now = monotonic()
         if now >= self._renew_at:
             lease.renew(connection, self._lease)
             self._renew_at = now + RENEW_SECONDS
         else:
             lease.require(connection, self._lease)
-        write_batch(connection, batch, rows, self._lease)
+        write_batch(connection, batch, rows, self._lease, again=again)

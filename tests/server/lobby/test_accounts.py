@@ -4,12 +4,15 @@ import asyncio
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from protocol.codes import Code
 from protocol.messages import Error, Hello, Role, ServerMessage
 from server.host import Host, open_host
 from server.lobby.accounts import Accounts, Refused
+from server.lobby.lobby import Lobby
 from server.net.failed_logins import FailedLogins
+from server.rooms.member import secret_hash
 from server.store import tokens
 from server.store.database import open_store
 from tests.server.databases import Postgresql
@@ -110,6 +113,25 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(database: s
                 tasks.start_soon(guess, f"guess {number}")
     assert codes.count(Code.BAD_TOKEN) == 3
     assert codes.count(Code.RATE_LIMITED) == 37
+
+
+async def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_session() -> None:
+    accounts = Accounts(anyone=False, failed_logins=FailedLogins(limit=3))
+    lobby = Lobby(accounts)
+    token = accounts.issue("anna")
+    lobby.restore({"anna": secret_hash("secret")})
+    for _ in range(3):
+        assert (await refusal(accounts, "bert", "wrong")).code is Code.BAD_TOKEN
+    here = Hello(name="anna", token=token, session="secret")
+    assert await lobby.vet(here, "10.0.0.1") is None
+    for other in (replace(here, session="another"), replace(here, session="")):
+        lobby.turn_away(here)
+        with pytest.raises(Refused) as refused:
+            await lobby.vet(other, "10.0.0.1")
+        assert refused.value.code is Code.RATE_LIMITED
+    with pytest.raises(Refused) as refused:  # the session's secret is no token
+        await lobby.vet(replace(here, token="wrong"), "10.0.0.1")
+    assert refused.value.code is Code.BAD_TOKEN
 
 
 async def test_an_empty_token_is_no_guess() -> None:

@@ -221,6 +221,24 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
 
+async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(own_postgresql: Postgresql) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url) as host:
+        assert await get_plain(host, "/readyz") == (200, "ready\n")
+        await asyncio.to_thread(own_postgresql.stop)
+        with anyio.fail_after(15):
+            while (found := await get_plain(host, "/readyz"))[0] == 200:
+                await anyio.sleep(0.1)
+        assert found[0] == 503
+        assert found[1].startswith("not ready: the store fails: ")
+        assert found[1].count("\n") == 1
+        assert await get_plain(host, "/healthz") == (200, "ok\n")
+        await asyncio.to_thread(own_postgresql.start)
+        with anyio.fail_after(15):
+            while (await get_plain(host, "/readyz"))[0] != 200:
+                await anyio.sleep(0.1)
+
+
 async def get_plain(host: Host, path: str) -> tuple[int, str]:
     status, _, body = await get(host, path)
     return status, body.decode()
