@@ -16,7 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, GameError, Player
-from maps.loader import MapError, map_names
+from maps.loader import MapError, map_names, size_of
 from maps.setup import make_setup
 from match.terms import Terms
 from protocol.codes import Code
@@ -85,6 +85,7 @@ class Arranger:
         self._rating = rating
         self._offer = offer
         self._concurrency = concurrency
+        self._most_territories = limits.territories
         self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._suspensions = Suspensions()
@@ -169,13 +170,14 @@ class Arranger:
     def _open(self, member: Member, asked: Challenge) -> None:
         if self._draining:
             raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+        self._challenges.check(member.name, asked)
         if member.guest:
             self._check_guest(asked)
-        game = _game_of(asked)
         target = self._lobby.find(asked.opponent) if asked.opponent else None
         connected = target is not None and target.connection is not None
         if asked.opponent and not connected and asked.opponent not in self._lobby.house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+        game = _game_of(asked, self._most_territories)
         if target is not None and connected:
             why = target.takes.refusal(game, asked.time_control)
             if why:
@@ -318,11 +320,15 @@ def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
     )
 
 
-def _game_of(asked: Challenge) -> AnyGame:
+def _game_of(asked: Challenge, most_territories: int) -> AnyGame:
     # A path as the name of a map is for the host's own command line alone.
     if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
         raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
     try:
+        size = size_of(asked.map) if asked.game == "riskless" else None
+        if size is not None and size > most_territories:
+            detail = f"{asked.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
+            raise BadChallenge(Code.BAD_CHALLENGE, detail)
         return make_setup(asked.game, asked.map)
     except (GameError, MapError) as error:
         raise BadChallenge(Code.BAD_CHALLENGE, str(error)) from None

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from protocol.record import from_line
 from server.host import Host, open_host
+from server.net.limits import HostLimits
 from server.web.pages import STORE_QUESTIONS
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
@@ -224,3 +225,19 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
 async def get_plain(host: Host, path: str) -> tuple[int, str]:
     status, _, body = await get(host, path)
     return status, body.decode()
+
+
+async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_served() -> None:
+    # 40 ms are saved up: eight tables, of which each costs 5 ms.
+    async with open_host(limits=HostLimits(work_ms_per_second=2), trusted_proxies=["127.0.0.0/8"]) as host:
+        answered = [await get(host, "/api/table", X_Forwarded_For="192.0.2.1") for _ in range(12)]
+        statuses = [status for status, _, _ in answered]
+        assert statuses[:8] == [200] * 8
+        assert set(statuses[8:]) <= {200, 429}
+        assert 429 in statuses
+        refused, headers, body = next(each for each in answered if each[0] == 429)
+        assert refused == 429
+        assert int(headers["Retry-After"]) >= 1
+        assert body.decode().startswith("too much was asked for")
+        assert (await get(host, "/healthz", X_Forwarded_For="192.0.2.1"))[0] == 200
+        assert (await get(host, "/api/table", X_Forwarded_For="192.0.2.2"))[0] == 200
