@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
+from server.store.finished import MOST_BYTES, READ_AT_ONCE
+from server.store.schema import matches
 from server.web.pages import STORE_QUESTIONS
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
@@ -241,3 +243,23 @@ async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_serve
         assert body.decode().startswith("too much was asked for")
         assert (await get(host, "/healthz", X_Forwarded_For="192.0.2.1"))[0] == 200
         assert (await get(host, "/api/table", X_Forwarded_For="192.0.2.2"))[0] == 200
+
+
+async def test_a_list_of_long_records_ends_early_and_goes_on(host: Host) -> None:
+    ids = await play(host, 3)
+    padding = " " * (MOST_BYTES // READ_AT_ONCE)
+    async with host.engine.begin() as connection:
+        await connection.execute(sa.update(matches).values(record=matches.c.record + padding))
+        rows = (await connection.execute(sa.select(matches))).mappings().all()
+        for copy in range(9):
+            more = {**rows[0], "match": f"copy{copy}", "finished": f"2020-01-01T00:00:00.00{copy}Z"}
+            await connection.execute(sa.insert(matches), more)
+    first = await ask(host, "records?limit=50")
+    assert 3 <= len(first["matches"]) < 12
+    found = [each["match"] for each in first["matches"]]
+    while first["next"]:
+        first = await ask(host, f"records?limit=50&before={quote(first['next'])}")
+        found += [each["match"] for each in first["matches"]]
+    # The id within a copied record is that of the first match.
+    assert len(found) == 12
+    assert set(found) == set(ids)
