@@ -106,7 +106,7 @@ class Host:
             self.metrics,
             Queries(engine),
             StaticFiles(),
-            MatchLogs(engine, accounts),
+            MatchLogs(engine, self.lobby),
             work,
             program=PROGRAM,
             anyone=anyone,

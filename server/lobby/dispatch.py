@@ -133,7 +133,7 @@ class Dispatch:
             raise
         capacity = min(hello.matches, self._limits.matches_per_bot)
         self._welcome(connection, hello.name, hello.session if secret is None else secret, capacity)
-        member = self._lobby.enter(hello, connection, secret)
+        member = self._lobby.enter(hello, connection, secret, address)
         what = "here" if secret is not None else "back"
         log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
         # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
