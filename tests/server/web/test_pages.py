@@ -263,3 +263,18 @@ async def test_a_list_of_long_records_ends_early_and_goes_on(host: Host) -> None
     # The id within a copied record is that of the first match.
     assert len(found) == 12
     assert set(found) == set(ids)
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])
+async def test_only_get_is_answered(host: Host, method: str) -> None:
+    def fetch() -> tuple[int, str | None]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request(method, "/metrics")
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.getheader("Allow")
+        finally:
+            connection.close()
+
+    assert await asyncio.to_thread(fetch) == (405, "GET")
