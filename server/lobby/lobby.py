@@ -97,9 +97,7 @@ class Lobby:
         """Free the name of a vetted bot that does not come in after all."""
         self._entering.discard(hello.name)
 
-    def enter(
-        self, hello: Hello, connection: BotConnection, secret: str | None, address: str = ""
-    ) -> Member:
+    def enter(self, hello: Hello, connection: BotConnection, secret: str | None, address: str = "") -> Member:
         """Let a vetted bot in from an address, with its new session's secret if it gets one."""
         self._entering.discard(hello.name)
         member = self.member(hello.name)

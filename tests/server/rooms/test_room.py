@@ -210,8 +210,8 @@ async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or
     cut: list[int] = []
     async with open_store(database) as engine, journal_of(engine) as journal:
         given = terms()
-        lines = {player: Line() for player in Player}
-        members = {player: Member(str(player), outlet=line) for player, line in lines.items()}
+        lines = {player: FakeConnection() for player in Player}
+        members = {player: Member(str(player), connection=line) for player, line in lines.items()}
         room = Room(given, members, journal, LoopWatch(), cut=cut.append)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
