@@ -252,7 +252,12 @@ async def test_a_list_of_long_records_ends_early_and_goes_on(host: Host) -> None
         await connection.execute(sa.update(matches).values(record=matches.c.record + padding))
         rows = (await connection.execute(sa.select(matches))).mappings().all()
         for copy in range(9):
-            more = {**rows[0], "match": f"copy{copy}", "finished": f"2020-01-01T00:00:00.00{copy}Z"}
+            more = {
+                **rows[0],
+                "number": 1000 + copy,
+                "match": f"copy{copy}",
+                "finished": f"2020-01-01T00:00:00.00{copy}Z",
+            }
             await connection.execute(sa.insert(matches), more)
     first = await ask(host, "records?limit=50")
     assert 3 <= len(first["matches"]) < 12
