@@ -6,7 +6,7 @@ is a draw after 10 plies a territory, or 400 where that is more. `grid:4x4` has 
 
 from __future__ import annotations
 
-from math import cos, pi, sin
+from math import cos, pi, prod, sin
 
 from games.board import MAX_TERRITORIES, RisklessMap
 
@@ -66,14 +66,23 @@ def column(number: int) -> str:
 
 def made(spec: str) -> RisklessMap:
     """The map that `ring:N` or `grid:WxH` stands for. Raises ValueError, saying what would be right."""
+    kind, numbers = parsed(spec)
+    return ring(*numbers) if kind == "ring" else grid(*numbers)
+
+
+def parsed(spec: str) -> tuple[str, tuple[int, ...]]:
+    """The kind and the numbers of `ring:N` or `grid:WxH`, of which the map has as many territories as their product.
+
+    Nothing is made for it. Raises ValueError, saying what would be right.
+    """
     kind, _, size = spec.partition(":")
-    numbers = size.lower().split("x")
-    if not all(number.isascii() and number.isdecimal() and len(number) <= 4 for number in numbers):
-        numbers = []
-    if kind == "ring" and len(numbers) == 1 and 3 <= int(numbers[0]) <= MAX_TERRITORIES:
-        return ring(int(numbers[0]))
-    if kind == "grid" and len(numbers) == 2 and 2 <= int(numbers[0]) * int(numbers[1]) <= MAX_TERRITORIES:
-        return grid(int(numbers[0]), int(numbers[1]))
+    words = size.lower().split("x", 2)
+    if all(word.isascii() and word.isdecimal() and len(word) <= 4 for word in words):
+        numbers = tuple(map(int, words))
+        if kind == "ring" and len(numbers) == 1 and 3 <= numbers[0] <= MAX_TERRITORIES:
+            return kind, numbers
+        if kind == "grid" and len(numbers) == 2 and 2 <= prod(numbers) <= MAX_TERRITORIES:
+            return kind, numbers
     if kind == "ring":
         raise ValueError(f"a ring is ring:N, N from 3 to {MAX_TERRITORIES}, as in ring:12")
     if kind == "grid":

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+from math import prod
 from pathlib import Path
 
 from games.board import RisklessMap
-from maps.generators import made
+from maps.generators import made, parsed
 from maps.mapfile import MapError, MapFile, parse
 
 SHIPPED = Path(__file__).parent
 MAX_BYTES = 1_000_000
 """The largest file that is read: a map of 1,000 territories takes a tenth of it."""
 
-__all__ = ["MapError", "MapFile", "load_file", "load_map", "map_names", "read_file"]
+KEPT = 64
+"""Maps that are kept once they were read or generated, those asked for last: making one costs up to 10 ms."""
+
+__all__ = ["MapError", "MapFile", "load_file", "load_map", "map_names", "read_file", "size_of"]
 
 
 def map_names() -> list[str]:
     """The names of the shipped maps, in order of the alphabet."""
-    return sorted(file.stem for file in SHIPPED.glob("*.toml"))
+    return list(_shipped())
+
+
+@cache
+def _shipped() -> tuple[str, ...]:
+    return tuple(sorted(file.stem for file in SHIPPED.glob("*.toml")))
+
+
+def size_of(name: str) -> int | None:
+    """How many territories a generated map has, from its name alone; None for a name of another form. Raises MapError."""
+    return prod(_parsed(name)[1]) if ":" in name and not name.endswith(".toml") else None
+
+
+def _parsed(name: str) -> tuple[str, tuple[int, ...]]:
+    try:
+        return parsed(name)
+    except ValueError as error:
+        raise MapError(f"{name:.60}", "", f"no such map: {error}") from None
 
 
 def load_map(name: str) -> RisklessMap:
@@ -29,17 +51,22 @@ def load_file(name: str) -> MapFile:
     """The map of that name as `load_map` finds it, with the description, the continents and what else only a picture needs."""
     if name.endswith(".toml"):
         return read_file(Path(name))
-    if name in map_names():
-        return read_file(SHIPPED / f"{name}.toml")
+    if name in _shipped():
+        return _kept(name)
     if ":" in name:
-        try:
-            map = made(name)
-        except ValueError as error:
-            raise MapError(f"{name:.60}", "", f"no such map: {error}") from None
-        kind, _, size = name.partition(":")
-        return MapFile(map, f"A {kind} of {size} territories, generated")
+        kind, numbers = _parsed(name)
+        # One map has one name here, however its numbers are written.
+        return _kept(f"{kind}:{'x'.join(map(str, numbers))}")
     known = ", ".join([*map_names(), "ring:N", "grid:WxH"])
     raise MapError(f"{name:.60}", "", f"no such map: there are {known}, or give the path of a .toml file")
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(name: str) -> MapFile:
+    if ":" not in name:
+        return read_file(SHIPPED / f"{name}.toml")
+    kind, _, size = name.partition(":")
+    return MapFile(made(name), f"A {kind} of {size} territories, generated")
 
 
 def read_file(path: Path) -> MapFile:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import cast
 
 from games.catalogue import GAMES
-from games.core import AnyGame, Game, UnknownGame
+from games.core import AnyGame, UnknownGame
 from games.riskless import Riskless
-from maps.loader import load_map
+from maps.loader import KEPT, load_map
 
 DEFAULT_MAP = "m2"
 
@@ -15,9 +16,16 @@ DEFAULT_MAP = "m2"
 def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
     """The game of that name, on that map where it is played on one. Raises UnknownGame or MapError.
 
-    A game that needs no map ignores it.
+    A game that needs no map ignores it. Games on maps that are kept are kept as well, their setups with them.
     """
     if game not in GAMES:
         raise UnknownGame(f"no game is called {game!r:.40}: there are {', '.join(sorted(GAMES))}")
-    rules: Game[Any, Any] = Riskless(load_map(map)) if game == Riskless.name else GAMES[game].from_setup({})
-    return rules
+    if game != Riskless.name:
+        return cast("AnyGame", GAMES[game].from_setup({}))
+    made = load_map(map)
+    return cast("AnyGame", Riskless(made) if map.endswith(".toml") else _kept(made.name))
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(map: str) -> Riskless:
+    return Riskless(load_map(map))

@@ -15,6 +15,9 @@ from protocol.messages import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 
+RECORD_BYTES = 16 * 1024 * 1024
+"""The most bytes of a record as a line: 100,000 moves on a map of 1,000 territories, with what is kept of thinking."""
+
 
 class BadRecord(ValueError):
     """A line that is no record; says the file, the line and why."""

@@ -25,6 +25,7 @@ from server.lobby.roster import HouseRoster
 from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
+from server.net.work import WorkBudget
 from server.rooms.room import Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
@@ -91,6 +92,7 @@ class Host:
             offer=offer,
             concurrency=concurrency,
         )
+        work = WorkBudget(limits.work_ms_per_second)
         self.dispatch = Dispatch(
             self.lobby,
             self.journal,
@@ -98,6 +100,7 @@ class Host:
             self,
             self.metrics,
             limits,
+            work,
             program=PROGRAM,
             grace_ms=grace_ms,
         )
@@ -105,7 +108,8 @@ class Host:
             self.metrics,
             Queries(engine),
             StaticFiles(),
-            MatchLogs(engine, accounts),
+            MatchLogs(engine, self.lobby),
+            work,
             program=PROGRAM,
             anyone=anyone,
             guests=house.lets_guests_in,

@@ -122,6 +122,20 @@ def serve(
     max_challenges: Annotated[
         int, typer.Option("--max-challenges", min=1, help="Open challenges of one bot.")
     ] = SAFE.open_challenges,
+    max_territories: Annotated[
+        int,
+        typer.Option(
+            "--max-territories", min=2, max=1000, help="Territories of a map that a challenge names."
+        ),
+    ] = SAFE.territories,
+    max_work: Annotated[
+        float,
+        typer.Option(
+            "--max-work",
+            min=1,
+            help="Milliseconds of work a second that one address may ask for beside moves.",
+        ),
+    ] = SAFE.work_ms_per_second,
     hello: Annotated[
         float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
     ] = SAFE.hello_seconds,
@@ -159,6 +173,8 @@ def serve(
         hello_seconds=hello,
         open_challenges=max_challenges,
         matches_per_bot=max_matches,
+        territories=max_territories,
+        work_ms_per_second=max_work,
     )
     logs.set_up(log.value, verbose=verbose, wire=wire)
     tls = _tls(tls_cert, tls_key)

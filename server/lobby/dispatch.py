@@ -37,10 +37,12 @@ from protocol.messages import (
     Withdraw,
 )
 from server.lobby.accounts import Refused
+from server.lobby.costs import MESSAGE_COSTS
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
+from server.net.work import WorkBudget
 from server.rooms.member import BotConnection, MatchInbox, Member, secret_hash
 from server.rooms.spectators import Spectator, Spectators
 from server.store.journal.journal import Journal, JournalFailed
@@ -63,6 +65,7 @@ class Client:
     name: str
     connection: ClientConnection
     member: Member | None
+    address: str
     watched: dict[str, Spectators] = field(default_factory=dict)
     listed: float = -math.inf
     """When it was last sent a listing because it asked for one, in monotonic seconds."""
@@ -93,6 +96,7 @@ class Dispatch:
         watchable: Watchable,
         metrics: Metrics,
         limits: HostLimits,
+        work: WorkBudget,
         *,
         program: str,
         grace_ms: int,
@@ -103,6 +107,7 @@ class Dispatch:
         self._watchable = watchable
         self._metrics = metrics
         self._limits = limits
+        self._work = work
         self._program = program
         self._grace_ms = grace_ms
         self.browsing: set[Client] = set()
@@ -128,7 +133,7 @@ class Dispatch:
             raise
         capacity = min(hello.matches, self._limits.matches_per_bot)
         self._welcome(connection, hello.name, hello.session if secret is None else secret, capacity)
-        member = self._lobby.enter(hello, connection, secret)
+        member = self._lobby.enter(hello, connection, secret, address)
         what = "here" if secret is not None else "back"
         log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
         # Who comes without its session has forgotten its matches, and they are lost. A house bot is a
@@ -136,7 +141,7 @@ class Dispatch:
         knows = secret is None or member.name in self._lobby.house
         await member.post_to_all(Returned if knows else SessionLost, monotonic_ns())
         self._arranger.came(member, fresh=secret is not None)
-        return Client(member.name, connection, member)
+        return Client(member.name, connection, member, address)
 
     async def _admit_spectator(self, hello: Hello, connection: ClientConnection, address: str) -> Client:
         if not is_name(hello.name):
@@ -147,7 +152,7 @@ class Dispatch:
                 detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
                 raise Refused(Code.BAD_TOKEN, detail)
         self._welcome(connection, hello.name, "", 0)
-        return Client(hello.name, connection, None)
+        return Client(hello.name, connection, None, address)
 
     def _welcome(self, connection: ClientConnection, name: str, session: str, matches: int) -> None:
         limits = Limits(self._limits.message_bytes, matches, self._grace_ms)
@@ -180,6 +185,9 @@ class Dispatch:
         Where it is for a room that has too much to do, nothing is done, and the room to wait for is returned.
         """
         try:
+            cost = MESSAGE_COSTS[type(message)]
+            if cost:
+                self._charge(client, cost)
             match message:
                 case Move() | Ready() | Resign():
                     busy = self._play(self._player(client), message, at)
@@ -200,6 +208,16 @@ class Dispatch:
             self._refuse(client, refused.code, refused.detail, message)
         self._metrics.message(message)
         return None
+
+    def _charge(self, client: Client, cost: int) -> None:
+        """Take so many µs from the budget of a client's address. Raises Refused where it has too little left."""
+        if client.name in self._lobby.house:
+            return  # the server's own, whose address others of this machine have too
+        wait = self._work.ask(client.address, cost, monotonic())
+        if wait > 0:
+            raise Refused(
+                Code.RATE_LIMITED, f"too much was asked for from your address: try again in {wait:.1f} s"
+            )
 
     def _list(self, client: Client) -> None:
         """Tell a client what goes on, at once or as soon as its last listing is old enough."""

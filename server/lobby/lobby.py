@@ -99,14 +99,14 @@ class Lobby:
         """Free the name of a vetted bot that does not come in after all."""
         self._entering.discard(hello.name)
 
-    def enter(self, hello: Hello, connection: BotConnection, secret: str | None) -> Member:
-        """Let a vetted bot in, with its new session's secret if it gets one."""
+    def enter(self, hello: Hello, connection: BotConnection, secret: str | None, address: str = "") -> Member:
+        """Let a vetted bot in from an address, with its new session's secret if it gets one."""
         self._entering.discard(hello.name)
         member = self.member(hello.name)
         if secret is not None:
             member.remember(secret_hash(secret))
         guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
-        member.introduce(hello, most_matches=self._most_matches, guest=guest)
+        member.introduce(hello, most_matches=self._most_matches, guest=guest, address=address)
         member.connect(connection)
         self.stir()
         return member

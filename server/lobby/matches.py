@@ -74,6 +74,7 @@ class Matches:
             self._watch,
             unfinished=unfinished,
             moved=self._metrics.moved,
+            cut=self._metrics.lines_cut.inc,
         )
         for player, member in room.players.items():
             member.begin(terms.match, room, player)

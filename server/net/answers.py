@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -52,6 +53,12 @@ def not_found(what: str) -> Answer:
 def bad_request(why: str) -> Answer:
     """The question itself is wrong: one line that says why."""
     return text(why, HTTPStatus.BAD_REQUEST)
+
+
+def too_much(seconds: float) -> Answer:
+    """Too much was asked for from an address, which may ask again after so long."""
+    line = "too much was asked for from your address: try again in a moment"
+    return replace(text(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))})
 
 
 def unauthorized(why: str) -> Answer:

@@ -258,11 +258,15 @@ class Connection(asyncio.Protocol):
 
     def _take_request(self, event: HttpRequest) -> None:
         self._asked = True
-        request = Request(event.path, Headers(event.headers.raw_items()))
+        request = Request(event.path, Headers(event.headers.raw_items()), event.method)
         if not request.wants_websocket:
             self._service.start_soon(partial(self._answer, request))
             return
-        refusal = self._count_client(request) or handshake.subprotocol_missing(request)
+        refusal = (
+            handshake.wrong_method(request)
+            or self._count_client(request)
+            or handshake.subprotocol_missing(request)
+        )
         if refusal is not None:
             self._respond(refusal)
             return

@@ -19,6 +19,14 @@ from server.net.request import Request
 log = logging.getLogger("arena.connection")
 
 
+def wrong_method(request: Request) -> Answer | None:
+    """The refusal of a request that is no GET; None for one that is."""
+    if request.method == "GET":
+        return None
+    line = f"only GET is answered here, not {request.method:.20}"
+    return replace(text(line, HTTPStatus.METHOD_NOT_ALLOWED), headers={"Allow": "GET"})
+
+
 def subprotocol_missing(request: Request) -> Answer | None:
     """The refusal of a client that does not offer this server's subprotocol; None where it does."""
     offered = request.headers.words("Sec-WebSocket-Protocol")
@@ -33,7 +41,10 @@ TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 
 
 async def page(pages: Pages, request: Request, address: str) -> Answer:
-    """What a plain GET from an address is answered. A fault of a page is logged, and told as such."""
+    """What a plain request from an address is answered. A fault of a page is logged, and told as such."""
+    refusal = wrong_method(request)
+    if refusal is not None:
+        return refusal
     try:
         found = await pages(request, address)
     except Exception:

@@ -33,9 +33,18 @@ class HostLimits:
     """Matches in progress of one bot, whatever it says of itself."""
     watched: int = 64
     """Matches that one connection may watch at the same time."""
+    territories: int = 200
+    """Territories of the largest map that is generated for a challenge: one of 200 takes 2 ms, one of 1,000 takes 10."""
+    work_ms_per_second: float = 25.0
+    """What an address may ask for beside moves, on the average, in ms of the server's time a second."""
 
 
 PRIVATE = HostLimits(
-    connections_per_address=4096, messages_per_second=100_000, message_burst=100_000, cut_offs=1_000_000
+    connections_per_address=4096,
+    messages_per_second=100_000,
+    message_burst=100_000,
+    cut_offs=1_000_000,
+    territories=1000,
+    work_ms_per_second=1_000_000.0,
 )
 """For a server whose bots are its owner's own, as in a ladder: many from one address, as fast as they can."""

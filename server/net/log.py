@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import sys
+import threading
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Literal
 
 import msgspec
 from msgspec import structs
 
 from protocol.messages import Hello, Message, Welcome
+
+log = logging.getLogger("arena.log")
 
 FIELDS = ("match", "bot", "address")
 """What a line says it is about, where it is about something: given with `extra=`."""
@@ -47,9 +52,42 @@ def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else LineFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # What Python would write to stderr by itself is a line of the log too.
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _log_exception
+    sys.unraisablehook = _log_unraisable
+    threading.excepthook = _log_of_thread
     logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
     if wire:
         logging.getLogger("arena.wire").setLevel(logging.DEBUG)
+
+
+def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
+    """Log what ends the program."""
+    log.critical("the program ends: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
+
+
+def _log_unraisable(failed: sys.UnraisableHookArgs) -> None:
+    """Log an exception that nobody can be given, as one of a destructor."""
+    error = failed.exc_value
+    what = failed.err_msg or "an exception that nobody could be given"
+    log.error(
+        "%s: %r",
+        what,
+        failed.object,
+        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+    )
+
+
+def _log_of_thread(failed: threading.ExceptHookArgs) -> None:
+    """Log an exception that ends a thread."""
+    error = failed.exc_value
+    name = failed.thread.name if failed.thread is not None else "?"
+    log.error(
+        "thread %s ends",
+        name,
+        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+    )
 
 
 def without_secrets(message: Message) -> Message:

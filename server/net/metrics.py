@@ -54,6 +54,9 @@ class Metrics:
         self.rejections = Counter(
             "arena_rejections", "What was refused, by error code", ["code"], registry=self.registry
         )
+        self.lines_cut = Counter(
+            "arena_lines_cut", "Moves of bots' main lines that were not kept", registry=self.registry
+        )
         self.journal_seconds = Histogram(
             "arena_journal_seconds",
             "From an event's appending to its commit",

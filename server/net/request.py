@@ -26,10 +26,11 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request: its target as it was sent, with the query, and its headers."""
+    """A request: its target as it was sent, with the query, its headers, and its method."""
 
     path: str
     headers: Headers
+    method: str = "GET"
 
     @property
     def wants_websocket(self) -> bool:

@@ -18,6 +18,9 @@ from protocol.codes import Code
 from protocol.messages import Hello, Present, ServerMessage
 from protocol.timecontrol import TimeControl
 
+PLAYED = 32
+"""Matches of a session that are remembered: of a guest's, it may read the logs."""
+
 
 class BotConnection(Protocol):
     """The connection of a bot, as its matches use it: where messages to it go."""
@@ -98,6 +101,10 @@ class Member:
     takes: Takes = field(default_factory=Takes)
     matches: dict[str, tuple[MatchInbox, Player]] = field(default_factory=dict)
     """The matches that it is in, by id: the room and the bot's seat."""
+    address: str = ""
+    """The address that it came from last."""
+    played: list[str] = field(default_factory=list)
+    """The matches that it was given since its session began, those of last."""
     guest: bool = False
     """Whether it came without a token, to play the house bots."""
     suspended: str = ""
@@ -122,6 +129,7 @@ class Member:
     def begin(self, match: str, room: MatchInbox, player: Player) -> None:
         """It is in this match from now on."""
         self.matches[match] = (room, player)
+        self.played = [*self.played[1 - PLAYED :], match]
         self.change()
 
     def finish(self, match: str) -> None:
@@ -137,10 +145,12 @@ class Member:
     def remember(self, secret: bytes) -> None:
         """Take the hash of its session's secret, with which it can return from now on."""
         self.secret = secret
+        self.played = []
 
-    def introduce(self, hello: Hello, *, most_matches: int, guest: bool) -> None:
+    def introduce(self, hello: Hello, *, most_matches: int, guest: bool, address: str = "") -> None:
         """Take down what a bot says of itself as it comes in; a guest plays one match, and only if it asks for it."""
         self.program = hello.program
+        self.address = address
         self.guest = guest
         self.capacity = 1 if guest else min(hello.matches, most_matches)
         takes = Takes.of(hello)

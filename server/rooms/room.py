@@ -30,6 +30,7 @@ from match.clock import MS
 from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
 from match.referee import SEATS, Referee
 from match.terms import Terms
+from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
 from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, View
 from protocol.record import FORMAT, Record, RecordedMove, Result
@@ -64,8 +65,14 @@ class Room:
         unfinished: Unfinished | None = None,
         moved: Callable[[float], None] = lambda _seconds: None,
         keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
+        cut: Callable[[int], None] = lambda _moves: None,
     ) -> None:
-        """`keep_again` has the seconds after which a record that could not be kept is given to the store again."""
+        """Play a match of these terms.
+
+        moved       told how long each move took to be announced, in seconds
+        keep_again  the seconds after which a record that could not be kept is given to the store again
+        cut         told how many moves of a player's line were not kept
+        """
         self.terms = terms
         self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
@@ -77,6 +84,8 @@ class Room:
         self._unfinished = unfinished
         self._moved = moved
         self._keep_again = keep_again
+        self._cut = cut
+        self._thinking = ThinkingLimit(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
@@ -111,9 +120,19 @@ class Room:
         """
         if self._closed:
             return False
+        if type(event) is Moved and event.thinking is not None:
+            event = self._limited(event)
         self._inbox.append((event, at, True))
         self._work()
         return True
+
+    def _limited(self, moved: Moved) -> Moved:
+        """A move with as much of its thinking as is kept, before anybody but the player has seen it."""
+        before = self._thinking.cut
+        limited = self._thinking.event(moved)
+        if self._thinking.cut > before:
+            self._cut(self._thinking.cut - before)
+        return limited
 
     async def run(self) -> Record:
         """Play the match to its end. Never raises for a fault of ours: the match is then void."""
@@ -159,7 +178,7 @@ class Room:
             self._take_own(Opened(), monotonic_ns())
             return
         for at, event in self._unfinished.events:
-            self.referee.handle(event, at)
+            self.referee.handle(self._limited(event) if type(event) is Moved else event, at)
         self._seq = len(self._unfinished.events)
         self._take_own(ServerBack(), monotonic_ns())
 

@@ -19,7 +19,8 @@ from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from match.replay import verify
-from protocol.record import BadRecord, Record, from_line, to_line
+from match.thinking import ThinkingLimit
+from protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from protocol.timecontrol import TimeControl
 from server.store import database
 from server.store.schema import matches
@@ -92,6 +93,8 @@ def _read(lines: Iterable[bytes], done: Imported) -> Iterator[tuple[int, Archive
 
 def read_line(line: bytes) -> Archived:
     """The match in a line, with when it finished, or may have. Raises BadRecord for what is not one."""
+    if len(line) > RECORD_BYTES:
+        raise BadRecord(f"no record: it has {len(line):,} bytes, and a record at most {RECORD_BYTES:,}")
     try:
         archived = msgspec.json.decode(line, type=Archived)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -105,10 +108,15 @@ def read_line(line: bytes) -> Archived:
     if not all(map(is_name, (archived.players.maxie, archived.players.minnie))):
         raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printed characters")
     try:
-        verify(archived)
+        replayed = verify(archived)
     except BadRecord as error:
         raise BadRecord(f"match {archived.match}: {error}") from None
-    return structs.replace(archived, finished=_finished(archived))
+    limit, game = ThinkingLimit(replayed.game), replayed.game
+    moves = [
+        limit.recorded(game.player(position), move)
+        for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
+    ]
+    return structs.replace(archived, finished=_finished(archived), moves=moves)
 
 
 def _finished(archived: Archived) -> str:

@@ -19,6 +19,10 @@ from protocol.record import FORMAT, Record, Result
 from server.store.database import reading
 from server.store.schema import matches
 
+MOST_BYTES = 4 * 1024 * 1024
+"""Bytes of records that one list reads: it ends early after long ones, and is asked for the rest by its `next`."""
+READ_AT_ONCE = 4
+"""Records that are read before their bytes are counted."""
 CHUNK = 100
 """Records that are decoded before everybody else has a turn."""
 
@@ -76,16 +80,22 @@ async def record_of(engine: AsyncEngine, match: str) -> str | None:
 async def match_list(
     engine: AsyncEngine, limit: int, *, before: Place | None = None, bot: str = "", game: str = ""
 ) -> MatchList:
-    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game."""
-    rows = await _rows(engine, limit + 1, before, bot, game)
+    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game.
+
+    There are fewer where their records are so long that more would be too much to read for one question.
+    """
+    rows, more = await _rows(engine, limit + 1, before, bot, game)
+    more = more or len(rows) > limit
     shown = [_shown(row) for row in rows[:limit]]
-    last = f"{shown[-1].finished}|{shown[-1].match}" if len(rows) > limit and shown else None
+    last = f"{shown[-1].finished}|{shown[-1].match}" if more and shown else None
     return MatchList(shown, last)
 
 
 async def latest_of(engine: AsyncEngine, bot: str, limit: int) -> list[Shown]:
-    """The newest finished matches of a bot, at most `limit`, which may be more than are decoded in one turn."""
-    rows = await _rows(engine, limit, None, bot, "")
+    """The newest finished matches of a bot: at most `limit`, which may be more than are decoded in one turn, and
+    no more than `MOST_BYTES` of records.
+    """
+    rows, _ = await _rows(engine, limit, None, bot, "")
     shown: list[Shown] = []
     for start in range(0, len(rows), CHUNK):
         shown += [_shown(row) for row in rows[start : start + CHUNK]]
@@ -105,7 +115,10 @@ async def records_without_moves(engine: AsyncEngine, event: str, limit: int) -> 
     return found
 
 
-async def _rows(engine: AsyncEngine, limit: int, before: Place | None, bot: str, game: str) -> Sequence[Any]:
+async def _rows(
+    engine: AsyncEngine, limit: int, before: Place | None, bot: str, game: str
+) -> tuple[Sequence[Any], bool]:
+    """The rows, and whether there may be more because so many bytes were read."""
     query = sa.select(matches.c.finished, matches.c.record).where(matches.c.finished.is_not(None))
     if before is not None:
         place = sa.tuple_(matches.c.finished, matches.c.match)
@@ -115,8 +128,15 @@ async def _rows(engine: AsyncEngine, limit: int, before: Place | None, bot: str,
     if game:
         query = query.where(matches.c.game == game)
     query = query.order_by(matches.c.finished.desc(), matches.c.match.desc()).limit(limit)
-    async with reading(engine) as connection:
-        return (await connection.execute(query)).all()
+    rows: list[Any] = []
+    size = 0
+    async with reading(engine) as connection, connection.stream(query) as result:
+        async for some in result.partitions(READ_AT_ONCE):
+            rows += some
+            size += sum(len(row.record) for row in some)
+            if size > MOST_BYTES:
+                return rows, True
+    return rows, False
 
 
 def _heading(text: str) -> Heading:

@@ -13,7 +13,8 @@ from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
 from protocol.messages import Seat
-from server.lobby.accounts import Accounts, Refused
+from server.lobby.accounts import Refused
+from server.lobby.lobby import Lobby
 from server.net import answers
 from server.net.answers import Answer
 from server.net.request import Request
@@ -82,18 +83,25 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
 
 
 class MatchLogs:
-    """Answers `GET /api/log/MATCH` with HTTP Basic: the bot's name and its token."""
+    """Answers `GET /api/log/MATCH` with HTTP Basic: the bot's name and its token.
 
-    def __init__(self, engine: Engine, accounts: Accounts) -> None:
+    A guest, whose name is anybody's, gives its session's secret for a token, and may read of the matches of that
+    session as long as it is connected or in one of them.
+    """
+
+    def __init__(self, engine: Engine, lobby: Lobby) -> None:
         self._engine = engine
-        self._accounts = accounts
+        self._lobby = lobby
 
     async def answer(self, match: str, request: Request, address: str) -> Answer:
         """The log as JSON, for a player of the match or an admin."""
         try:
             name, token = _credentials(request)
-            role = await self._accounts.check(name, token, address)
-            log = await match_log(self._engine, match, "" if role == "admin" else name)
+            if self._lobby.accounts.lets_in_as_guest(name, ""):
+                log = await self._of_guest(match, name, token, address)
+            else:
+                role = await self._lobby.accounts.check(name, token, address)
+                log = await match_log(self._engine, match, "" if role == "admin" else name)
         except Refused as refused:
             if refused.code is Code.SERVER_FULL:
                 return answers.text(refused.detail, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -101,6 +109,21 @@ class MatchLogs:
         except NoLog as none:
             return answers.not_found(str(none))
         return answers.json(log)
+
+    async def _of_guest(self, match: str, name: str, secret: str, address: str) -> Log:
+        """The log for a guest, or for a bot with a guest's name and a token. Raises NoLog and Refused."""
+        member = self._lobby.find(name)
+        if member is None or not member.guest or not member.knows(secret):
+            if not secret:
+                raise Refused(
+                    Code.BAD_TOKEN, "a guest reads its logs with its session's secret (`welcome.session`)"
+                )
+            await self._lobby.accounts.check(name, secret, address)
+            return await match_log(self._engine, match, name)
+        log = await match_log(self._engine, match, name)
+        if log.match not in member.played:
+            raise NoLog(f"no match of this session begins with {match!r:.70}")
+        return log
 
 
 def _credentials(request: Request) -> tuple[str, str]:

@@ -10,6 +10,7 @@
 /api/bot/NAME              what is known of a bot
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
+What a question costs is taken from the budget of its address, and whoever has none left is answered 429.
 Each answer that needs the store is kept for a second, only a few are made at the same time, and one question
 has one form: however often people press reload, matches do not notice.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from functools import cache
 from http import HTTPStatus
 from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -31,8 +33,10 @@ from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
 from server.net.request import Request
+from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
+from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
 
@@ -74,6 +78,7 @@ class Pages:
         queries: Queries,
         files: StaticFiles,
         logs: MatchLogs,
+        work: WorkBudget,
         *,
         program: str,
         anyone: bool,
@@ -93,6 +98,7 @@ class Pages:
         self._queries = queries
         self._files = files
         self._logs = logs
+        self._work = work
         self._about = {
             "program": program,
             "anyone": anyone,
@@ -116,6 +122,12 @@ class Pages:
             path = urlsplit(request.path).path
         except ValueError:
             return None
+        cost = cost_of(path)
+        if cost is None:
+            return None
+        wait = self._work.ask(address, cost, monotonic())
+        if wait > 0:
+            return answers.too_much(wait)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
         if path == "/":
             return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
@@ -250,6 +262,11 @@ def _parameters(query: str) -> dict[str, str]:
 def _map(name: str) -> Answer:
     if name not in map_names():
         return answers.not_found(f"no shipped map is called {name!r:.80}")
+    return _kept_map(name)
+
+
+@cache
+def _kept_map(name: str) -> Answer:
     file = load_file(name)
     return answers.json(
         {

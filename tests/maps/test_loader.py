@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from games.board import RisklessMap
-from maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file
+from maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file, size_of
 from tests.maps.test_mapfile import GOOD
 
 
@@ -93,3 +95,20 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
         for name, place, near in zip(map.territories, map.places, map.neighbours, strict=True)
     ]
     assert len("\n".join(written)) < MAX_BYTES / 5
+
+
+@given(st.sampled_from(["ring", "grid"]), st.lists(st.integers(0, 60), min_size=1, max_size=3))
+def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbers: list[int]) -> None:
+    name = f"{kind}:{'x'.join(map(str, numbers))}"
+    try:
+        size = size_of(name)
+    except MapError:
+        with pytest.raises(MapError):
+            load_map(name)
+    else:
+        assert load_map(name).size == size
+
+
+def test_the_size_of_another_map_is_not_in_its_name() -> None:
+    assert size_of("m2") is None
+    assert size_of("grid:3x3.toml") is None

@@ -16,7 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, GameError, Player
-from maps.loader import MapError, map_names
+from maps.loader import MapError, map_names, size_of
 from maps.setup import make_setup
 from match.terms import Terms
 from protocol.codes import Code
@@ -36,11 +36,11 @@ from server.lobby.lobby import Lobby
 from server.lobby.matchmaking import guests
 from server.lobby.matchmaking.answer_window import AnswerWindow
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from server.lobby.matchmaking.guests import GuestMatches
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
 from server.net.limits import HostLimits
-from server.net.token_bucket import TokenBucket
 from server.rooms.member import Member
 
 log = logging.getLogger("arena.arranger")
@@ -85,13 +85,14 @@ class Arranger:
         self._rating = rating
         self._offer = offer
         self._concurrency = concurrency
+        self._most_territories = limits.territories
         self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._suspensions = Suspensions()
         self._answer_window = AnswerWindow()
         self._meetings = Meetings()
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
-        self._guests = TokenBucket(guests.PER_SECOND, guests.BURST, monotonic_ns())
+        self._guests = GuestMatches(monotonic_ns())
 
     @property
     def draining(self) -> bool:
@@ -133,6 +134,7 @@ class Arranger:
 
     def ended(self, record: Record) -> None:
         """Take note of a match that is over; a bot that forfeits again and again is suspended."""
+        self._guests.ended(record.match)
         result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
@@ -169,13 +171,14 @@ class Arranger:
     def _open(self, member: Member, asked: Challenge) -> None:
         if self._draining:
             raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+        self._challenges.check(member.name, asked)
         if member.guest:
-            self._check_guest(asked)
-        game = _game_of(asked)
+            self._check_guest(member, asked)
         target = self._lobby.find(asked.opponent) if asked.opponent else None
         connected = target is not None and target.connection is not None
         if asked.opponent and not connected and asked.opponent not in self._lobby.house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
+        game = _game_of(asked, self._most_territories)
         if target is not None and connected:
             why = target.takes.refusal(game, asked.time_control)
             if why:
@@ -192,14 +195,13 @@ class Arranger:
             # A house bot that is not connected is told of the challenge when it comes in.
             self._lobby.house.ask(asked.opponent)
 
-    def _check_guest(self, asked: Challenge) -> None:
+    def _check_guest(self, member: Member, asked: Challenge) -> None:
         why = guests.objection(asked, self._lobby.house, map_names())
         if why:
             raise BadChallenge(Code.BAD_CHALLENGE, why)
-        if not self._guests.take(monotonic_ns()):
-            raise BadChallenge(
-                Code.RATE_LIMITED, "many guests ask for a match just now: try again in a moment"
-            )
+        why = self._guests.refusal(member.address, monotonic_ns())
+        if why:
+            raise BadChallenge(Code.RATE_LIMITED, why)
 
     def _accept(self, member: Member, id: str) -> None:
         if member.guest:
@@ -211,10 +213,15 @@ class Arranger:
             name = busy.name if busy is not None else taken.challenger
             self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
             return
+        if challenger.guest and self._guests.full(challenger.address):
+            self._over(taken, "refused", "other guests from your address are playing", also=member)
+            return
         maxie, minnie = self._seats(taken, member.name)
         terms = _terms(taken, maxie, minnie)
         self._over(taken, "accepted", match=terms.match, also=member)
         self._meetings.note(maxie, minnie)
+        if challenger.guest:
+            self._guests.began(terms.match, challenger.address)
         self._start(terms)
 
     def _seats(self, taken: OpenChallenge, other: str) -> tuple[str, str]:
@@ -318,11 +325,15 @@ def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
     )
 
 
-def _game_of(asked: Challenge) -> AnyGame:
+def _game_of(asked: Challenge, most_territories: int) -> AnyGame:
     # A path as the name of a map is for the host's own command line alone.
     if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
         raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
     try:
+        size = size_of(asked.map) if asked.game == "riskless" else None
+        if size is not None and size > most_territories:
+            detail = f"{asked.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
+            raise BadChallenge(Code.BAD_CHALLENGE, detail)
         return make_setup(asked.game, asked.map)
     except (GameError, MapError) as error:
         raise BadChallenge(Code.BAD_CHALLENGE, str(error)) from None

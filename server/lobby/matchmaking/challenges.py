@@ -71,14 +71,18 @@ class Challenges:
         """Who has a challenge before it; the empty name where one is for whoever comes."""
         return {each.asked.opponent for each in self._open.values()}
 
-    def add(self, challenger: str, asked: Challenge, game: AnyGame, now: int) -> OpenChallenge:
-        """Open a challenge. Raises BadChallenge."""
+    def check(self, challenger: str, asked: Challenge) -> None:
+        """Look whether a challenge may be opened, before anything is made for it. Raises BadChallenge."""
         if asked.opponent == challenger:
             raise BadChallenge(Code.BAD_CHALLENGE, "nobody plays against itself")
         if sum(each.challenger == challenger for each in self._open.values()) >= self._per_bot:
             raise BadChallenge(
                 Code.RATE_LIMITED, f"{self._per_bot} challenges of yours are open; withdraw one"
             )
+
+    def add(self, challenger: str, asked: Challenge, game: AnyGame, now: int) -> OpenChallenge:
+        """Open a challenge. Raises BadChallenge."""
+        self.check(challenger, asked)
         made = OpenChallenge(f"c{next(self._number)}", challenger, asked, game, now + self._lasts)
         self._open[made.id] = made
         return made

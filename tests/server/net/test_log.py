@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -19,7 +21,10 @@ def own_logging() -> Iterator[None]:
     """Puts the logging of the whole process back as it was."""
     root, arena, wire = (logging.getLogger(name) for name in (None, "arena", "arena.wire"))
     kept = root.handlers[:], root.level, arena.level, wire.level
+    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     yield
+    sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
+    logging.captureWarnings(capture=False)
     root.handlers[:], root.level, arena.level, wire.level = kept
 
 
@@ -83,3 +88,33 @@ def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixtu
     logging.getLogger("arena.dispatch").warning("careful")
     assert "careful" in (told := capsys.readouterr().err)
     assert "here" not in told
+
+
+def test_all_that_goes_to_stderr_is_json_in_every_line() -> None:
+    program = """
+import logging, sys, threading, warnings
+from server.net import log
+
+class Fails:
+    def __del__(self):
+        raise ValueError("in a destructor")
+
+log.set_up("json", verbose=True, wire=False)
+warnings.warn("careful")
+logging.getLogger("asyncio").error("a task\\nfails")
+logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+Fails()
+raise RuntimeError("the end")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=20
+    )
+    told = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [each["level"] for each in told] == ["warning", "error", "error", "error", "error", "critical"]
+    for each, words in zip(
+        told, ["careful", "a task\nfails", "there", "ZeroDivisionError", "destructor", "the end"], strict=True
+    ):
+        assert words in each["message"] + each.get("stack", "")

@@ -15,7 +15,7 @@ from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
 from match.terms import Terms
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, ServerMessage, Start, Turn
+from protocol.messages import Accepted, End, ServerMessage, Start, Thinking, Turn
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
 from server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
@@ -204,3 +204,26 @@ async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: b
                     await post(room, Resigned(Player.MAXIE), 10)
         assert room.record().result.reason is EndReason.RESIGNATION
         assert not await unfinished(engine, "test")
+
+
+async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or_shown(database: str) -> None:
+    cut: list[int] = []
+    async with open_store(database) as engine, journal_of(engine) as journal:
+        given = terms()
+        lines = {player: FakeConnection() for player in Player}
+        members = {player: Member(str(player), connection=line) for player, line in lines.items()}
+        room = Room(given, members, journal, LoopWatch(), cut=cut.append)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, lines[Player.MAXIE])
+            for player in Player:
+                await post(room, GotReady(player), 1)
+            line = [4, 0, {"no": "move"}, "x" * 10_000]
+            await post(room, Moved(Player.MAXIE, 0, 4, Thinking(depth=2, line=line)), 2)
+            while room.referee.ply < 1:
+                await anyio.sleep(0.001)
+            assert room.view().moves[0].thinking == Thinking(depth=2, line=[4, 0])
+            await post(room, Resigned(Player.MINNIE), 3)
+        kept = [event for _, event in await events_of(engine, given.match) if isinstance(event, Moved)]
+    assert [event.thinking for event in kept] == [Thinking(depth=2, line=[4, 0])]
+    assert cut == [2]

@@ -7,8 +7,8 @@ from msgspec.structs import asdict, replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.codes import EndReason
-from protocol.messages import Players
-from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
+from protocol.messages import Players, Thinking
+from protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from server.store import archive, schema
 from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
 from server.store.database import open_store
@@ -147,3 +147,16 @@ def test_what_the_store_could_not_hold_or_the_rules_do_not_bear_out_is_refused(
 def test_what_is_no_json_of_a_record_is_refused(junk: bytes) -> None:
     with pytest.raises(BadRecord, match="no record"):
         read_line(junk)
+
+
+def test_what_is_no_move_in_the_lines_of_a_record_is_not_taken_in() -> None:
+    kept = record("long", moves=[4, 0])
+    said = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
+    moves = [replace(move, thinking=each) for move, each in zip(kept.moves, said, strict=True)]
+    archived = read_line(line(replace(kept, moves=moves)))
+    assert [move.thinking for move in archived.moves] == [Thinking(depth=2), Thinking(depth=1, line=[0])]
+
+
+def test_a_line_longer_than_any_record_is_refused() -> None:
+    with pytest.raises(BadRecord, match="a record at most"):
+        read_line(line(record("long")) + b" " * RECORD_BYTES)

@@ -17,6 +17,9 @@ import sqlalchemy as sa
 
 from protocol.record import from_line
 from server.host import Host, open_host
+from server.net.limits import HostLimits
+from server.store.finished import MOST_BYTES, READ_AT_ONCE
+from server.store.schema import matches
 from server.web.pages import STORE_QUESTIONS
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
@@ -242,3 +245,58 @@ async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(own_postgre
 async def get_plain(host: Host, path: str) -> tuple[int, str]:
     status, _, body = await get(host, path)
     return status, body.decode()
+
+
+async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_served() -> None:
+    # 40 ms are saved up: eight tables, of which each costs 5 ms.
+    async with open_host(limits=HostLimits(work_ms_per_second=2), trusted_proxies=["127.0.0.0/8"]) as host:
+        answered = [await get(host, "/api/table", X_Forwarded_For="192.0.2.1") for _ in range(12)]
+        statuses = [status for status, _, _ in answered]
+        assert statuses[:8] == [200] * 8
+        assert set(statuses[8:]) <= {200, 429}
+        assert 429 in statuses
+        refused, headers, body = next(each for each in answered if each[0] == 429)
+        assert refused == 429
+        assert int(headers["Retry-After"]) >= 1
+        assert body.decode().startswith("too much was asked for")
+        assert (await get(host, "/healthz", X_Forwarded_For="192.0.2.1"))[0] == 200
+        assert (await get(host, "/api/table", X_Forwarded_For="192.0.2.2"))[0] == 200
+
+
+async def test_a_list_of_long_records_ends_early_and_goes_on(host: Host) -> None:
+    ids = await play(host, 3)
+    padding = " " * (MOST_BYTES // READ_AT_ONCE)
+    async with host.engine.begin() as connection:
+        await connection.execute(sa.update(matches).values(record=matches.c.record + padding))
+        rows = (await connection.execute(sa.select(matches))).mappings().all()
+        for copy in range(9):
+            more = {
+                **rows[0],
+                "number": 1000 + copy,
+                "match": f"copy{copy}",
+                "record": rows[0]["record"].replace(rows[0]["match"], f"copy{copy}"),
+                "finished": f"2020-01-01T00:00:00.00{copy}Z",
+            }
+            await connection.execute(sa.insert(matches), more)
+    first = await ask(host, "records?limit=50")
+    assert 3 <= len(first["matches"]) < 12
+    found = [each["match"] for each in first["matches"]]
+    while first["next"]:
+        first = await ask(host, f"records?limit=50&before={quote(first['next'])}")
+        found += [each["match"] for each in first["matches"]]
+    assert sorted(found) == sorted([*ids, *(f"copy{copy}" for copy in range(9))])
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])
+async def test_only_get_is_answered(host: Host, method: str) -> None:
+    def fetch() -> tuple[int, str | None]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request(method, "/metrics")
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.getheader("Allow")
+        finally:
+            connection.close()
+
+    assert await asyncio.to_thread(fetch) == (405, "GET")

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from protocol.codes import Code, EndReason
 from protocol.messages import (
@@ -29,6 +30,7 @@ from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
 from server.lobby.matchmaking import answer_window
 from server.lobby.matchmaking.matchmaker import Offer
+from server.net.limits import HostLimits
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial, enter
 
@@ -218,3 +220,34 @@ async def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended(
     async with enter(host, "anna"), enter(host, "bert") as bert:
         await bert.hear(Start)
         assert (await bert.hear(End)).reason is EndReason.NO_SHOW
+
+
+async def test_a_map_is_made_only_where_the_challenge_may_be_opened_and_it_is_small_enough() -> None:
+    async with (
+        open_host(limits=HostLimits(territories=200, open_challenges=1)) as host,
+        enter(host, "anna") as anna,
+    ):
+        largest = Challenge(map="grid:10x20", time_control=FAST)
+        await anna.say(replace(largest, map="grid:31x32"))
+        error = await anna.hear(Error)
+        assert error.code is Code.BAD_CHALLENGE
+        assert "grid:31x32 has 992 territories" in error.detail
+        assert "up to 200" in error.detail
+        await anna.say(largest)
+        assert (await anna.hear(Challenged)).map == "grid:10x20"
+        # Its open challenges are looked at before the name of a map is.
+        await anna.say(replace(largest, map="nowhere"))
+        assert (await anna.hear(Error)).code is Code.RATE_LIMITED
+
+
+async def test_an_address_that_challenges_too_much_is_refused_and_keeps_its_connection() -> None:
+    async with (
+        open_host(limits=HostLimits(work_ms_per_second=1)) as host,  # 20 ms are saved up
+        enter(host, "anna") as anna,
+    ):
+        codes = []
+        for _ in range(30):
+            await anna.say(Challenge("nobody"))
+            codes.append((await anna.hear(Error)).code)
+        assert codes[:10] == [Code.BAD_CHALLENGE] * 10
+        assert codes[-1] is Code.RATE_LIMITED

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import json
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +16,28 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.codes import Code
-from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Error, Hello, Withdraw
+from protocol.messages import (
+    Accept,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    End,
+    Error,
+    Hello,
+    Resign,
+    Start,
+    Withdraw,
+)
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
 from server.lobby.house import HousePlan
-from server.lobby.matchmaking.guests import BURST, is_guest, objection
+from server.lobby.matchmaking.guests import BURST, PLACES_PER_ADDRESS, GuestMatches, is_guest, objection
 from server.lobby.roster import HouseBot
 from tests.server.peer import dial, enter
 
 HOUSE = {"house-greedy"}
 MAPS = {"m2"}
+SECOND = 1_000_000_000
 FINE = Challenge("house-greedy", time_control=TimeControl.parse("300+3"), rated=False)
 
 
@@ -50,8 +67,8 @@ def test_a_match_with_the_house_is_fine() -> None:
         ({"rated": True}, "not rated"),
         ({"map": "grid:40x40"}, "shipped maps"),
         ({"time_control": TimeControl.parse("61/move")}, "60 s a move"),
-        ({"time_control": TimeControl.parse("1801+0")}, "at most 1800+30"),
-        ({"time_control": TimeControl.parse("1+31")}, "at most 1800+30"),
+        ({"time_control": TimeControl.parse("901+0")}, "at most 900+10"),
+        ({"time_control": TimeControl.parse("1+11")}, "at most 900+10"),
     ],
 )
 def test_what_a_guest_may_not_ask_for(change: dict[str, Any], told: str) -> None:
@@ -82,11 +99,11 @@ async def test_a_guest_bothers_nobody_but_the_house(tmp_path: Path) -> None:
         assert (await guest.hear(Error)).code is Code.BAD_CHALLENGE
 
 
-async def test_all_guests_together_may_ask_for_so_many_matches(tmp_path: Path) -> None:
+async def test_the_guests_of_one_address_may_ask_for_so_many_matches(tmp_path: Path) -> None:
     async with home(tmp_path) as host, dial(host.url) as one, dial(host.url) as other:
         await one.hello("guest-1")
         await other.hello("guest-2")
-        for number in range(200):
+        for number in range(20):
             peer = (one, other)[number % 2]
             await peer.say(FINE)
             match await peer.next():
@@ -97,8 +114,92 @@ async def test_all_guests_together_may_ask_for_so_many_matches(tmp_path: Path) -
                     break
         assert isinstance(answer, Error)
         assert answer.code is Code.RATE_LIMITED
-        assert "guests" in answer.detail
-        assert number >= BURST
+        assert "from your address" in answer.detail
+        assert number >= 4
+
+
+def test_whoever_asks_without_end_leaves_matches_to_others() -> None:
+    asked = GuestMatches(0)
+    refused = 0
+    for second in range(100):
+        refused += sum(asked.refusal("192.0.2.1", second * SECOND) is not None for _ in range(50))
+        if second % 2 == 0:
+            assert asked.refusal(f"192.0.2.{second + 2}", second * SECOND) is None
+    assert refused > 4_900
+
+
+def test_all_guests_together_may_ask_for_so_many_matches() -> None:
+    asked = GuestMatches(0)
+    told = [asked.refusal(f"192.0.2.{number}", 0) for number in range(2 * BURST)]
+    assert told[:BURST] == [None] * BURST
+    assert all(each is not None and each.startswith("many guests ask") for each in told[BURST:])
+
+
+def test_the_guests_of_one_address_take_only_so_many_places() -> None:
+    asked = GuestMatches(0)
+    for number in range(PLACES_PER_ADDRESS):
+        assert not asked.full("2001:db8::1")
+        asked.began(f"match {number}", f"2001:db8::{number}")
+    assert asked.full("2001:db8::ffff")
+    assert "are playing" in (asked.refusal("2001:db8::1", 0) or "")
+    assert not asked.full("192.0.2.1")
+    asked.ended("another")
+    assert asked.full("2001:db8::1")
+    asked.ended("match 0")
+    assert not asked.full("2001:db8::1")
+    assert asked.refusal("2001:db8::1", 0) is None
+
+
+async def test_a_guest_beyond_its_addresses_places_is_refused_when_it_is_accepted(tmp_path: Path) -> None:
+    async with home(tmp_path) as host, AsyncExitStack() as stack:
+        house = await stack.enter_async_context(dial(host.url))
+        await house.hello("house-greedy", host.issue_token("house-greedy"), matches=4, pool=False)
+        peers = [await stack.enter_async_context(dial(host.url)) for _ in range(PLACES_PER_ADDRESS + 1)]
+        for number, peer in enumerate(peers):
+            await peer.hello(f"guest-{number}")
+            await peer.say(FINE)
+        outcomes = []
+        for _ in peers:
+            await house.say(Accept((await house.hear(Challenged)).challenge))
+        for peer in peers:
+            outcomes.append((await peer.hear(ChallengeOver)).outcome)
+        assert outcomes == ["accepted"] * PLACES_PER_ADDRESS + ["refused"]
+
+
+async def test_a_guests_log_is_for_its_own_session(tmp_path: Path) -> None:
+    async with home(tmp_path) as host:
+        async with dial(host.url) as house, dial(host.url) as guest:
+            await house.hello("house-greedy", host.issue_token("house-greedy"), matches=4, pool=False)
+            await guest.hello("guest-0")
+            await guest.say(FINE)
+            await house.say(Accept((await house.hear(Challenged)).challenge))
+            match = (await guest.hear(Start)).match
+            assert (await get_log(host, match, "guest-0", ""))[0] == 401
+            assert (await get_log(host, match, "guest-0", "x" * 32))[0] == 401
+            status, log = await get_log(host, match, "guest-0", guest.welcome.session)
+            assert (status, json.loads(log)["match"]) == (200, match)
+            await guest.say(Resign(match))
+            await guest.hear(End)
+        async with dial(host.url) as later:
+            # Somebody else has the name now.
+            await later.hello("guest-0")
+            assert (await get_log(host, match, "guest-0", later.welcome.session))[0] == 404
+
+
+async def get_log(host: Host, match: str, name: str, secret: str) -> tuple[int, str]:
+    credentials = base64.b64encode(f"{name}:{secret}".encode()).decode()
+    url = f"{host.url.replace('ws', 'http', 1)}/api/log/{match}"
+    request = urllib.request.Request(url, headers={"Authorization": f"Basic {credentials}"})
+
+    def fetch() -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    return await asyncio.to_thread(fetch)
 
 
 @pytest.mark.parametrize(("guests", "name"), [(False, "guest-1"), (True, "ada")])

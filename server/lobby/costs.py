@@ -1,0 +1,41 @@
+"""What each kind of message may cost the server, and what else bounds it.
+
+A kind that has no line here is taken from nobody: `tests/server/lobby/test_costs.py` compares the lines with the
+messages of the protocol and with the table in SECURITY.md, and `python -m benchmarks.hostile` sends each of them.
+"""
+
+from __future__ import annotations
+
+from protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    ClientMessage,
+    Decline,
+    Hello,
+    Move,
+    Ready,
+    Resign,
+    Unwatch,
+    Watch,
+    Withdraw,
+)
+
+MESSAGE_COSTS: dict[type[ClientMessage], int] = {
+    Hello: 0,
+    Ready: 0,
+    Move: 0,
+    Resign: 0,
+    Challenge: 2_000,
+    Accept: 2_000,
+    Decline: 200,
+    Withdraw: 200,
+    Watch: 2_000,
+    Unwatch: 20,
+    Browse: 1_000,
+}
+"""By message, what its sender's address pays for it, in µs of `server.net.work.WorkBudget`.
+
+0: other limits bound it. One hello opens a connection, and newcomers wait for their turns; a match asks for each move,
+each readiness is said once, a resignation ends a match, and whoever sends others loses the match after a few.
+"""

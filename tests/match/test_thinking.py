@@ -1,0 +1,122 @@
+"""What is kept of a bot's thinking, and that views and records stay within what the protocol promises."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.catalogue import GAMES
+from games.core import AnyGame, BadData, Player
+from games.tictactoe import TicTacToe
+from maps.setup import make_setup
+from match.events import Moved
+from match.thinking import MATCH_BYTES, MOVE_BYTES, ThinkingLimit
+from protocol.codec import encode
+from protocol.messages import MAX_SERVER_FRAME, Clocks, Played, Players, Thinking, View
+from protocol.record import RECORD_BYTES, RecordedMove
+from protocol.timecontrol import TimeControl
+from tests.server.matches import record
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 30) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=2),
+    max_leaves=6,
+)
+RISKLESS = make_setup("riskless", "m2")
+
+
+def is_move(game: AnyGame, data: object) -> bool:
+    try:
+        game.move_from_data(data)
+    except BadData:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", GAMES)
+@given(
+    lines=st.lists(st.lists(PLAIN | st.integers(0, 8) | st.lists(st.integers(0, 15), max_size=3)), max_size=5)
+)
+def test_a_line_is_kept_up_to_what_is_no_move(name: str, lines: list[list[Any]]) -> None:
+    game = make_setup(name)
+    limit, cut = ThinkingLimit(game), 0
+    for line in lines:
+        kept = limit.limited(Player.MAXIE, Thinking(line=line))
+        assert kept is not None
+        wanted = []
+        for data in line:
+            if not is_move(game, data):
+                break
+            wanted.append(game.move_to_data(game.move_from_data(data)))
+        assert (kept.line or []) == wanted
+        # 1.0 and True are equal to 1, and are moves of no game.
+        assert repr(kept.line or []) == repr(wanted)
+        cut += len(line) - len(wanted)
+    assert limit.cut == cut
+
+
+def test_what_is_long_loses_its_line_first_and_a_player_has_so_much_a_match() -> None:
+    limit = ThinkingLimit(make_setup("tictactoe"))
+    long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
+    kept = 0
+    for _ in range(MATCH_BYTES // 100):
+        thinking = limit.limited(Player.MAXIE, long)
+        if thinking is not None:
+            assert (thinking.depth, thinking.value, thinking.nodes) == (3, 1.5, 10)
+            kept += len(msgspec.json.encode(thinking))
+    assert MATCH_BYTES / 2 < kept <= MATCH_BYTES
+    assert limit.limited(Player.MAXIE, long) is None
+    assert limit.limited(Player.MINNIE, long) == long, "the other player's is its own"
+
+
+class Wordy(TicTacToe):
+    """A game whose moves may be long."""
+
+    def move_from_data(self, data: object) -> Any:
+        return data
+
+    def move_to_data(self, move: Any) -> Any:
+        return move
+
+
+def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
+    limit = ThinkingLimit(cast("AnyGame", Wordy()))
+    assert limit.limited(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
+    assert limit.cut == 1
+
+
+def test_a_move_without_thinking_stays_as_it_is() -> None:
+    moved = Moved(Player.MAXIE, 0, [1, 2])
+    assert ThinkingLimit(RISKLESS).event(moved) is moved
+
+
+def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound() -> None:
+    """A match of 100,000 plies on a map file of the largest size, whose players say all that is kept."""
+    roads = [[w for w in range(1000) if w != v][:130] for v in range(1000)]  # more would not fit a map file
+    setup = {
+        "map": "x" * 40,
+        "territories": [f"{'ß' * 36}{v:04d}" for v in range(1000)],
+        "neighbours": roads,
+        "territory_cap": 1000,
+        "armies_to_win": 1_000_000,
+        "ply_limit": 100_000,
+        "start": [["minnie", 1000]] * 1000,
+        "places": [[123456.78901234, 123456.78901234]] * 1000,
+    }
+    limit = ThinkingLimit(RISKLESS)
+    said = Thinking(depth=100_000, value=-123456.789012345, nodes=2**62, line=[[15, 14]] * 64)
+    thoughts = [limit.limited(player, said) for _, player in product(range(50_000), Player)]
+    shown = [Played([999, 998], 12345.678, each) for each in thoughts]
+    name = "ß" * 64
+    view = View(
+        "m" * 64, "e" * 128, "riskless", setup, Players(name, name), TimeControl(1), shown, Clocks(1, 1), None
+    )
+    assert len(encode(view)) <= MAX_SERVER_FRAME
+    moves = [RecordedMove([999, 998], 12345.678, each, 1234.567) for each in thoughts]
+    line = msgspec.json.encode(msgspec.structs.replace(record("m" * 64), setup=setup, moves=moves))
+    assert len(line) <= RECORD_BYTES
