@@ -1,4 +1,4 @@
-"""The commands of the maps: `arena maps list|show|check`."""
+"""The commands of the maps that need no engine: `arena maps list|show|check`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ from maps.svg import draw_svg
 WIDTH = 100
 """Columns of a picture that goes to a file or a pipe, and the most that one takes of a terminal."""
 
-app = typer.Typer(help="List, draw and check Riskless maps.", no_args_is_help=True, rich_markup_mode=None)
-
-
-def register(arena: typer.Typer) -> None:
-    """Add the commands of this package to the `arena` command."""
-    arena.add_typer(app, name="maps")
+app = typer.Typer(
+    help="List, draw, check and measure Riskless maps.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")
