@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -81,7 +82,8 @@ def show(
         _print_territories(file, width)
     for who, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
         held = [f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0]
-        out.print(f"{who}: {', '.join(held)}", highlight=False, markup=False, soft_wrap=True)
+        told = fill(f"{who}: {', '.join(held)}", width, subsequent_indent="  ")
+        out.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command()
