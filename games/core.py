@@ -17,7 +17,7 @@ Errors, all of them a player's or a file's fault and never the caller's program:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Generic, Self, TypeVar
@@ -148,6 +148,13 @@ class Game(ABC, Generic[P, M]):
     @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
         """How the position is over, or None while it is in play."""
+
+    def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games have no use for it
+        """What two positions of a match share exactly when the later one is the earlier one come up again.
+
+        None in a game in which no position can come up again.
+        """
+        return None
 
     @abstractmethod
     def estimate(self, position: P) -> int:

@@ -106,6 +106,10 @@ class Riskless(Game[Armies, Move]):
             return Outcome(Player.MAXIE if maxie >= goal else Player.MINNIE, Reason.ARMIES)
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
+    def recurring(self, position: Armies) -> tuple[tuple[int, ...], Player]:
+        """The armies and who is to move: all of a position but its ply."""
+        return position.armies, position.player
+
     def estimate(self, position: Armies) -> int:
         """Maxie's armies less Minnie's (001, section 4.1.3)."""
         return sum(position.armies)

@@ -1,8 +1,9 @@
-"""The commands of the maps: `arena maps list|show|check`."""
+"""The commands of the maps that need no engine: `arena maps list|show|check`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -17,12 +18,9 @@ from maps.svg import draw_svg
 WIDTH = 100
 """Columns of a picture that goes to a file or a pipe, and the most that one takes of a terminal."""
 
-app = typer.Typer(help="List, draw and check Riskless maps.", no_args_is_help=True, rich_markup_mode=None)
-
-
-def register(arena: typer.Typer) -> None:
-    """Add the commands of this package to the `arena` command."""
-    arena.add_typer(app, name="maps")
+app = typer.Typer(
+    help="List, draw, check and measure Riskless maps.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")
@@ -84,7 +82,8 @@ def show(
         _print_territories(file, width)
     for who, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
         held = [f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0]
-        out.print(f"{who}: {', '.join(held)}", highlight=False, markup=False, soft_wrap=True)
+        told = fill(f"{who}: {', '.join(held)}", width, subsequent_indent="  ")
+        out.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command()

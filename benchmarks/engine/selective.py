@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -20,7 +19,8 @@ from typing import Any
 from benchmarks.measure import Section, game
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import opening
+from bots.compiled.selfplay import Budget, opening
+from bots.compiled.selfplay import play as play_match
 from games.core import Player
 from rating.elo import elo_of_score
 from rating.pentanomial import Counts, moments, pair_counts
@@ -32,7 +32,6 @@ PROCESSES = 2
 MAPS = ("m2", "world", "usa")
 PLIES = (10, 50)
 """Random ones before a match: the fewer, the more matches are drawn."""
-RECURRENCES = 3
 SAMPLES = 40
 
 
@@ -128,18 +127,10 @@ def points(
     board: Any, start: Any, seats: Mapping[Player, tuple[Searcher[Any, Any], int]], of: Player
 ) -> float:
     """What the player of that seat makes of a match: 0, ½ or 1."""
-    position = start
-    seen: Counter[Any] = Counter()
-    for searcher, _ in seats.values():
-        searcher.clear()
-    while (outcome := board.outcome(position)) is None:
-        place = position.armies, position.player
-        seen[place] += 1
-        if seen[place] == RECURRENCES:
-            return 0.5
-        searcher, nodes = seats[position.player]
-        position = board.successor(position, list(searcher.deepen(position, max_nodes=nodes))[-1].move)
-    return 0.5 if outcome.winner is None else float(outcome.winner is of)
+    searchers = {seat: searcher for seat, (searcher, _) in seats.items()}
+    budgets = {seat: Budget(nodes=nodes) for seat, (_, nodes) in seats.items()}
+    winner = play_match(board, start, searchers, budgets).winner
+    return 0.5 if winner is None else float(winner is of)
 
 
 def score_pairs(contest: Contest, map: str, nodes: int, seeds: Sequence[int]) -> Score:

@@ -40,7 +40,6 @@ CONTESTS = (
     Contest("as it plays against exact", "world", 0.005, 100, {}, {"exact": True}),
     Contest("2 threads against 1", "m2", 0.01, 10, {"threads": 2}, {}, processes=1),
 )
-RECURRENCES = 3
 TITLE = "Strength at equal time"
 METHOD = (
     "Pairs with seats swapped, from 4 to 9 random plies; evaluator `features` where nothing else is said, tables "
@@ -91,7 +90,7 @@ def score_pairs(contest: Contest, seeds: Sequence[int]) -> list[tuple[float, flo
     for seed in seeds:
         rng = random.Random(seed)
         start = opening(board, rng, rng.randint(4, 9))
-        found.append(pair(board, start, one, other, Budget(seconds=contest.seconds), RECURRENCES))
+        found.append(pair(board, start, one, other, Budget(seconds=contest.seconds)))
     one.close()
     other.close()
     return found

@@ -31,7 +31,6 @@ SETTLING = 0.1
 """The part of all rounds in which the pace hardly falls."""
 PLIES = (4, 40)
 """How many random plies, at least and at most, come before a match."""
-RECURRENCES = 3
 PAIRS = 2
 """How many pairs are played on each map in a round."""
 TABLE_MB = 2
@@ -92,7 +91,7 @@ def _won(
     try:
         for _ in range(PAIRS):
             start = opening(game, rng, rng.randint(*PLIES))
-            points += sum(pair(game, start, first, second, Budget(nodes=nodes), RECURRENCES))
+            points += sum(pair(game, start, first, second, Budget(nodes=nodes)))
     finally:
         first.close()
         second.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,12 @@ from bots.compiled.searcher import NO_LIMIT, Searcher
 from bots.search.deepening import Report
 from games.core import Game, Player
 from games.riskless import Armies, Riskless
+from match.recurrence import REPETITION, Recurrence
+
+REPEATED = "repetition"
+"""The reason of a match in which a position came up too often."""
+CUT = "cut"
+"""The reason of a match that was given up because it took too long."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,11 @@ def scattered(game: Riskless, rng: random.Random) -> Armies:
 
 @dataclass(frozen=True)
 class Played:
-    """A match: who won, and each position with what was thought of it."""
+    """A match: who won and why it ended, and each position with what was thought of it."""
 
     winner: Player | None
+    reason: str
+    """As the game names it, REPEATED, or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -78,28 +86,31 @@ def play(
     game: Game[Any, Any],
     start: Any,
     seats: dict[Player, Searcher[Any, Any]],
-    budget: Budget,
+    budget: Budget | Mapping[Player, Budget],
     longest: int = 1 << 30,
-    recurrences: int = 1 << 30,
 ) -> Played:
-    """One match from `start`; a draw after the `longest` number of plies, or so many times the same armies."""
+    """One match from `start`; a draw after the `longest` number of plies, or when a position has come up REPETITION times.
+
+    budget   of each player's moves, or of both players'
+    """
     position = start
-    seen: Counter[Any] = Counter()
+    seen = Recurrence(game)
+    budgets = dict.fromkeys(Player, budget) if isinstance(budget, Budget) else budget
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < longest:
-        if recurrences < longest:
-            place = position.armies, position.player
-            seen[place] += 1
-            if seen[place] == recurrences:
-                break
-        report = budget.spend(seats[game.player(position)], position)
+        if seen.add(position) == REPETITION:
+            return Played(None, REPEATED, tuple(positions), tuple(reports))
+        player = game.player(position)
+        report = budgets[player].spend(seats[player], position)
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
-    return Played(outcome.winner if outcome else None, tuple(positions), tuple(reports))
+    if outcome is None:
+        return Played(None, CUT, tuple(positions), tuple(reports))
+    return Played(outcome.winner, outcome.reason.value, tuple(positions), tuple(reports))
 
 
 def pair(
@@ -108,15 +119,10 @@ def pair(
     one: Searcher[Any, Any],
     other: Searcher[Any, Any],
     budget: Budget,
-    recurrences: int = 1 << 30,
 ) -> tuple[float, float]:
-    """The points of `one` as Maxie and as Minnie; a match is a draw after so many times the same armies."""
-    first = play(
-        game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget, recurrences=recurrences
-    ).winner
-    second = play(
-        game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget, recurrences=recurrences
-    ).winner
+    """The points of `one` as Maxie and as Minnie."""
+    first = play(game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget).winner
+    second = play(game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget).winner
     return _points(first, Player.MAXIE), _points(second, Player.MINNIE)
 
 

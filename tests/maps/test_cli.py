@@ -51,9 +51,9 @@ def test_list_as_json(tmp_path: Path) -> None:
 def test_show_draws_and_tells_the_starts() -> None:
     done = arena("show", "usa")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "48 territories, 105 roads, cap 10; 240 armies win, ply 1000 is a draw" in done.stdout
+    assert "48 territories, 105 roads, cap 50; 600 armies win, ply 1000 is a draw" in done.stdout
     assert "39 Tennessee" in done.stdout
-    assert "Maxie, who moves first: Alabama (2), Louisiana (2)" in done.stdout
+    assert "Maxie, who moves first: California (2), Florida (2)" in done.stdout
     assert "⠤" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
 
@@ -93,7 +93,11 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["show", "m3"], 1, "arena: m3: no such map: there are m1, m2, path4, usa, world, ring:N, grid:WxH"),
+        (
+            ["show", "m3"],
+            1,
+            "arena: m3: no such map: there are italy, m1, m2, path4, usa, world, ring:N, grid:WxH",
+        ),
         (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring is ring:N, N from 3 to 1000"),
         (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),
         (["show", "m1", "--svg", "no/such/m1.svg"], 1, "arena: cannot write no/such/m1.svg: No such file"),

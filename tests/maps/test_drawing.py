@@ -30,10 +30,12 @@ def test_the_picture_fits(name: str, width: int) -> None:
     assert rows[-1].strip()
 
 
-@pytest.mark.parametrize("name", ["m1", "m2", "path4", "world", "grid:6x7"])
-def test_every_name_is_there_where_there_is_room(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "width"), [("m1", 100), ("m2", 100), ("path4", 100), ("world", 140), ("grid:6x7", 100)]
+)
+def test_every_name_is_there_where_there_is_room(name: str, width: int) -> None:
     file = load_file(name)
-    text, named = draw(file)
+    text, named = draw(file, width=width)
     assert named
     words = re.findall(r"[^\s⠀-⣿]+", text.plain)
     for territory in file.map.territories:

@@ -78,7 +78,7 @@ def test_continents_are_tinted_and_in_the_legend() -> None:
     assert len({each.get("fill") for each in tints}) == 6
     texts = [each.text for each in root.iter(f"{NS}text")]
     assert "Asia, 12" in texts
-    assert "Maxie, 10 armies on 5" in texts
+    assert "Maxie, 16 armies on 8" in texts
 
 
 def test_there_is_a_dark_half() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, pair, play, scattered
+from bots.compiled.selfplay import CUT, REPEATED, Budget, opening, pair, play, scattered
 from games.core import Player
 from games.riskless import Riskless
 from maps.loader import load_map
@@ -39,27 +39,28 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
         assert report.depth <= 2
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
-    assert outcome is not None
-    assert outcome.winner == played.winner
+    if outcome is None:
+        assert (played.winner, played.reason) == (None, REPEATED)
+    else:
+        assert (played.winner, played.reason) == (outcome.winner, outcome.reason.value)
 
 
 def test_a_match_can_be_cut_short() -> None:
     one = searcher()
     played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(nodes=50), longest=4)
     one.close()
-    assert (len(played.positions), played.winner) == (4, None)
+    assert (len(played.positions), played.winner, played.reason) == (4, None, CUT)
 
 
-def test_a_match_that_goes_in_circles_can_be_a_draw() -> None:
+def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:
     one = searcher()
-    seats = dict.fromkeys(Player, one)
-    whole = play(M1, M1.start(), seats, Budget(depth=2))
-    places = [(each.armies, each.player) for each in whole.positions]
-    third = next((n for n, place in enumerate(places) if places[: n + 1].count(place) == 3), None)
-    cut = play(M1, M1.start(), seats, Budget(depth=2), recurrences=3)
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(depth=2))
     one.close()
-    assert third is not None, "a start that goes in circles is needed here"
-    assert (len(cut.positions), cut.winner) == (third, None)
+    assert (played.winner, played.reason) == (None, REPEATED), "a start that goes in circles is needed here"
+    last = M1.successor(played.positions[-1], played.reports[-1].move)
+    places = [(each.armies, each.player) for each in (*played.positions, last)]
+    assert places.count(places[-1]) == 3
+    assert max(places[:-1].count(place) for place in places) == 2
 
 
 def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:

@@ -1,0 +1,210 @@
+"""The commands of the maps: those of `maps.cli`, and `arena maps measure`, which needs engines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from bots.evaluators.weights import BadWeights
+from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json, write_text
+from games.board import RisklessMap
+from maps.cli import app as maps_app
+from maps.loader import MapError, load_map, map_names
+
+if TYPE_CHECKING:
+    from bots.compiled.measure import Mean, Measured
+
+BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
+"""The lines of a Markdown file between which the table stands."""
+
+HEADINGS = (
+    "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "8 × the nodes scores", "pairs to tell",
+)  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena maps` with all its commands."""
+    app.add_typer(maps_app, name="maps")
+    maps_app.command("measure")(measure_command)
+
+
+def measure_command(
+    maps: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MAP]...", help="Names, .toml files, ring:N or grid:WxH; else all shipped."),
+    ] = None,
+    matches: Annotated[
+        int, typer.Option("--matches", min=2, max=100_000, help="At each strength; half as many pairs.")
+    ] = 100,
+    evaluator: Annotated[
+        str,
+        typer.Option("--evaluator", help="What the engines judge by: plain, features, or a weights file."),
+    ] = "plain",
+    processes: Annotated[
+        int, typer.Option("--processes", min=0, max=1024, help="Matches at once; 0: one for each core.")
+    ] = 0,
+    seed: SeedOption = 1,
+    json: JsonOption = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", help=f"Write the table into this file, between {BEGIN} and {END}."),
+    ] = None,
+) -> None:
+    """Measure how well the matches on a map decide: draws, plies, endings, seats, and what strength is worth.
+
+    Engines of 500, 4,000 and 32,000 nodes a move play their equals; 4,000 nodes play 500 in pairs with the seats
+    swapped. Each match begins after 4 to 9 random plies, and is a draw when a position comes up for the third
+    time. The last column tells how many pairs it takes to tell the two apart at 95 %. No clock is read: the same
+    seed gives the same figures on every machine.
+
+    Example: arena maps measure world my_map.toml --matches 200
+    """
+    try:
+        from bots.compiled.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
+    except ModuleNotFoundError as missing:
+        raise Failure(f"arena maps measure needs the extra `engine`: {missing}") from None
+    boards = [_fitting(name) for name in maps or map_names()]
+    if markdown is not None:
+        _filled(
+            markdown, ""
+        )  # a file without a place for the table is refused before the matches, not after them
+    found: list[Measured] = []
+    try:
+        with Progress(console=err, transient=True) as bar:
+            task = bar.add_task("matches", total=matches_of(len(boards), matches))
+            found += measure(
+                boards,
+                evaluator,
+                matches=matches,
+                seed=seed,
+                processes=processes or len(os.sched_getaffinity(0)),
+                progress=lambda count: bar.advance(task, count),
+            )
+    except BadWeights as problem:
+        raise Misuse(f"--evaluator: {problem}") from None
+    rows = [row for each in found for row in rows_of(each)]
+    if markdown is not None:
+        write_text(_filled(markdown, markdown_table(rows)), markdown)
+    if json is not None:
+        write_json([facts_of(each) for each in found], json)
+        if str(json) == "-":
+            return
+    _print(rows)
+
+
+def _fitting(name: str) -> RisklessMap:
+    from bots.compiled.riskless_kernel import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415 - an extra
+    from games.riskless import Riskless  # noqa: PLC0415
+
+    try:
+        map = load_map(name)
+    except MapError as error:
+        raise Failure(str(error)) from None
+    if not fits(Riskless(map)):
+        raise Failure(
+            f"{name}: too large for the compiled engines: at most {MAX_TERRITORIES} territories, cap {MAX_CAP}"
+        )
+    return map
+
+
+def rows_of(measured: Measured) -> list[list[str]]:
+    """The rows of a map in the table, one for each strength; what holds for the map stands in the first."""
+    map, signal = measured.map, measured.signal
+    needed = "over 9,999" if signal.pairs_needed >= 10_000 else f"{max(1, round(signal.pairs_needed)):,}"
+    rows = []
+    for number, equals in enumerate(measured.equals):
+        endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
+        played = [
+            f"{equals.nodes:,}",
+            percent(equals.drawn),
+            _plain(equals.length),
+            percent(equals.maxie),
+            endings,
+        ]
+        if number:
+            rows.append(["", "", "", "", *played, "", ""])
+            continue
+        score = f"{percent(signal.score)}, drawn {percent(signal.drawn)}"
+        numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
+        rows.append([*numbers, *played, score, needed])
+    return rows
+
+
+def percent(mean: Mean) -> str:
+    """A share with its error, in percent."""
+    return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
+
+
+def _plain(mean: Mean) -> str:
+    return f"{mean.value:.0f} ± {mean.error:.0f}"
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as a table of Markdown under their headings."""
+    lines = [HEADINGS, ["---"] * len(HEADINGS), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _filled(path: Path, table: str) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error.strerror}") from None
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise Failure(
+            f"{path}: there must be a line {BEGIN}, and below it a line {END}, for the table to go between"
+        )
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+
+
+def facts_of(measured: Measured) -> dict[str, Any]:
+    """What was measured as plain data; an error is half the width of a 95 % interval."""
+    map, signal = measured.map, measured.signal
+    return {
+        "map": map.name,
+        "territory_cap": map.territory_cap,
+        "armies_to_win": map.armies_to_win,
+        "ply_limit": map.ply_limit,
+        "evaluator": measured.evaluator,
+        "equals": [
+            {
+                "nodes": each.nodes,
+                "matches": each.matches,
+                "drawn": _pair(each.drawn),
+                "plies": _pair(each.length),
+                "maxie": _pair(each.maxie),
+                "endings": dict(sorted(each.endings.items())),
+            }
+            for each in measured.equals
+        ],
+        "signal": {
+            "nodes": [signal.strong, signal.weak],
+            "pairs": signal.pairs,
+            "score": _pair(signal.score),
+            "elo": signal.difference.elo,
+            "elo_error": signal.difference.error,
+            "drawn": _pair(signal.drawn),
+            "pairs_needed": signal.pairs_needed if signal.pairs_needed < 10_000 else None,
+        },
+    }
+
+
+def _pair(mean: Mean) -> dict[str, float]:
+    return {"value": mean.value, "error": mean.error}
+
+
+def _print(rows: Sequence[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for number, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="left" if number in {0, 8} else "right")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
