@@ -1,7 +1,7 @@
 """What each kind of message may cost the server, and what else bounds it.
 
 A kind that has no line here is taken from nobody: `tests/server/lobby/test_costs.py` compares the lines with the
-messages of the protocol and with the table in SECURITY.md, and `python -m benchmarks.hostile` sends each of them.
+messages of the protocol and with the table in SECURITY.md.
 """
 
 from __future__ import annotations
