@@ -20,6 +20,15 @@ SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
 
 SET_FROM_OUTSIDE = {
+    (
+        "server/host.py",
+        "shield",
+    ): "a scope is shielded only from when it holds the name: anyio's own switch for it",
+    ("server/net/log.py", "excepthook"): "Python's own way to be told of exceptions that nobody has caught",
+    (
+        "server/net/log.py",
+        "unraisablehook",
+    ): "Python's own way to be told of exceptions that nobody can catch",
     ("server/rooms/room.py", "result"): "an end that is not in the journal has not happened",
 }
 """Attributes that a file sets in objects of another file's classes, by the file, with the reason."""

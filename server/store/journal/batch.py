@@ -51,6 +51,11 @@ class Batch:
     done: anyio.Event = field(default_factory=anyio.Event)
     error: Exception | None = None
 
+    def end(self, error: Exception | None) -> None:
+        """Wake whoever waits for the batch: it is durable, or failed with that error."""
+        self.error = error
+        self.done.set()
+
     def __bool__(self) -> bool:
         return bool(self.sessions or self.opened or self.rows or self.closed)
 

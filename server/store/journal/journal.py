@@ -158,8 +158,7 @@ class Journal:
         finally:
             self._writer = None
             self._opened.set()
-            self._batch.error = database.StoreError("the journal is closed")
-            self._batch.done.set()
+            self._batch.end(database.StoreError("the journal is closed"))
 
     @asynccontextmanager
     async def _holding(self, writer: Writer) -> AsyncIterator[None]:
@@ -188,16 +187,17 @@ class Journal:
                 continue
             self._under_way = batch
             began = perf_counter()
+            failure: Exception | None = None
             try:
                 await self._commit_at_last(writer, batch, rows)
             except LeaseLost as lost:
-                batch.error = lost
+                failure = lost
                 raise
             except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
-                batch.error = error
+                failure = error
             finally:
                 self._under_way = None
-                batch.done.set()
+                batch.end(failure)
                 self._tell(perf_counter() - began)
             for count, told in enumerate(batch.then, 1):
                 told(batch.error)

@@ -29,7 +29,7 @@ async def test_a_match_is_there_from_its_opening_to_its_end(host: Host) -> None:
 
 
 async def test_players_who_never_came_are_forgotten_with_their_match(host: Host) -> None:
-    record = await host.matches.run(host.matches.open(spec("anna", "bert", ready=1)))
+    record = await host.matches.run(host.matches.open(spec("anna", "bert", ready=300)))
     assert record.result.reason == "no_show"
     assert host.lobby.find("anna") is None
     assert host.lobby.find("bert") is None
