@@ -10,7 +10,8 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
 # where a target leaves what pytest exited with, for .ci/run: make itself only tells that a command failed
 STATUS ?= /dev/null
-# what `make quick` leaves out: what needs other programs, many processes or long, and what says nothing of a library
+# what `make quick` leaves out beside properties: what needs other programs, many processes or long, and what says
+# nothing of a library
 SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluster.py test_alone.py test_house.py
 
 .PHONY: ladder test soak quick check format lock bench bench-server screenshots clean
@@ -28,11 +29,13 @@ test: $(STAMP)  ## unit, property and end-to-end tests
 
 quick: $(STAMP)  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
 	$(BIN)/python -m bots.compiled
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(SLOW:%=--ignore tests/%) tests
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(SLOW:%=--ignore tests/%) tests; \
+	  status=$$?; echo $$status >$(STATUS); exit $$status
 
 soak: $(STAMP)  ## what lasts long: broken networks, kills again and again, many more examples of each property
 	$(BIN)/python -m bots.compiled
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak; \
+	  status=$$?; echo $$status >$(STATUS); exit $$status
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .
