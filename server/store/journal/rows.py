@@ -60,7 +60,7 @@ class Rows:
     def write(
         self,
         connection: sa.Connection,
-        opened: Iterable[str],
+        opened: Collection[str],
         rows: Sequence[EventRow],
         closed: Collection[str],
     ) -> None:
@@ -72,12 +72,15 @@ class Rows:
         """
         _delete_from(connection, self._in_doubt)
         self._in_doubt = [*self._in_doubt, *(row for row in rows if row.match not in closed)]
-        playing = self._playing.union(opened)
+        playing = self._playing.union(opened) if opened else self._playing
         if strange := [row for row in rows if row.match not in playing]:
             _take_over(connection, self._lease.name, strange)
         if rows:
             connection.exec_driver_sql(_append_statement(connection.dialect, self._lease), list(rows))
-        self._playing_then = playing.union(row.match for row in rows).difference(closed)
+        # Most transactions open and close nothing: with hundreds of matches in progress none of these sets is copied then.
+        if strange:
+            playing = playing.union(row.match for row in strange)
+        self._playing_then = playing.difference(closed) if closed else playing
 
     def written(self) -> None:
         """What was written last is durable."""

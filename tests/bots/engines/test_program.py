@@ -4,54 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
 
 import pytest
 
-from bots.api.bot import Clock, Ending, Match, Resign, ask, begin
+from bots.api.bot import Clock, Ending, Resign, ask
 from bots.client.state.actions import Choose
 from bots.client.worker import Broke, Ended, Prepared, Report, Worker
 from bots.engines.from_program import ProgramBot
 from bots.engines.program import ProgramFault
-from games.core import Player
-from games.tictactoe import TicTacToe
-
-MATCH = Match(TicTacToe(), Player.MAXIE, id="match-1")
-LONG = 20.0
-
-HONEST = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "start":
-        print('{"ready": true}', flush=True)
-    elif message["type"] == "turn":
-        TURN
-    else:
-        print("over:", message["detail"], file=sys.stderr, flush=True)
-"""
-
-
-def program(turn: str = 'print(json.dumps({"move": message["legal"][-1]}), flush=True)') -> list[str]:
-    return [sys.executable, "-c", HONEST.replace("TURN", turn)]
-
-
-def seated(command: list[str], logs: Path | None = None) -> ProgramBot:
-    bot = ProgramBot(command, logs)
-    begin(bot, MATCH, Event())
-    return bot
-
-
-def choose(command: list[str], stop: Event | None = None) -> object:
-    """What a program answers at the first ply; it is ended in any case."""
-    bot = seated(command)
-    try:
-        bot.prepare()
-        return ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), stop or Event())
-    finally:
-        bot.close()
+from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
 
 
 def resigns(told: str, command: list[str]) -> None:
