@@ -39,12 +39,16 @@ class Player(StrEnum):
 
     @property
     def opponent(self) -> Player:
-        return Player.MINNIE if self is Player.MAXIE else Player.MAXIE
+        return MINNIE if self is MAXIE else MAXIE
 
     @property
     def sign(self) -> int:
         """+1 for Maxie, -1 for Minnie: turns a value for Maxie into one for this player."""
-        return 1 if self is Player.MAXIE else -1
+        return 1 if self is MAXIE else -1
+
+
+MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
+"""The two players under names that are looked up at a tenth of the price of an enumeration's member in Python 3.11."""
 
 
 class Reason(StrEnum):
@@ -161,13 +165,22 @@ class Game(ABC, Generic[P, M]):
         """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill."""
 
     @abstractmethod
+    def broken_rule(self, position: P, move: M) -> str | None:
+        """Why `move` is not legal in a position that is in play, as one clause, or None when it is legal."""
+
     def fault(self, position: P, move: M) -> str | None:
         """Why `move` is not legal here, as one clause, or None when it is legal."""
+        return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
         """The position after `move`. Raises IllegalMove."""
-        why = self.fault(position, move)
-        if why is not None:
+        if self.outcome(position) is not None:
+            raise IllegalMove(self.move_to_text(move), "the match is over", [])
+        return self.play_on(position, move)
+
+    def play_on(self, position: P, move: M) -> P:
+        """The position after `move`, for whoever knows that this one is in play. Raises IllegalMove."""
+        if (why := self.broken_rule(position, move)) is not None:
             legal = [self.move_to_text(each) for each in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)

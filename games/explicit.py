@@ -147,10 +147,8 @@ class Explicit(Game[Place, int]):
             raise WrongPlace(f"no estimate at {node.name}: it {what} and carries no value")
         return node.value
 
-    def fault(self, position: Place, move: int) -> str | None:
+    def broken_rule(self, position: Place, move: int) -> str | None:
         count = len(self.nodes[position.node].children)
-        if not count:
-            return "the match is over"
         return None if 0 <= move < count else f"{self.label(position)} has the moves 0 to {count - 1}"
 
     def move_to_data(self, move: int) -> int:

@@ -107,9 +107,7 @@ class Hexapawn(Game[Pawns, Move]):
         """Maxie's pawns less Minnie's."""
         return position.squares.count("W") - position.squares.count("B")
 
-    def fault(self, position: Pawns, move: Move) -> str | None:
-        if self.outcome(position) is not None:
-            return "the match is over"
+    def broken_rule(self, position: Pawns, move: Move) -> str | None:
         source, target = move
         size = len(position.squares)
         if not (0 <= source < size and 0 <= target < size):

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Self
 
 from games.board import MAX_TERRITORIES, RisklessMap
-from games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 Move = tuple[int, int]
 """(source, target), both numbers of territories."""
@@ -60,7 +60,7 @@ class Riskless(Game[Armies, Move]):
         return self.map.to_data()
 
     def start(self) -> Armies:
-        return Armies(self.map.start, Player.MAXIE, 0)
+        return Armies(self.map.start, MAXIE, 0)
 
     def player(self, position: Armies) -> Player:
         return position.player
@@ -72,14 +72,13 @@ class Riskless(Game[Armies, Move]):
         if self.outcome(position) is not None:
             return ()
         armies = position.armies
-        if position.player is Player.MAXIE:
+        if position.player is MAXIE:
             return [road for v, roads in enumerate(self._roads) if armies[v] > 0 for road in roads]
         return [road for v, roads in enumerate(self._roads) if armies[v] < 0 for road in roads]
 
     def successor(self, position: Armies, move: Move) -> Armies:
         source, target = move
-        player = position.player
-        sign = player.sign
+        sign, opponent = (1, MINNIE) if position.player is MAXIE else (-1, MAXIE)
         # From here on, seen by the mover: own armies are positive.
         moved = sign * position.armies[source]
         there = sign * position.armies[target]
@@ -91,19 +90,19 @@ class Riskless(Game[Armies, Move]):
         board = [trained[n] for n in position.armies]
         board[source] = sign
         board[target] = sign * (min(after + 1, cap) if mine else max(after - 1, -cap))
-        return Armies(tuple(board), player.opponent, position.ply + 1)
+        return Armies(tuple(board), opponent, position.ply + 1)
 
     def outcome(self, position: Armies) -> Outcome | None:
         lead = sum(position.armies)
         maxie = (sum(map(abs, position.armies)) + lead) // 2
         minnie = maxie - lead
         if not maxie or not minnie:
-            return Outcome(Player.MAXIE if maxie else Player.MINNIE, Reason.ELIMINATION)
+            return Outcome(MAXIE if maxie else MINNIE, Reason.ELIMINATION)
         goal = self.map.armies_to_win
         if maxie >= goal or minnie >= goal:
             if maxie >= goal and minnie >= goal:
                 return Outcome(None, Reason.BOTH_ARMIES)
-            return Outcome(Player.MAXIE if maxie >= goal else Player.MINNIE, Reason.ARMIES)
+            return Outcome(MAXIE if maxie >= goal else MINNIE, Reason.ARMIES)
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
     def recurring(self, position: Armies) -> tuple[tuple[int, ...], Player]:
@@ -114,15 +113,13 @@ class Riskless(Game[Armies, Move]):
         """Maxie's armies less Minnie's (001, section 4.1.3)."""
         return sum(position.armies)
 
-    def fault(self, position: Armies, move: Move) -> str | None:
-        if self.outcome(position) is not None:
-            return "the match is over"
+    def broken_rule(self, position: Armies, move: Move) -> str | None:
         source, target = move
         names = self.map.territories
         if not (0 <= source < len(names) and 0 <= target < len(names)):
             return f"the territories are 0 to {len(names) - 1}"
-        here = position.armies[source] * position.player.sign
-        if here <= 0:
+        here = position.armies[source]
+        if not (here > 0 if position.player is MAXIE else here < 0):
             owner = "empty" if here == 0 else f"{position.player.opponent}'s"
             return f"{names[source]} is {owner}, and it is {position.player}'s turn"
         if target not in self.map.neighbours[source]:
@@ -134,9 +131,13 @@ class Riskless(Game[Armies, Move]):
         return list(move)
 
     def move_from_data(self, data: object) -> Move:
-        if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
+        # What comes from the wire is a list; to ask whether something is any kind of sequence takes ten times as long.
+        if isinstance(data, str) or not isinstance(data, (list, Sequence)) or len(data) != 2:
             raise BadData("a move of riskless is [source, target], two numbers of territories")
-        last = len(self.map.territories) - 1
+        last = len(self._roads) - 1
+        source, target = data
+        if type(source) is type(target) is int and 0 <= source <= last and 0 <= target <= last:
+            return source, target
         return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
 
     def move_to_text(self, move: Move) -> str:

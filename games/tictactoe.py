@@ -71,9 +71,7 @@ class TicTacToe(Game[Board, int]):
         lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
         return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)
 
-    def fault(self, position: Board, move: int) -> str | None:
-        if self.outcome(position) is not None:
-            return "the match is over"
+    def broken_rule(self, position: Board, move: int) -> str | None:
         if not 0 <= move <= 8:
             return "there is no such cell"
         if position.cells[move] != EMPTY:

@@ -14,7 +14,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from games.core import Player
+from games.core import MAXIE, MINNIE, Player
 from protocol.messages import Clocks
 from protocol.timecontrol import TimeControl
 
@@ -38,24 +38,25 @@ class Clock(Struct, frozen=True, gc=False):
 
     def left(self, player: Player) -> int:
         """What the player has left, at the start of a turn."""
-        return self.maxie if player is Player.MAXIE else self.minnie
+        return self.maxie if player is MAXIE else self.minnie
 
     def allowed(self, player: Player) -> int:
         """How much a move may take and still be in time: what is left, and the margin."""
-        return self.left(player) + self.margin
+        return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
     def spend(self, player: Player, spent: int) -> Clock:
         """The clocks after a move in time that took `spent`. Raises ValueError for one that was not."""
-        if not 0 <= spent <= self.allowed(player):
-            raise ValueError(f"{spent} ns is outside 0 to {self.allowed(player)} ns")
+        held = self.maxie if player is MAXIE else self.minnie
+        if not 0 <= spent <= held + self.margin:
+            raise ValueError(f"{spent} ns is outside 0 to {held + self.margin} ns")
         if self.control.per_move:
             return self
-        left = max(0, self.left(player) - spent) + self.control.increment_ms * MS
-        maxie, minnie = (left, self.minnie) if player is Player.MAXIE else (self.maxie, left)
+        left = max(0, held - spent) + self.control.increment_ms * MS
+        maxie, minnie = (left, self.minnie) if player is MAXIE else (self.maxie, left)
         return Clock(self.control, self.margin, maxie, minnie)
 
     def seen(self, mover: Player | None = None, running: int = 0) -> Clocks:
         """Both clocks in ms, rounded down, when `mover` has been at it for `running` ns."""
-        maxie = self.maxie - running if mover is Player.MAXIE else self.maxie
-        minnie = self.minnie - running if mover is Player.MINNIE else self.minnie
+        maxie = self.maxie - running if mover is MAXIE else self.maxie
+        minnie = self.minnie - running if mover is MINNIE else self.minnie
         return Clocks(max(0, maxie // MS), max(0, minnie // MS))

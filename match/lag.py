@@ -34,6 +34,8 @@ class LagBudget(Struct, frozen=True, gc=False):
 
     def credit(self, lag: int, spent: int) -> tuple[int, Self]:
         """What a move is credited that took `spent` on a connection of this lag, and the budget after."""
+        if not lag and self.left == CAP:  # as nearly always on a network that is near
+            return 0, self
         credited = max(0, min(lag, spent, self.left))
         return credited, type(self)(min(CAP, self.left - credited + REFILL))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from games.core import BadData, IllegalMove, Player
+from games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from match.adjudication import adjudicate
 from match.clock import MS, Clock
 from match.events import (
@@ -93,6 +93,8 @@ class Referee:
             left = self._clock.left(self.mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
             self.mover = game.player(self.position)
+        if self.moves and game.outcome(self.position) is not None:
+            raise GameError("the opening leaves nothing to play: it ends the match")
 
     @property
     def over(self) -> bool:
@@ -107,7 +109,10 @@ class Referee:
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
         if self._deadline_of != self.revision:  # it is asked for several times a move
-            self._deadline = min([at for at, _ in self._deadlines()], default=None)
+            if self._turn_since is not None and not self._left_at and self.result is None:
+                self._deadline = self._flag_falls(self._turn_since)  # as nearly always
+            else:
+                self._deadline = min([at for at, _ in self._deadlines()], default=None)
             self._deadline_of = self.revision
         return self._deadline
 
@@ -193,7 +198,7 @@ class Referee:
             return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
         try:
             move = self.terms.game.move_from_data(event.move)
-            position = self.terms.game.play(self.position, move)
+            position = self.terms.game.play_on(self.position, move)
         except IllegalMove as error:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
@@ -207,7 +212,7 @@ class Referee:
         self.mover = game.player(position)
         self._clock = self._clock.spend(player, spent)
         self._turn_since = None
-        ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3)
+        ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3) if credited else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._played.append(event.move)
@@ -301,10 +306,12 @@ class Referee:
             grace = self.terms.grace_ms * MS
             deadlines += ((at + grace, who) for who, at in self._left_at.items())
         if self._turn_since is not None:
-            mover = self.mover
-            credit = min(self._lag[mover].left, self._turn_lag) if self._turn_lag else 0
-            deadlines.append((self._turn_since + self._clock.allowed(mover) + credit, mover))
+            deadlines.append((self._flag_falls(self._turn_since), self.mover))
         return deadlines
+
+    def _flag_falls(self, since: int) -> int:
+        credit = min(self._lag[self.mover].left, self._turn_lag) if self._turn_lag else 0
+        return since + self._clock.allowed(self.mover) + credit
 
     def _judge_deadline(self, server_late: int, now: int) -> list[Effect]:
         fallen = sorted((item for item in self._deadlines() if item[0] <= now), key=lambda item: item[0])
@@ -349,7 +356,7 @@ class Referee:
     # messages
 
     def _who(self, player: Player) -> str:
-        name = self.terms.players.maxie if player is Player.MAXIE else self.terms.players.minnie
+        name = self.terms.players.maxie if player is MAXIE else self.terms.players.minnie
         return f"{player} ({name})"
 
     def _start_message(self, player: Player) -> ServerMessage:

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from games.catalogue import make_game
-from games.core import AnyGame, Game, GameError, Player, Reason
+from games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from match.events import GotReady, Moved, Opened
 from match.referee import SEATS, Referee
 from match.terms import Terms
@@ -50,7 +50,7 @@ class Replay:
             return f"match {record.match}: {summary(record)}"
         before, move = self.positions[ply - 1], record.moves[ply - 1]
         player = game.player(before)
-        name = record.players.maxie if player is Player.MAXIE else record.players.minnie
+        name = record.players.maxie if player is MAXIE else record.players.minnie
         text = game.move_to_text(game.move_from_data(move.move))
         return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._thought(ply - 1)])}"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from games.core import BadData, Player
+from games.core import MAXIE, BadData, Player
 from match.clock import MS
 from match.events import (
     BrokeProtocol,
@@ -102,7 +102,7 @@ def _on_clock(referee: Referee, at: int) -> int | None:
     if mover is None:
         return None
     clocks = referee.clocks(at)
-    return clocks.maxie_ms if mover is Player.MAXIE else clocks.minnie_ms
+    return clocks.maxie_ms if mover is MAXIE else clocks.minnie_ms
 
 
 def _moved(

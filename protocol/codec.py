@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import cast, get_args
+from typing import Annotated, cast, get_args
 
 import msgpack
 import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.codes import Code
 from protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     ClientMessage,
+    MatchId,
     Message,
+    Move,
+    Ply,
     ServerMessage,
+    Thinking,
 )
 from protocol.moves import MovesSoFar
 
@@ -42,6 +47,23 @@ _CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(Clie
 _SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 
 
+class _UsualThinking(Struct, forbid_unknown_fields=True):
+    depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
+    value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
+    nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    line: Annotated[list[list[int]], Meta(max_length=64)] | None = None
+
+
+class _UsualMove(Struct, forbid_unknown_fields=True, tag="move"):
+    match: MatchId
+    ply: Ply
+    move: list[int]
+    thinking: _UsualThinking | UnsetType = UNSET
+
+
+_usual = msgspec.msgpack.Decoder(_UsualMove)
+
+
 class DecodeError(ValueError):
     """A frame that is no message. `code` is what an `error` answer to it says."""
 
@@ -58,7 +80,26 @@ def encode(message: Message) -> bytes:
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """The message in a frame from a client. Raises DecodeError."""
+    if type(frame) is bytes and len(frame) <= limit and (move := _usual_move(frame)) is not None:
+        return move
     return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
+
+
+def _usual_move(frame: bytes) -> Move | None:
+    """The move in a frame that holds one of numbers and nothing unknown, as nearly all that a server is sent.
+
+    Nothing in such a frame has to be looked for, as it has a type throughout: that takes a quarter of the time.
+    """
+    try:
+        usual = _usual.decode(frame)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None  # what it is, or what is wrong with it, is found out as of any other frame
+    told = usual.thinking
+    if told is UNSET:
+        return Move(usual.match, usual.ply, usual.move)
+    if told.value is not None and not isfinite(told.value):
+        return None
+    return Move(usual.match, usual.ply, usual.move, Thinking(told.depth, told.value, told.nodes, told.line))
 
 
 def decode_server(frame: bytes | str, limit: int = MAX_SERVER_FRAME) -> ServerMessage:

@@ -40,6 +40,8 @@ class Session:
         self._dispatch = dispatch
         self._limits = limits
         self._bucket = connection.bucket
+        self._traced = trace.isEnabledFor(logging.DEBUG)
+        """Whether each message is logged; looked up once, for every message asks."""
         self._client: Client | None = None
         """Who it is, from the answer to its hello until its connection is over or another has taken its place."""
         self._closing = False
@@ -66,13 +68,13 @@ class Session:
         """Write a message; a client that has too much to read is cut off, and hurts nobody else."""
         if type(message) in ASKING:
             self._bucket.allow()  # the answer: a bot in many fast matches is no flood
-        if trace.isEnabledFor(logging.DEBUG):
+        if self._traced:
             trace.debug("> %s %s", self._name, without_secrets(message))
         self._send(encode(message))
 
     def tell_encoded(self, messages: Sequence[bytes]) -> None:
         """Write messages that are encoded already, for whoever is told the same."""
-        if trace.isEnabledFor(logging.DEBUG):
+        if self._traced:
             for message in messages:
                 trace.debug("> %s %s", self._name, message.hex())
         self._send(*messages)
@@ -137,7 +139,7 @@ class Session:
             message = decode_client(frame, self._limits.message_bytes)
         except DecodeError as error:
             self._dispatch.note_rejection(error.code)
-            if trace.isEnabledFor(logging.DEBUG):
+            if self._traced:
                 # What comes before somebody is in may hold a token.
                 shown = (
                     "" if self._client is None else frame.hex() if isinstance(frame, bytes) else repr(frame)
@@ -146,7 +148,7 @@ class Session:
             if error.code is Code.BAD_MESSAGE:
                 raise DecodeError(error.code, f"{error.detail}; {_shown(frame)}") from None
             raise
-        if trace.isEnabledFor(logging.DEBUG):
+        if self._traced:
             trace.debug("< %s %s", self._name, without_secrets(message))
         return message
 

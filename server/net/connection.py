@@ -41,6 +41,7 @@ log = logging.getLogger("arena.connection")
 
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
+CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 REASON_BYTES = 120
 """What a close frame has room for beside its code, and a character that is cut."""
 
@@ -235,11 +236,11 @@ class Connection(asyncio.Protocol):
     def _take_frame(self, frame: Frame) -> None:
         self._new = False
         opcode = frame.opcode
-        if opcode is Opcode.PONG:
-            self._pings.answered(bytes(frame.data), self._arrived)
+        if opcode in CONTROLS:
+            # The library answers pings and closes by itself.
+            if opcode is Opcode.PONG:
+                self._pings.answered(bytes(frame.data), self._arrived)
             return
-        if opcode is Opcode.PING or opcode is Opcode.CLOSE:
-            return  # the library answers those by itself
         if frame.fin:
             self._arrivals.parsed()
         if self._closing or self._delivery is None:

@@ -16,6 +16,7 @@ from websockets.frames import Frame, Opcode
 
 log = logging.getLogger("arena.connection")
 
+TEXT = Opcode.TEXT
 READY_MESSAGES = 4
 """Messages that may wait to be given before no more is parsed."""
 
@@ -91,7 +92,7 @@ class Delivery:
                 return
             data, kind = b"".join(self._parts), self._kind
             self._parts = []
-        self._waiting.append((data.decode() if kind is Opcode.TEXT else data, at))
+        self._waiting.append((data.decode() if kind is TEXT else data, at))
 
     def give(self) -> None:
         """Give the next message now, unless one is to be given in a turn that comes anyway."""

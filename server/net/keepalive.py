@@ -75,7 +75,7 @@ class Keepalive:
 class OpenPings:
     """The pings of one connection: which are unanswered, and how long the others took. Times in monotonic ns."""
 
-    __slots__ = ("_pong_ns", "_sent", "_times")
+    __slots__ = ("_pong_ns", "_sent", "_times", "lag")
 
     def __init__(self, pong_seconds: float = PONG_SECONDS) -> None:
         """A ping may be unanswered for `pong_seconds`."""
@@ -83,11 +83,8 @@ class OpenPings:
         self._sent: dict[bytes, int] = {}
         """When each ping was sent that is not answered, by its payload, the oldest first."""
         self._times = Pings()
-
-    @property
-    def lag(self) -> int:
+        self.lag = 0
         """The least recent ping time, in ns; 0 where none is known."""
-        return self._times.least
 
     def overdue(self, now: int) -> bool:
         """Whether a ping has been unanswered for too long."""
@@ -106,5 +103,6 @@ class OpenPings:
         if sent is None:
             return  # a pong that nobody asked for is no fault
         self._times.add(now - sent)
+        self.lag = self._times.least
         while payload in self._sent:
             del self._sent[next(iter(self._sent))]

@@ -6,11 +6,10 @@ judges deadlines late. What it cannot undo it must at least know, so that no bot
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from time import monotonic_ns
-
-import anyio
 
 from match.clock import MS
 
@@ -33,7 +32,7 @@ class LoopWatch:
         """Measure until cancelled."""
         while True:
             self._due = monotonic_ns() + INTERVAL
-            await anyio.sleep(INTERVAL / 1e9)
+            await asyncio.sleep(INTERVAL / 1e9)
             self.note(self._due, monotonic_ns())
 
     def note(self, due: int, now: int) -> None:

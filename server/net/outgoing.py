@@ -7,6 +7,8 @@ import asyncio
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
+OPEN = State.OPEN
+"""Looked up once, as it is asked for with every message: Python 3.11 takes 0.1 µs for a member of an enumeration."""
 CLOSE_SECONDS = 2.0
 """How long the closing handshake may take, and with it the peer's reading of what it was told last."""
 SLOW_BYTES = 64 * 1024
@@ -43,7 +45,7 @@ class Outgoing:
         Nothing is written to a connection that is closing: its receiver will be told.
         """
         protocol = self._protocol
-        if protocol.state is not State.OPEN or self._transport.is_closing():
+        if protocol.state is not OPEN or self._transport.is_closing():
             return True
         if self._slow and self.backlog > OUTBOX_BYTES:
             return False
@@ -62,14 +64,18 @@ class Outgoing:
 
     def flush(self, seconds: float = CLOSE_SECONDS) -> None:
         """Write what the library has to say; a connection that is to be over then is given so many seconds."""
-        for data in self._protocol.data_to_send():
+        protocol = self._protocol
+        waiting = protocol.data_to_send()
+        if not waiting and protocol.state is OPEN:
+            return
+        for data in waiting:
             if self._transport.is_closing():
                 return
             if data:
                 self._transport.write(data)
             else:
                 self._end_stream()
-        if not self.due and self._protocol.close_expected():
+        if not self.due and protocol.close_expected():
             self.due = True
             self.end_after(seconds)
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,7 +22,6 @@ from functools import partial
 from time import monotonic_ns
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from games.core import Player
 from match.clock import MS
@@ -98,9 +96,11 @@ class Room:
         self._space_made = anyio.Event()
         self._pushed_back = False
         """Whether somebody waits for space in the inbox."""
+        self._over = anyio.Event()
+        """Set with the end of the match, for the room's task."""
         self._awaited: int | None = None
-        """The deadline that the room's task sleeps for; None while it sleeps until it is woken."""
-        self._woken = anyio.Event()
+        """The deadline that the timer is set for; None where there is no timer."""
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def full(self) -> bool:
@@ -138,11 +138,12 @@ class Room:
         """Play the match to its end. Never raises for a fault of ours: the match is then void."""
         try:
             self._begin()
-            await self._keep_deadlines()
+            await self._over.wait()
         except Exception as error:  # noqa: BLE001  a fault in one room must not end the others
             self._void(error)
         finally:
             self._closed = True
+            self._set_timer(None)
             self._space_made.set()
             self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
@@ -184,33 +185,45 @@ class Room:
 
     # deadlines
 
-    async def _keep_deadlines(self) -> None:
-        """Judge each deadline that falls, until the match is over and everybody has been told."""
-        while not self._closed:
-            # While an event is on its way into the journal, what follows from it is not known yet.
-            self._awaited = None if self._writing else self.referee.next_deadline
-            wait = math.inf if self._awaited is None else max(0, self._awaited - monotonic_ns()) / 1e9
-            with anyio.move_on_after(wait):
-                await self._woken.wait()
-                self._woken = anyio.Event()
-                continue
-            # What reached this machine before is still on its way through the event loop, and goes
-            # first: the server's own delay never flags a bot that was in time.
-            for _ in range(ARRIVAL_TURNS):
-                await checkpoint()
-            now = monotonic_ns()
-            # Most deadlines have moved on with the play by the time that they are looked at.
-            deadline = self.referee.next_deadline
-            if not self._writing and deadline is not None and deadline <= now:
-                self._take_own(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+    def _follow(self) -> None:
+        """End the room where the match is over; else see to it that the next deadline is not missed.
 
-    def _wake(self) -> None:
-        """Wake the room's task where it sleeps longer than it may."""
+        A timer that is set too early stays: it falls seldom, and to set it anew with every move would cost more.
+        """
+        if self._closed:
+            self._over.set()
+        elif not self._writing:  # what follows from an event on its way into the journal is not known yet
+            deadline = self.referee.next_deadline
+            if deadline is not None and (self._awaited is None or deadline < self._awaited):
+                self._set_timer(deadline)
+
+    def _set_timer(self, deadline: int | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._awaited, self._timer = deadline, None
+        if deadline is not None:
+            wait = max(0, deadline - monotonic_ns()) / 1e9
+            self._timer = asyncio.get_running_loop().call_later(wait, self._let_arrive, ARRIVAL_TURNS)
+
+    def _let_arrive(self, turns: int) -> None:
+        """Judge the deadline after so many turns of the event loop.
+
+        What reached this machine before is still on its way through the loop, and goes first: the server's own
+        delay never flags a bot that was in time.
+        """
+        if turns:
+            asyncio.get_running_loop().call_soon(self._let_arrive, turns - 1)
+            return
+        self._set_timer(None)
+        if self._closed:
+            return
+        now = monotonic_ns()
+        # Most deadlines have moved on with the play by the time that they are looked at.
         deadline = self.referee.next_deadline
-        if self._closed or (
-            deadline is not None and (self._awaited is None or deadline < self._awaited) and not self._writing
-        ):
-            self._woken.set()
+        if not self._writing and deadline is not None and deadline <= now:
+            self._take_own(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
+        else:
+            self._follow()
 
     # the way of an event
 
@@ -242,7 +255,7 @@ class Room:
         if self.referee.revision == before:
             self._let_out(effects)
             self._closed = self.referee.over  # as of a match whose end is all that was kept of it
-            self._wake()
+            self._follow()
             return
         self._writing = True
         turn, self._turn = self._turn, None
@@ -272,7 +285,7 @@ class Room:
         if type(event) is Moved:
             self._moved((monotonic_ns() - at) / 1e9)
         self._closed = self.referee.over
-        self._wake()
+        self._follow()
         if self._inbox:
             self._work()
 
@@ -314,7 +327,7 @@ class Room:
             if isinstance(effect, Tell):
                 self.players[effect.player].tell(effect.message)
         self._closed = True
-        self._woken.set()
+        self._over.set()
 
     def listed(self) -> LiveMatch:
         """The match as a listing shows it."""

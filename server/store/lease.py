@@ -20,7 +20,7 @@ import anyio
 import sqlalchemy as sa
 
 from server.processes.identity import Process, is_gone, this_process
-from server.store.database import StoreError, insert
+from server.store.database import StoreError, first_row, insert
 from server.store.journal.writer import Writer
 from server.store.schema import servers
 
@@ -100,11 +100,10 @@ async def hold(writer: Writer, name: str) -> Lease:
 def take(
     connection: sa.Connection, *, name: str, process: Process, expired: tuple[int, float] | None = None
 ) -> Lease:
-    """Take the name in the transaction that begins here. Raises NameHeld.
+    """Take the name in a transaction of the writer's. Raises NameHeld.
 
     expired: the number and the renewal of a lease that has run out whatever its row says
     """
-    _begin(connection)
     kind = connection.dialect.name
     nobody = {"host": "", "pid": 0, "place": "", "started": "", "since": 0.0, "renewed": 0.0, "until": 0.0}
     connection.execute(insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody})
@@ -130,28 +129,19 @@ def take(
 
 
 def renew(connection: sa.Connection, lease: Lease) -> None:
-    """Renew the lease in the transaction that begins here. Raises LeaseLost."""
-    _begin(connection)
+    """Renew the lease in a transaction of the writer's. Raises LeaseLost."""
     now = _now(connection.dialect.name)
     _change(connection, lease, {"renewed": now, "until": now + LEASE_SECONDS})
 
 
 def give_back(connection: sa.Connection, lease: Lease) -> None:
     """Let others have the name at once. Raises LeaseLost."""
-    _begin(connection)
     _change(connection, lease, {"until": 0.0})
 
 
 def require(connection: sa.Connection, lease: Lease) -> None:
-    """Keep the name from being taken until the end of the transaction that begins here. Raises LeaseLost."""
-    _begin(connection)
-    require_within(connection, lease)
-
-
-def require_within(connection: sa.Connection, lease: Lease) -> None:
-    """The same in a transaction that has begun, and writes. Raises LeaseLost."""
-    found = connection.exec_driver_sql(_require_statement(connection.dialect), tuple(lease))
-    if found.one_or_none() is None:
+    """Keep the name from being taken until the end of a transaction. Raises LeaseLost."""
+    if first_row(connection, _require_statement(connection.dialect), lease) is None:
         raise LeaseLost(lease)
 
 
@@ -173,12 +163,6 @@ def held(connection: sa.Connection) -> list[str]:
 def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
     if connection.execute(sa.update(servers).where(HELD).values(values), parameters(lease)).rowcount != 1:
         raise LeaseLost(lease)
-
-
-def _begin(connection: sa.Connection) -> None:
-    if connection.dialect.name == "sqlite":
-        # The driver itself begins nothing before the first write, and what is read must still hold then.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _now(kind: str) -> sa.ColumnElement[float]:

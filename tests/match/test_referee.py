@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from games.core import Player
+from games.core import GameError, Player
 from match.clock import MS
 from match.events import (
     BrokeProtocol,
@@ -60,6 +60,11 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
     [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
     assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
     assert not referee.moves[-1].opening
+
+
+def test_an_opening_that_ends_the_match_is_refused() -> None:
+    with pytest.raises(GameError, match="ends the match"):
+        Referee(replace(terms(), opening=(0, 3, 1, 4, 2)))
 
 
 @pytest.mark.parametrize(

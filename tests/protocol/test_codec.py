@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import isfinite
 
 import msgpack
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from games.board import MAX_NAME, MAX_TERRITORIES, RisklessMap
 from protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
@@ -24,6 +26,7 @@ from protocol.messages import (
     Resign,
     ServerMessage,
     Start,
+    Thinking,
 )
 from protocol.timecontrol import TimeControl
 from tests.protocol.strategies import client_messages, plain, server_messages
@@ -114,6 +117,50 @@ def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.R
             msgspec.json.encode(told)
 
 
+def mutated(frame: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(frame)
+    for _ in range(chance.randint(0, 2)):
+        at = chance.randrange(len(changed))
+        if chance.random() < 0.7:
+            changed[at] = chance.randrange(256)
+        else:
+            changed.insert(at, chance.randrange(256))
+    return bytes(changed)
+
+
+moves_of_numbers = st.builds(
+    lambda match, ply, move, thinking: encode(Move(match, ply, move, thinking)),
+    st.text("abc", min_size=1, max_size=4),
+    st.integers(0, 40),
+    st.lists(st.integers(-2, 2**33), max_size=3),
+    st.just(UNSET)
+    | st.builds(
+        Thinking,
+        st.none() | st.integers(0, 90),
+        st.none() | st.floats(-1e12, 1e12),
+        st.none() | st.integers(0, 2**40),
+        st.none() | st.lists(st.lists(st.integers(0, 30), max_size=2), max_size=4),
+    ),
+)
+
+
+@settings(max_examples=1000)
+@given(moves_of_numbers, st.randoms(use_true_random=False))
+def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
+    frame: bytes, chance: random.Random
+) -> None:
+    """Such frames are decoded in one step, which must believe nothing that two steps would not."""
+    frame = mutated(frame, chance)
+    told = outcome(decode_client, frame)
+    if not isinstance(told, Move):
+        return
+    found = msgpack.unpackb(frame, strict_map_key=True)
+    assert all(isinstance(key, str) for key in found)
+    assert msgspec.convert(found, Move) == told
+    if told.thinking is not UNSET and told.thinking.value is not None:
+        assert isfinite(told.thinking.value)
+
+
 @given(client_messages, st.data())
 def test_a_frame_cut_short_is_refused(message: ClientMessage, data: st.DataObject) -> None:
     frame = encode(message)
@@ -187,6 +234,9 @@ def hello(**fields: object) -> bytes:
         (move(move=nested(MAX_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
         (move(thinking=None), Code.BAD_MESSAGE, "$.thinking"),
         (move(thinking={"depth": -1}), Code.BAD_MESSAGE, "$.thinking.depth"),
+        (move(move=[1, 2], thinking={"value": float("nan")}), Code.BAD_MESSAGE, "nan"),
+        (move(move=[1, 2], thinking={"unknown": b"x"}), Code.BAD_MESSAGE, "binary"),
+        (move(move=[1, 2], unknown=float("nan")), Code.BAD_MESSAGE, "nan"),
         (move(thinking={"value": 2e12}), Code.BAD_MESSAGE, "$.thinking.value"),
         (move(thinking={"nodes": 2**63}), Code.BAD_MESSAGE, "$.thinking.nodes"),
         (move(thinking={"line": [0] * 65}), Code.BAD_MESSAGE, "$.thinking.line"),

@@ -5,13 +5,13 @@ Each statement carries the number of the server's lease, and changes nothing whe
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-import anyio
 import sqlalchemy as sa
 
 from server.store import database
@@ -48,7 +48,7 @@ class Batch:
     closed: list[dict[str, Any]] = field(default_factory=list)
     then: list[Callable[[Exception | None], None]] = field(default_factory=list)
     """Called, in order, once the batch is durable or has failed with that error. They must not raise."""
-    done: anyio.Event = field(default_factory=anyio.Event)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
     error: Exception | None = None
 
     def end(self, error: Exception | None) -> None:

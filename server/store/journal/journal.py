@@ -11,6 +11,7 @@ it while it runs, and gives it back at its end.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +22,6 @@ from typing import TypeVar
 import anyio
 import anyio.abc
 import sqlalchemy as sa
-from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Event, TurnLeft, to_journal
@@ -90,7 +90,7 @@ class Journal:
         """What the last try failed with; empty where it went well."""
         self._batch = Batch()
         self._under_way: Batch | None = None
-        self._work = anyio.Event()
+        self._work = asyncio.Event()
         self._opened = anyio.Event()
         self._hurried = anyio.Event()
         """Set when the server is about to stop."""
@@ -98,6 +98,8 @@ class Journal:
         self._lease = Lease(server, 0)
         self._renew_at = 0.0
         """When the lease is to be renewed, in monotonic seconds."""
+        self._reminder: asyncio.TimerHandle | None = None
+        """What wakes `run` for that where no batch does."""
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -164,9 +166,12 @@ class Journal:
     async def _holding(self, writer: Writer) -> AsyncIterator[None]:
         self._lease = await lease.hold(writer, self._server)
         self._renew_at = monotonic() + RENEW_SECONDS
+        self._remind()
         try:
             yield
         finally:
+            if self._reminder is not None:
+                self._reminder.cancel()
             try:
                 await writer.write(partial(lease.give_back, lease=self._lease))
             except LeaseLost:
@@ -175,11 +180,18 @@ class Journal:
                 why = database.complaint(error) or error
                 log.warning("the lease is not given back, and runs out by itself: %s", why)
 
+    def _remind(self) -> None:
+        wait = self._renew_at - monotonic()
+        if wait <= 0:
+            self._work.set()
+            wait = RENEW_SECONDS
+        self._reminder = asyncio.get_running_loop().call_later(wait, self._remind)
+
     async def _run(self, writer: Writer, rows: Rows) -> None:
+        # What every commit does is asyncio's own: anyio looks up for each event and each turn which loop it is in.
         while True:
-            with anyio.move_on_after(max(0.0, self._renew_at - monotonic())):
-                await self._work.wait()
-            self._work = anyio.Event()
+            await self._work.wait()
+            self._work.clear()
             await self._gather()
             batch, self._batch = self._batch, Batch()
             if not batch:
@@ -202,9 +214,9 @@ class Journal:
             for count, told in enumerate(batch.then, 1):
                 told(batch.error)
                 if count % TOLD_IN_A_TURN == 0:
-                    await checkpoint()
+                    await asyncio.sleep(0)
             del batch  # it holds the rooms, of which some are over
-            await checkpoint()
+            await asyncio.sleep(0)
 
     async def _commit_at_last(self, writer: Writer, batch: Batch, rows: Rows) -> None:
         """Commit a batch; while the store is away again and again, as long as patience lasts.
@@ -269,7 +281,7 @@ class Journal:
     async def _gather(self) -> None:
         for _ in range(GATHER_TURNS):
             count = len(self._batch.then)
-            await checkpoint()
+            await asyncio.sleep(0)
             if len(self._batch.then) == count:
                 return
 
@@ -285,7 +297,7 @@ class Journal:
 
         def fenced(connection: sa.Connection) -> T:
             result = work(connection)
-            lease.require_within(connection, self._lease)
+            lease.require(connection, self._lease)
             return result
 
         try:

@@ -76,7 +76,7 @@ class Rows:
         if strange := [row for row in rows if row.match not in playing]:
             _take_over(connection, self._lease.name, strange)
         if rows:
-            connection.exec_driver_sql(_append_statement(connection.dialect, self._lease), list(rows))
+            database.execute_many(connection, _append_statement(connection.dialect, self._lease), rows)
         # Most transactions open and close nothing: with hundreds of matches in progress none of these sets is copied then.
         if strange:
             playing = playing.union(row.match for row in strange)

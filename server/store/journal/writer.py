@@ -6,9 +6,7 @@ transaction is one visit to a thread, so that a commit costs the event loop one 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Protocol, TypeVar
@@ -18,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from server.store import database
+from server.store.journal.thread import Worker
 
 T = TypeVar("T")
 
@@ -34,14 +33,14 @@ class Writer(Protocol):
 
 
 class _InThread:
-    """SQLite: a connection with a thread of its own, which is reached at half the cost of a pool's."""
+    """SQLite: a connection with a thread of its own."""
 
-    def __init__(self, connection: sa.Connection, thread: Executor) -> None:
+    def __init__(self, connection: sa.Connection, thread: Worker) -> None:
         self._connection = connection
         self._thread = thread
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        return await _visit(self._thread, partial(self._write, work))
+        return await self._thread.do(partial(self._write, work))
 
     def _write(self, work: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
@@ -49,13 +48,7 @@ class _InThread:
 
     async def close(self) -> None:
         """Close the connection, after what is being written."""
-        await _visit(self._thread, self._connection.close)
-
-
-async def _visit(thread: Executor, call: Callable[[], T]) -> T:
-    with anyio.CancelScope(shield=True):
-        result = await asyncio.get_running_loop().run_in_executor(thread, call)
-    return result  # noqa: RET504  a scope may swallow what comes out of it, as far as types can tell
+        await self._thread.do(self._connection.close)
 
 
 class _Asynchronous:
@@ -84,8 +77,8 @@ async def open_writer(engine: AsyncEngine) -> AsyncIterator[Writer]:
     """A connection of its own for writing to the store of `engine`, until the block's end."""
     if engine.dialect.name == "sqlite":
         twin = database.blocking_twin(engine)
-        with ThreadPoolExecutor(1, "arena-writer") as thread:
-            in_thread = _InThread(await _visit(thread, twin.connect), thread)
+        with Worker("arena-writer") as thread:
+            in_thread = _InThread(await thread.do(twin.connect), thread)
             try:
                 yield in_thread
             finally:
