@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import fields
 from functools import partial, reduce
 from typing import Any
 
@@ -136,11 +136,12 @@ def test_the_setup_makes_the_same_game(game: AnyGame) -> None:
 
 @every_game
 def test_positions_are_frozen(game: AnyGame) -> None:
-    position = game.start()
-    assert is_dataclass(position)
-    for field in fields(position):
-        with pytest.raises(FrozenInstanceError):
-            setattr(position, field.name, getattr(position, field.name))
+    position: Any = game.start()
+    names = position._fields if hasattr(position, "_fields") else [each.name for each in fields(position)]
+    assert names
+    for name in names:
+        with pytest.raises(AttributeError):
+            setattr(position, name, getattr(position, name))
 
 
 @every_game

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -44,7 +43,7 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(table_mb=1))
         for _ in range(3):
-            position = replace(random_position(game, rng), ply=map.ply_limit - rng.randint(1, 5))
+            position = random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))
             *_, last = searcher.deepen(position)
             expected, _ = minimax(game, position, map.ply_limit - position.ply, evaluate)
             assert last.value == expected, (map, position)
