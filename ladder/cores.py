@@ -16,14 +16,6 @@ PASSES = 8
 """How often the threads of a process are gone through: one that begins meanwhile is caught by the next pass."""
 
 
-def cores() -> list[int]:
-    """The cores that this process may use, by their numbers."""
-    try:
-        return sorted(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return list(range(os.cpu_count() or 1))
-
-
 def cores_for_bots(every: list[int]) -> list[int]:
     """The cores that pinned bots get, of all: the server has the first where there are more than two."""
     return every[1:] if len(every) > 2 else every

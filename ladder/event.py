@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from cores import cores
 from games.core import AnyGame
 from games.riskless import Riskless
-from ladder.cores import cores, cores_for_bots
+from ladder.cores import cores_for_bots
 from ladder.formats import make_format
 from ladder.openings import NoOpenings, Openings
 from ladder.plan import BotPlan, LadderPlan

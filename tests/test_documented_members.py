@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 OURS = {
     "arena",
     "console",
+    "cores",
     "games",
     "maps",
     "protocol",

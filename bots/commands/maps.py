@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ from rich.table import Table
 
 from bots.evaluators.weights import BadWeights
 from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json, write_text
+from cores import cores
 from games.board import RisklessMap
 from maps.cli import app as maps_app
 from maps.loader import MapError, load_map, map_names
@@ -83,7 +83,7 @@ def measure_command(
                 evaluator,
                 matches=matches,
                 seed=seed,
-                processes=processes or len(os.sched_getaffinity(0)),
+                processes=processes or len(cores()),
                 progress=lambda count: bar.advance(task, count),
             )
     except BadWeights as problem:

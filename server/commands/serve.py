@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import ssl
 from enum import StrEnum
@@ -26,6 +25,7 @@ from console import (
     err,
     out,
 )
+from cores import cores
 from games.core import GameError
 from maps.loader import MapError
 from maps.setup import make_setup
@@ -196,7 +196,7 @@ def serve(
                 # Whoever names engines is told at once when a name is wrong.
                 house=HousePlan(engines, guests=not no_guests, check=house != DEFAULT),
                 offer=None if challenges_only else offer,
-                concurrency=concurrency or max(1, os.cpu_count() or 1),
+                concurrency=concurrency or len(cores()),
                 going_on=OPEN_EVENT,
                 on_record=tell,
                 name=name,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.cores import Pinning, can_pin, cores, cores_for_bots, pin
+from cores import cores
+from ladder.cores import Pinning, can_pin, cores_for_bots, pin
 from ladder.fleet import open_fleet
 from ladder.play import run_ladder
 from protocol import record as records

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from ladder.cores import cores
+from cores import cores
 from tests.ladder.test_play import ladder
 from tests.server.fleets import bot
 

@@ -116,6 +116,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
         "protocol",
         "server",
         "console",
+        "cores",
         "arena",
         "typing",
         "typer",

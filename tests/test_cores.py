@@ -1,0 +1,152 @@
+"""The cores of a process: its affinity, and the quotas of its control groups in both versions."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cores import cores, quota
+
+
+class Machine:
+    """The files of a machine with control groups: what a process reads of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cgroup = folder / "cgroup"
+        self.mounts = folder / "mountinfo"
+        self.tree = folder / "tree of groups"
+        self._write([], [])
+
+    def _write(self, groups: list[str], mounts: list[str]) -> None:
+        self.cgroup.write_text("".join(f"{line}\n" for line in groups))
+        self.mounts.write_text("".join(f"{line}\n" for line in mounts))
+
+    def mount(self, kind: str, options: str, root: str = "/") -> str:
+        """A line of mountinfo; a blank in a path is escaped as the kernel does it."""
+        point = str(self.tree).replace(" ", "\\040")
+        return f"31 23 0:28 {root} {point} rw,relatime shared:9 - {kind} {kind} {options}"
+
+    def unified(self, path: str, limits: dict[str, str], root: str = "/") -> None:
+        """Version 2: the process is in the group `path`; `limits` has `cpu.max` by the folder in the tree."""
+        self._write([f"0::{path}"], [self.mount("cgroup2", "rw", root)])
+        for folder, limit in limits.items():
+            (self.tree / folder).mkdir(parents=True, exist_ok=True)
+            (self.tree / folder / "cpu.max").write_text(f"{limit}\n")
+
+    def split(
+        self, path: str, limits: dict[str, tuple[int, int]], root: str = "/", controllers: str = "cpu,cpuacct"
+    ) -> None:
+        """Version 1: the same with quota and period in files of their own, beside a tree that limits memory."""
+        self._write(
+            [f"5:memory:{path}", f"4:{controllers}:{path}", "0::/"],
+            [
+                "30 23 0:27 / /nowhere rw - cgroup cgroup rw,memory",
+                self.mount("cgroup", f"rw,{controllers}", root),
+            ],
+        )
+        for folder, (amount, period) in limits.items():
+            (self.tree / folder).mkdir(parents=True, exist_ok=True)
+            (self.tree / folder / "cpu.cfs_quota_us").write_text(f"{amount}\n")
+            (self.tree / folder / "cpu.cfs_period_us").write_text(f"{period}\n")
+
+    def quota(self) -> float:
+        return quota(self.cgroup, self.mounts)
+
+    def cores(self, affinity: list[int]) -> list[int]:
+        return cores(affinity, cgroup=self.cgroup, mounts=self.mounts)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("max 100000", math.inf), ("200000 100000", 2), ("150000 100000", 1.5), ("50000 100000", 0.5)],
+)
+def test_version_2_tells_quota_and_period_in_one_file(machine: Machine, limit: str, expected: float) -> None:
+    machine.unified("/", {".": limit})
+    assert machine.quota() == expected
+
+
+def test_every_group_above_limits_too(machine: Machine) -> None:
+    machine.unified(
+        "/a/b/c", {"a": "300000 100000", "a/b": "max 100000", "a/b/c": "400000 100000", "x": "1 100000"}
+    )
+    assert machine.quota() == 3
+
+
+def test_version_1_has_two_files(machine: Machine) -> None:
+    machine.split("/a/b", {"a": (400_000, 100_000), "a/b": (250_000, 100_000), ".": (-1, 100_000)})
+    assert machine.quota() == 2.5
+
+
+@pytest.mark.parametrize("path", ["/docker/abc", "/docker/abc/inner"])
+def test_a_container_sees_its_own_group_as_the_root(machine: Machine, path: str) -> None:
+    machine.split(path, {".": (200_000, 100_000)}, root="/docker/abc")
+    assert machine.quota() == 2
+
+
+def test_a_group_outside_of_the_mount_is_limited_by_what_is_seen(machine: Machine) -> None:
+    machine.split("/docker/abc", {".": (300_000, 100_000)}, root="/elsewhere")
+    assert machine.quota() == 3
+    machine.unified("/../../other", {".": "200000 100000"})
+    assert machine.quota() == math.inf, "a group outside of the namespace cannot be read"
+
+
+def test_only_the_controller_of_cpu_time_counts(machine: Machine) -> None:
+    machine.split("/a", {"a": (200_000, 100_000)}, controllers="cpuset,cpuacct")
+    assert machine.quota() == math.inf
+
+
+def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -> None:
+    machine.unified("/a", {})
+    assert machine.quota() == math.inf
+    assert quota(tmp_path / "none", machine.mounts) == math.inf
+    assert quota(machine.cgroup, tmp_path / "none") == math.inf
+    assert cores([3, 1, 2], cgroup=tmp_path / "none", mounts=tmp_path / "none") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("limit", ["", "max", "many 100000", "100000 0", "-1 100000", "1 2 3"])
+def test_what_is_no_limit_is_none(machine: Machine, limit: str) -> None:
+    machine.unified("/", {".": limit})
+    assert machine.quota() == math.inf
+
+
+@given(
+    affinity=st.sets(st.integers(0, 255), min_size=1, max_size=64),
+    amount=st.integers(1, 10_000_000),
+    period=st.integers(1_000, 1_000_000),
+)
+def test_the_cores_are_whole_ones_of_the_affinity(
+    tmp_path_factory: pytest.TempPathFactory, affinity: set[int], amount: int, period: int
+) -> None:
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    machine.unified("/", {".": f"{amount} {period}"})
+    found = machine.cores(list(affinity))
+    assert found == sorted(affinity)[: len(found)]
+    assert len(found) == max(1, min(len(affinity), amount // period))
+
+
+def test_a_machine_with_one_core_has_one(machine: Machine) -> None:
+    machine.unified("/", {".": "max 100000"})
+    assert machine.cores([0]) == [0]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
+def test_the_affinity_of_this_process_is_its_own() -> None:
+    program = "import os; from cores import cores; os.sched_setaffinity(0, {ONE}); print(cores())"
+    one = min(os.sched_getaffinity(0))
+    done = subprocess.run(
+        [sys.executable, "-c", program.replace("ONE", str(one))], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"[{one}]\n"
+    assert set(cores()) <= set(os.sched_getaffinity(0))
