@@ -21,6 +21,9 @@ class Bots(Protocol):
     def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
 
+    def asks(self, bot: str) -> int:
+        """How many threads the bot says that it searches with in a match; 0 where it has not said."""
+
     def lost(self, bot: str) -> bool:
         """Whether the bot will never play again."""
 

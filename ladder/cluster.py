@@ -20,7 +20,7 @@ import anyio.abc
 import msgspec
 
 from ladder.bots import BotRefused
-from ladder.cluster_worker import PairDone, PairJob, play_pair
+from ladder.cluster_worker import PairDone, PairJob, play_pair, told_threads
 from ladder.event_terms import EventTerms, longest_seconds
 from ladder.plan import BotPlan
 from ladder.runner import MatchHost
@@ -154,9 +154,15 @@ class ClusterRunner:
 
     async def _play(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
-        weight = max(self._bots[bot].threads for bot in (pairings[0][1].maxie, pairings[0][1].minnie))
+        threads = told_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
         each_terms = {
-            match: terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight)
+            match: terms.of_match(
+                match,
+                pairing,
+                pairing.maxie,
+                pairing.minnie,
+                threads.limits(pairing.maxie, pairing.minnie, _unheard),
+            )
             for match, pairing in pairings
         }
         limit = WORKERS_TRIED * (
@@ -217,6 +223,11 @@ class ClusterRunner:
             why = str(error).splitlines() or [""]
             return PairDone(), f"the cluster did not play it: {type(error).__name__}: {why[0]}"
         return done, "the worker was stopped before it"
+
+
+def _unheard(_bot: str) -> int:
+    """How many threads a bot asks for that is started elsewhere: nothing is heard of it."""
+    return 0
 
 
 def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:

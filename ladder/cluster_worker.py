@@ -20,6 +20,7 @@ from ladder.fleet import open_fleet
 from ladder.openings import ListedOpenings
 from ladder.plan import BotPlan
 from ladder.runner import Runner
+from ladder.threads import Threads
 from match.terms import Terms
 from protocol.record import Record, to_line
 from rating.pairing import Pairing
@@ -81,12 +82,21 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
         )
         try:
             await fleet.settle()
-            await Runner(host, fleet, _event_terms(job.terms), 1, played).run(_GivenMatches(job.matches))
+            terms = _event_terms(job.terms)
+            await Runner(host, fleet, terms, told_threads(job.bots), played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
     if refused is not None:
         raise refused
     return done
+
+
+def told_threads(bots: Sequence[BotPlan]) -> Threads:
+    """One match at a time on one core, but with the threads that somebody has said for a bot.
+
+    How many pairs a worker plays at once is decided where it is started, so nobody knows what its machine has left.
+    """
+    return Threads(bots, cores=1, by_hand=1)
 
 
 def _event_terms(terms: Terms) -> EventTerms:
@@ -96,7 +106,6 @@ def _event_terms(terms: Terms) -> EventTerms:
         time_control=terms.time_control,
         margin_ms=terms.margin_ms,
         ready_ms=terms.ready_ms,
-        threads=terms.threads,
         openings=ListedOpenings([[terms.opening]]),
         adjudication=terms.adjudication,
     )

@@ -116,6 +116,10 @@ class DialInBots:
             self._bots[bot].note_match(self._dial_in.silent_matches, answered=answered)
         self._stir()
 
+    def asks(self, bot: str) -> int:
+        """How many threads the bot says that it searches with; 0 where it has not said."""
+        return self._host.lobby.asks(bot)
+
     def lost(self, bot: str) -> bool:
         """Whether the bot will never play again."""
         return self._bots[bot].lost

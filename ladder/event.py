@@ -18,6 +18,7 @@ from ladder.openings import NoOpenings, Openings
 from ladder.plan import BotPlan, LadderPlan
 from ladder.runner import named
 from ladder.schedule import Schedule
+from ladder.threads import Threads
 from protocol.record import Record
 from rating.pairing import Pairing
 from server.store.ladder_lock import digest
@@ -33,6 +34,8 @@ class Ladder:
     """The file that finished matches are appended to, a line each. None: one named after the time of the event's beginning."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
+    machine: Sequence[int] = field(default_factory=cores)
+    """The cores that there are, by their numbers."""
     named: bool = True
     """Whether the event has a name of its own; the last event without one is otherwise gone on with."""
     schedule: Schedule | None = None
@@ -90,20 +93,19 @@ class Ladder:
         return [record for _, record in self.played]
 
     @property
-    def weight(self) -> int:
-        """The most threads that one of the bots declares."""
-        return max((bot.threads for bot in self.plan.bots), default=1)
+    def threads(self) -> Threads:
+        """Who may search with how many threads, and how many matches go at once."""
+        return Threads(self.plan.bots, len(self.cores), self.plan.concurrency, self.matches)
 
     @property
     def concurrency(self) -> int:
-        """How many matches are played at once where no bot takes more than one thread."""
-        wanted = self.plan.concurrency or len(self.cores)
-        return wanted if self.matches is None else max(1, min(wanted, self.matches))
+        """How many matches are played at once at the most."""
+        return self.threads.concurrency
 
     @property
     def cores(self) -> list[int]:
         """The cores that bots think on, by their numbers."""
-        return cores_for_bots(cores()) if self.plan.pin else cores()
+        return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
 
     @property
     def matches(self) -> int | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from games.core import AnyGame
 from ladder.openings import NoOpenings, Openings
-from match.terms import Terms
+from match.terms import Terms, ThreadLimits
 from protocol.adjudication import Adjudication
 from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
@@ -29,19 +29,15 @@ class EventTerms:
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
-    threads: int
     openings: Openings = field(default_factory=NoOpenings)
     adjudication: Adjudication | None = None
-    weights: Mapping[str, int] = field(default_factory=dict)
-    """Threads that bots declare, where that is more than one; a match weighs as much as the greater of its two."""
     slack_seconds: float = 60
     """How much longer than its clocks allow a match may last before the host is believed to have failed."""
 
-    def of_match(self, match: str, pairing: Pairing, maxie: str, minnie: str, weight: int) -> Terms:
-        """The terms of one match, between bots that are connected under these names.
-
-        weight   threads that the match's bots declare, the greater number of the two
-        """
+    def of_match(
+        self, match: str, pairing: Pairing, maxie: str, minnie: str, thread_limits: ThreadLimits
+    ) -> Terms:
+        """The terms of one match, between bots that are connected under these names."""
         return Terms(
             match=match,
             event=self.event,
@@ -50,7 +46,7 @@ class EventTerms:
             time_control=self.time_control,
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
-            threads=max(weight, self.threads),
+            thread_limits=thread_limits,
             opening=self.openings.of(pairing.pair.round, pairing.pair.start),
             adjudication=self.adjudication,
         )

@@ -22,7 +22,8 @@ from server.processes.bot_process import BotProcess, Launch, Patience, State, en
 class Fleet:
     """The processes of all bots. Made by `open_fleet`."""
 
-    def __init__(self, processes: dict[str, list[BotProcess]], patience: Patience) -> None:
+    def __init__(self, host: Host, processes: dict[str, list[BotProcess]], patience: Patience) -> None:
+        self._host = host
         self._processes = processes
         self._patience = patience
         self._playing: set[str] = set()
@@ -52,6 +53,10 @@ class Fleet:
         elif answered is False:
             process.stayed_silent()
         self.stir()
+
+    def asks(self, bot: str) -> int:
+        """How many threads the bot says that it searches with; 0 where none of its processes has said."""
+        return max(self._host.lobby.asks(process.name) for process in self._processes[bot])
 
     def process_of(self, name: str) -> int | None:
         """The process of a name that was taken, with all that it started below it; None if it has none."""
@@ -94,21 +99,21 @@ async def open_fleet(
     host: Host,
     bots: Sequence[BotPlan],
     *,
-    twins: int = 1,
+    twins: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None = None,
     patience: Patience | None = None,
     notice: Callable[[str], None],
 ) -> AsyncIterator[Fleet]:
-    """Start `twins` processes of each bot; on leaving, however that comes, all of them are ended.
+    """Start the processes of each bot, as many as `twins` says; on leaving, however that comes, all of them are ended.
 
     notice: told of every crash, hang and loss, and of the first resignations, in a line that names the
     bot, with its last output below
     """
     patience = patience or Patience()
     processes: dict[str, list[BotProcess]] = {}
-    fleet = Fleet(processes, patience)
+    fleet = Fleet(host, processes, patience)
     for bot in bots:
-        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins + 1))]
+        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins(bot) + 1))]
         processes[bot.name] = [
             BotProcess(Launch(name, command(bot, host.url, name), folder), host, patience, notice, fleet.stir)
             for name in names

@@ -71,13 +71,11 @@ class Organiser:
         schedule = self._resume()
         if self._over(schedule):
             return
-        # So many that `concurrency` matches find bots to play them.
-        twins = -(-2 * ladder.concurrency // len(ladder.bots))
         refused = None
         async with open_fleet(
             self._host,
             ladder.plan.bots,
-            twins=twins,
+            twins=ladder.threads.twins,
             folder=ladder.plan.folder,
             patience=patience,
             notice=self._watcher.notice,
@@ -116,8 +114,7 @@ class Organiser:
             runner = ClusterRunner(
                 client,
                 self._host,
-                # How many cores a worker has, it alone knows.
-                replace(self._terms(), threads=1),
+                self._terms(),
                 {bot.name: bot for bot in plan.bots},
                 self._played,
                 again=self._again,
@@ -154,7 +151,7 @@ class Organiser:
             self._host,
             bots,
             self._terms(),
-            self._ladder.concurrency,
+            replace(self._ladder.threads, here=isinstance(bots, Fleet)),
             self._played,
             again=self._again,
             seconds_left=self._seconds_left(),
@@ -170,23 +167,18 @@ class Organiser:
         ladder = self._ladder
         if not ladder.plan.pin or not isinstance(bots, Fleet):
             return {}
-        most = max(ladder.concurrency, ladder.weight)
-        return {"held": Pinning(ladder.cores, most, bots.process_of).held}
+        return {"held": Pinning(ladder.cores, ladder.threads.load, bots.process_of).held}
 
     def _terms(self) -> EventTerms:
         ladder = self._ladder
-        by_hand = ladder.plan.concurrency > 0
         return EventTerms(
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,
             margin_ms=ladder.plan.margin_ms,
             ready_ms=self._ready_ms,
-            # Where bots say how many they use, nobody is invited to use more than that.
-            threads=max(1, len(ladder.cores) // ladder.concurrency) if ladder.weight == 1 or by_hand else 1,
             openings=ladder.openings,
             adjudication=ladder.plan.adjudication,
-            weights={} if by_hand else {bot.name: bot.threads for bot in ladder.plan.bots},
         )
 
     def _played(self, pairing: Pairing, finished: Record) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
 from protocol.adjudication import Adjudication
 from protocol.timecontrol import TimeControl
@@ -39,13 +40,22 @@ class BotPlan:
     """What `arena bot` takes: NAME, NAME:option=value, or a file."""
     command: tuple[str, ...] = ()
     """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
-    threads: int = 1
-    """How many threads it searches with; with more than one, fewer matches are played at once."""
+    threads: int = 0
+    """How many threads it searches with; with more than one, fewer matches are played at once. 0: what its engine asks for."""
 
     @property
     def what(self) -> str:
         """What plays, in words; empty for one that dials in."""
         return self.engine if self.engine is not None else " ".join(self.command)
+
+    def asks(self, cores: int) -> int:
+        """How many threads it asks for in a match on so many cores; 0 where only the bot itself knows."""
+        if self.threads or self.engine is None:
+            return self.threads
+        try:
+            return threads_of(parse_spec(self.engine, ENGINES), cores)
+        except BadSpec:  # of a file, or of an engine that will say itself what is wrong
+            return 1
 
 
 @dataclass(frozen=True)
@@ -98,10 +108,10 @@ def engine_bot(engine: str) -> BotPlan:
 
 
 def _threads_of(options: str) -> int:
-    """What an engine's options say of its threads; whether they are right is for the engine to say."""
+    """What an engine's options say of its threads, 0 for nothing; whether they are right is for the engine to say."""
     told = dict(option.partition("=")[::2] for option in options.split(","))
     number = told.get("threads", "")
-    return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 1
+    return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 0
 
 
 DURATIONS = "30s, 10m, 2h, or ever"

@@ -21,12 +21,16 @@ from anyio.lowlevel import checkpoint
 from games.core import Player
 from ladder.bots import BotRefused, Bots
 from ladder.event_terms import EventTerms, longest_seconds
-from match.terms import Terms
+from ladder.threads import Threads
+from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
 from protocol.messages import Players, Seat
 from protocol.record import Record, Result
 from rating.pairing import Pairing
 from rating.standings import answered
+
+MOST_OVERTAKING = 8
+"""How many matches may begin before one that is due and waits for more threads than are free: it must not wait for ever."""
 
 
 class MatchHost(Protocol):
@@ -71,7 +75,7 @@ class Runner:
         host: MatchHost,
         bots: Bots,
         terms: EventTerms,
-        concurrency: int,
+        threads: Threads,
         played: Callable[[Pairing, Record], None],
         *,
         again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
@@ -80,7 +84,7 @@ class Runner:
             nullcontext()
         ),
     ) -> None:
-        """concurrency   threads that the matches in play may weigh together; one may always be in play
+        """threads       how many the bots may search with, and what the matches in play may weigh together
         played        told of each match at its end, once
         again         told of each void match that is to be played again
         seconds_left  no match begins when there are none left
@@ -89,13 +93,17 @@ class Runner:
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._concurrency = concurrency
+        self._threads = threads
         self._played = played
         self._again = again
         self._seconds_left = seconds_left
         self._held = held
         self._running = 0
         self._load = 0
+        self._waiting: Pairing | None = None
+        """The first match for whose threads there was no room, until it begins."""
+        self._overtaken = 0
+        """How many matches have begun since then."""
 
     async def run(self, schedule: Matches, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`.
@@ -129,8 +137,11 @@ class Runner:
         for pairing in schedule.heads():
             # Who is there wins against who is lost; who has yet to come must come first.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.lost(bot)]
-            weight = max(self._terms.weights.get(bot, 1) for bot in (pairing.maxie, pairing.minnie))
-            if len(bots) == 2 and self._running and self._load + weight > self._concurrency:
+            weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.asks)
+            if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
+                self._waiting = self._waiting or pairing
+                if self._overtaken >= MOST_OVERTAKING:
+                    break
                 continue
             names = None if not busy.isdisjoint(bots) else self._take(bots, busy)
             if names is None:
@@ -139,19 +150,33 @@ class Runner:
             schedule.take(pairing)
             started = True
             if len(bots) == 2:
+                self._note_begun(pairing)
                 self._running += 1
                 self._load += weight
-                terms = self._terms.of_match(match, pairing, names[0], names[1], weight)
+                terms = self._terms.of_match(match, pairing, names[0], names[1], self._limits(pairing))
                 tasks.start_soon(self._play, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._bots.release(name)
                 record = self._forfeit(match, pairing)
                 await self._host.keep(
-                    self._terms.of_match(match, pairing, pairing.maxie, pairing.minnie, weight), record
+                    self._terms.of_match(
+                        match, pairing, pairing.maxie, pairing.minnie, self._limits(pairing)
+                    ),
+                    record,
                 )
                 self._settle(schedule, pairing, record)
         return started
+
+    def _note_begun(self, pairing: Pairing) -> None:
+        """Count what begins before a match that waits for more threads than are free."""
+        if pairing == self._waiting:
+            self._waiting, self._overtaken = None, 0
+        elif self._waiting is not None:
+            self._overtaken += 1
+
+    def _limits(self, pairing: Pairing) -> ThreadLimits:
+        return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.asks)
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """The name of a free process of each bot; None where one has none, and that bot joins `busy`."""
@@ -173,7 +198,7 @@ class Runner:
         )
         with (
             anyio.move_on_after(limit),
-            self._held((terms.players.maxie, terms.players.minnie), terms.threads),
+            self._held((terms.players.maxie, terms.players.minnie), terms.needed_threads),
         ):
             record = await self._host.play(terms)
         self._running -= 1

@@ -370,7 +370,7 @@ class Referee:
             time_control=terms.time_control,
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.threads,
+            threads=terms.threads(SEATS[player]),
         )
 
     @property

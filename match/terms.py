@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from games.catalogue import make_game
 from games.core import AnyGame
 from protocol.adjudication import Adjudication
-from protocol.messages import Data, Players
+from protocol.messages import Data, EngineInfo, Engines, Players, Seat
 from protocol.timecontrol import TimeControl
+
+
+class ThreadLimits(Struct, frozen=True):
+    """How many threads each player may search with at the most; None: as many as its engine asks for."""
+
+    maxie: int | None = None
+    minnie: int | None = None
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -31,8 +38,10 @@ class Terms(Struct, frozen=True, kw_only=True):
     """How long a player may take to get ready, before any clock starts."""
     grace_ms: int = 0
     """How long a player whose connection is lost may take to come back. The server sets it."""
-    threads: int = 1
-    """How many threads a bot may use, as the match start tells it."""
+    thread_limits: ThreadLimits = ThreadLimits()
+    """What whoever asks for the match allows, as one who starts the bots on cores of its own."""
+    engines: Engines = Engines()
+    """What chooses the players' moves, with the threads that each searches with. The server sets it."""
     opening: tuple[Data, ...] = ()
     """Moves that are played already when the players begin; nobody's clock runs for them."""
     adjudication: Adjudication | None = None
@@ -40,12 +49,35 @@ class Terms(Struct, frozen=True, kw_only=True):
     rated: bool = False
     """Whether the result counts for the ratings of both."""
 
+    def threads(self, seat: Seat) -> int:
+        """How many threads a player may search with, as its match start tells it."""
+        engine: EngineInfo | None = getattr(self.engines, seat)
+        limit: int | None = getattr(self.thread_limits, seat)
+        return (engine.threads if engine is not None else None) or limit or 1
+
+    @property
+    def needed_threads(self) -> int:
+        """How many threads the match needs: those of the player who has more, as only one of the two thinks at a time."""
+        return max(self.threads("maxie"), self.threads("minnie"))
+
+    def between(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
+        """The same terms for players with these engines, each with no more threads than it is allowed."""
+        limits = self.thread_limits
+        engines = Engines(_limited(maxie, limits.maxie), _limited(minnie, limits.minnie))
+        return structs.replace(self, engines=engines)
+
 
 class _Setup(Struct, frozen=True):
     """What a game is made of."""
 
     name: str
     setup: dict[str, Data]
+
+
+def _limited(engine: EngineInfo | None, limit: int | None) -> EngineInfo | None:
+    if engine is None or engine.threads is None or limit is None:
+        return engine
+    return structs.replace(engine, threads=min(engine.threads, limit))
 
 
 def to_json(terms: Terms) -> str:

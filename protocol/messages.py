@@ -26,10 +26,15 @@ MAX_CLIENT_FRAME = 16 * 1024
 MAX_SERVER_FRAME = 4 * 1024 * 1024
 """The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
 
+MOST_THREADS = 4096
+"""The most threads that a bot can be told to search with, or say that it does."""
+
 Seat = Literal["maxie", "minnie"]
 Role = Literal["bot", "spectator", "admin"]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Secret = Annotated[str, Meta(max_length=128)]
+OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
+OptionText = Annotated[str, Meta(max_length=200)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
@@ -41,6 +46,31 @@ class Players(Struct, frozen=True):
 
     maxie: str
     minnie: str
+
+
+class EngineInfo(Struct, frozen=True, omit_defaults=True):
+    """What chooses a bot's moves, as the bot tells it."""
+
+    name: Name
+    """The engine's name, as in `jamboree`."""
+    options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
+    """What it was told, by the option's name, as a person writes it."""
+    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = None
+    """How many threads it searches with; None where it does not say."""
+
+    def __str__(self) -> str:
+        options = ",".join(f"{name}={value}" for name, value in self.options.items())
+        engine = f"{self.name}:{options}" if options else self.name
+        if self.threads is None:
+            return engine
+        return f"{engine}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+
+
+class Engines(Struct, frozen=True):
+    """The engines by seat; None of a player who does not say."""
+
+    maxie: EngineInfo | None = None
+    minnie: EngineInfo | None = None
 
 
 class Clocks(Struct, frozen=True, gc=False):
@@ -99,6 +129,8 @@ class Hello(Struct, frozen=True, tag="hello"):
     """How many matches the bot plays at once."""
     program: Annotated[str, Meta(max_length=100)] = ""
     """What program the bot runs, for people, as in `my-bot 1.2`."""
+    engine: EngineInfo | UnsetType = UNSET
+    """What chooses its moves. `engine.threads` is how many threads it searches with, unless a `start` allows fewer."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -196,7 +228,7 @@ class Start(Struct, frozen=True, tag="start"):
     margin_ms: Milliseconds
     """Grace on each move for the network: a flag falls this much later than the clock says."""
     ready_ms: Milliseconds
-    threads: Annotated[int, Meta(ge=1, le=4096)] = 1
+    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] = 1
     """How many threads the bot may search with."""
 
 
@@ -334,6 +366,8 @@ class View(Struct, frozen=True, tag="view"):
     clocks: Clocks
     mover: Seat | None
     """Whose clock runs; nil before the first turn."""
+    engines: Engines = Engines()
+    """What chooses the moves of both, as far as they say."""
 
 
 class Update(Struct, frozen=True, tag="update"):

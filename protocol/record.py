@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
-from protocol.messages import Data, Players, Seat, Thinking
+from protocol.messages import Data, Engines, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 
@@ -59,6 +59,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     result: Result
     adjudication: Adjudication | None = None
     """The rules by which the match could be ended before its game; None where there were none."""
+    engines: Engines | None = None
+    """What chose the moves of both, as they said; None where neither did, as in records that are older than this field."""
 
 
 def to_line(record: Record) -> str:

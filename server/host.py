@@ -57,6 +57,7 @@ async def open_host(
     house: HousePlan = NO_HOUSE,
     offer: Offer | None = None,
     concurrency: int = 1,
+    by_threads: bool = False,
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
@@ -71,6 +72,7 @@ async def open_host(
     house            the bots that the server runs itself; they have an address of their own, `Host.inside_url`
     offer            what the matchmaker gives to whoever waits; None where bots play only by challenge
     concurrency      matches in progress at which the matchmaker begins no other
+    by_threads       whether a match counts as many as the threads that it needs; else once
     going_on         the event whose matches the server goes on with, from before it went away
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
@@ -95,6 +97,7 @@ async def open_host(
             house=house,
             offer=offer,
             concurrency=concurrency,
+            by_threads=by_threads,
             on_record=on_record,
         )
         writing = anyio.CancelScope()

@@ -60,6 +60,7 @@ class Host:
         house: HousePlan = NO_HOUSE,
         offer: Offer | None = None,
         concurrency: int = 1,
+        by_threads: bool = False,
         on_record: Told | None = None,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
@@ -81,8 +82,9 @@ class Host:
         self.lobby = Lobby(accounts, house=HouseRoster(house.bots), most_matches=limits.matches_per_bot)
         self.matches = Matches(self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms)
         self.rating_counter = RatingCounter(engine, self.journal.write)
+        self._by_threads = by_threads
         self._arranged = 0
-        """Matches in progress that the server arranged itself."""
+        """What the matches in progress weigh that the server arranged itself."""
         self.arranger = Arranger(
             self.lobby,
             limits,
@@ -91,6 +93,7 @@ class Host:
             rating=self.rating_counter.rating,
             offer=offer,
             concurrency=concurrency,
+            by_threads=by_threads,
         )
         work = WorkBudget(limits.work_ms_per_second)
         self.dispatch = Dispatch(
@@ -196,14 +199,17 @@ class Host:
 
     def _begin(self, room: Room) -> None:
         # The match counts from now on, and not from when its task runs: the next one must find the limit reached.
-        self._arranged += 1
+        self._arranged += self._weight(room)
         self._tasks.start_soon(self._play_arranged, room)
+
+    def _weight(self, room: Room) -> int:
+        return room.terms.needed_threads if self._by_threads else 1
 
     async def _play_arranged(self, room: Room) -> None:
         try:
             record = await self.matches.run(room)
         finally:
-            self._arranged -= 1
+            self._arranged -= self._weight(room)
         if room.terms.rated:
             self.rating_counter.note(record)
         self.arranger.ended(record)

@@ -13,6 +13,10 @@ Value = int | float | str
 """What an option holds once it is parsed."""
 
 
+MOST_THREADS = 8
+"""The most threads that an engine asks for by itself: beyond, each one more adds little."""
+
+
 class BadSpec(ValueError):
     """An engine's name or an option that cannot be understood; one line, with what would be right."""
 
@@ -130,6 +134,16 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
     return Spec(name, values)
 
 
+def threads_of(spec: Spec, cores: int) -> int:
+    """How many threads an engine asks for on so many cores: what it is told, else as many, if it searches with several.
+
+    One for an engine that searches with one thread only, and never more than `MOST_THREADS` unless it is told.
+    """
+    if "threads" not in spec.values:
+        return 1
+    return spec.whole("threads") or max(1, min(cores, MOST_THREADS))
+
+
 def _example(options: Options) -> str:
     return next((f"{key}={option.default}" for key, option in options.items()), "NAME alone: it has none")
 
@@ -160,7 +174,9 @@ ENGINES: Mapping[str, Options] = {
         "depth": _DEPTH,
         "evaluator": _LEARNED,
         "exact": _EXACT,
-        "threads": WholeNumber(0, 0, 64, "threads that search at once; 0: as many as the match allows"),
+        "threads": WholeNumber(
+            0, 0, 64, "threads that search at once; 0: one for each core, 8 at the most, if the match allows"
+        ),
         "form": Word(
             "tests", ("tests", "course"), "tests with null windows (compiled only), or the course's form"
         ),

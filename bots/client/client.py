@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import anyio
 from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
@@ -32,7 +32,7 @@ from bots.client.state.machine import Machine
 from bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
 from protocol.codec import DecodeError, decode_server, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
+from protocol.messages import ClientMessage, EngineInfo, Hello, ServerMessage, Welcome
 
 log = logging.getLogger("arena.client")
 
@@ -67,6 +67,8 @@ class Options:
     """Whether the server's matchmaker may give it matches; else it only plays whom challenges it."""
     program: str = ""
     """What runs behind the name, for people."""
+    engine: EngineInfo | UnsetType = UNSET
+    """What chooses the moves, and with how many threads it searches in each match."""
     reconnects: int = RECONNECTS
     """How often in a row to try to connect again when the connection is lost."""
     wait: float = 0.0
@@ -127,6 +129,7 @@ class Client:
                 matches=options.matches,
                 pool=options.pool,
                 program=options.program[:100],
+                engine=options.engine,
             )
         )
         self._workers: dict[str, Worker] = {}

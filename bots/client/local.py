@@ -23,16 +23,17 @@ from bots.client.worker import BotFactory
 from games.core import Player
 from protocol import messages
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
+from protocol.messages import EngineInfo, Engines, Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 
 
 class Local:
     """One match between the caller and a bot; `match.seat` is the bot's."""
 
-    def __init__(self, make: BotFactory, match: Match) -> None:
-        """Makes the bot and has it prepare; raises what the bot raises."""
+    def __init__(self, make: BotFactory, match: Match, engine: EngineInfo | None = None) -> None:
+        """Makes the bot and has it prepare; raises what the bot raises. `engine` is what the record tells of it."""
         self.match = match
+        self._engine = engine
         self.moves: list[Any] = []
         self._positions = [match.game.start()]
         self._told: list[RecordedMove] = []
@@ -115,6 +116,14 @@ class Local:
             started=self._started,
             moves=list(self._told),
             result=self._result(),
+            engines=self._engines(),
+        )
+
+    def _engines(self) -> Engines | None:
+        if self._engine is None:
+            return None
+        return (
+            Engines(maxie=self._engine) if self.match.seat is Player.MAXIE else Engines(minnie=self._engine)
         )
 
     def _push(self, move: Any, thinking: messages.Thinking | None, seconds: float) -> None:

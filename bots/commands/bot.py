@@ -16,6 +16,7 @@ from bots.commands.engine_option import load_engine
 from bots.engines.from_program import program_engine
 from bots.engines.registry import Engine
 from console import Failure, Misuse, err, out
+from cores import cores
 from protocol.codes import Code
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
@@ -132,6 +133,7 @@ def _run(
             token=token,
             matches=matches,
             program=made.spec,
+            engine=made.about(_cores(matches, pool=pool)),
             pool=pool,
             reconnects=reconnect,
             wait=wait,
@@ -184,6 +186,15 @@ def _run(
         _say(f"{each}: {tally}")
         return
     raise Failure(f"every name from {name} to {name}-{MOST_NAMESAKES} is taken")
+
+
+def _cores(matches: int, *, pool: bool) -> int:
+    """The cores for each match: those of this machine, shared among as many matches as the matchmaker may give at once.
+
+    Whom only challenges reach plays with all of them: it mostly waits for people, who think longer than it does.
+    """
+    here = len(cores())
+    return max(1, here // matches) if pool else here
 
 
 def _say(line: str) -> None:

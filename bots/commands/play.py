@@ -17,6 +17,7 @@ from bots.commands.engine_option import load_engine
 from bots.commands.game_option import load_game
 from bots.engines.registry import Engine
 from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
+from cores import cores
 from games.core import AnyGame, GameError, Player
 from maps.board import print_position
 from protocol.codes import EndReason
@@ -73,10 +74,18 @@ def play(
 
 def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -> Local:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
-    match = Match(game, seat.opponent, maxie=maxie, minnie=minnie, time_control=control)
+    engine = opponent.about(len(cores()))
+    match = Match(
+        game,
+        seat.opponent,
+        maxie=maxie,
+        minnie=minnie,
+        time_control=control,
+        threads=engine.threads or len(cores()),
+    )
     typer.echo(f"{opponent.name} prepares …")
     try:
-        return Local(opponent.make, match)
+        return Local(opponent.make, match, engine)
     except Exception as error:
         raise Failure(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bots.api.bot import Bot
-from bots.api.options import ENGINES, BadSpec, Spec, parse_spec
+from bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
 from bots.client.worker import BotFactory
 from bots.engines.from_file import bot_class, engine_name, is_file_spec
 from bots.engines.greedy import GreedyBot
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
+from protocol.messages import EngineInfo
+
+NAME_LENGTH = 64
+"""Characters of an engine's name that a server is told."""
+TEXT_LENGTH = 200
+"""Characters of an option's value that a server is told."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,20 @@ class Engine:
     """What it was made from."""
     make: BotFactory
     """Makes a bot for one match."""
+    told: Spec | None = None
+    """What a built-in engine was told; None for a file or a program."""
+
+    def about(self, cores: int) -> EngineInfo:
+        """What a server is told of it, with the threads that it asks for in each match on so many cores.
+
+        A file or a program searches as it likes: of its threads nothing is said.
+        """
+        if self.told is None:
+            return EngineInfo(self.name[:NAME_LENGTH] or "?")
+        options = {
+            name: str(value)[:TEXT_LENGTH] for name, value in self.told.values.items() if name != "threads"
+        }
+        return EngineInfo(self.name, options, threads_of(self.told, cores))
 
 
 def make_engine(spec: str) -> Engine:
@@ -41,7 +61,7 @@ def make_engine(spec: str) -> Engine:
         raise BadSpec(f"{error}{hint}") from None
     if "evaluator" in parsed.values:
         _check_evaluator(parsed)
-    return Engine(parsed.name, spec, lambda: _built_in(parsed))
+    return Engine(parsed.name, spec, lambda: _built_in(parsed), parsed)
 
 
 def _built_in(spec: Spec) -> Bot:

@@ -57,7 +57,8 @@ def log(
     """Tell a match move by move from the journal of a server: why did a bot lose?
 
     For each move: the time that the bot had, took and was credited, and what was left, in ms; what
-    the server received; and what was wrong with it, if anything. The host asks its database for any
+    the server received; and what was wrong with it, if anything. Above that stand the engines, with their
+    options and threads, where the bots said so. The host asks its database for any
     match; a bot's owner asks the server for that bot's own.
 
     Example: arena log 3f2a --bot my-bot --db sqlite:///arena.db
@@ -80,6 +81,9 @@ def log(
         return
     limits = f"{told.time_control}, margin {told.margin_ms} ms"
     _say(f"match {told.match}: {told.game}, {told.maxie} (maxie) against {told.minnie} (minnie), {limits}")
+    for seat, engine in (("maxie", told.engines.maxie), ("minnie", told.engines.minnie)):
+        if engine is not None:
+            _say(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
     print_table(COLUMNS, [_row(entry) for entry in told.steps])
     if told.reason is None:
         _say("the match is in progress")

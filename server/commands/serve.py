@@ -197,6 +197,7 @@ def serve(
                 house=HousePlan(engines, guests=not no_guests, check=house != DEFAULT),
                 offer=None if challenges_only else offer,
                 concurrency=concurrency or len(cores()),
+                by_threads=not concurrency,
                 going_on=OPEN_EVENT,
                 on_record=tell,
                 name=name,

@@ -51,6 +51,11 @@ class Lobby:
         """The member of that name, if it is known."""
         return self._members.get(name)
 
+    def asks(self, name: str) -> int:
+        """How many threads a bot says that it searches with in a match; 0 where it does not say, or is not known."""
+        member = self.find(name)
+        return (member.engine.threads if member is not None and member.engine is not None else None) or 0
+
     def restore(self, secrets: Mapping[str, bytes]) -> None:
         """Let the sessions from before the server went away return, by the hashes of their secrets."""
         for name, secret in secrets.items():

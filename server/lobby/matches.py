@@ -34,7 +34,9 @@ class Matches:
 
     def agreed(self, terms: Terms) -> Terms:
         """The terms that somebody asked for, with those that the server sets."""
-        return msgspec.structs.replace(terms, grace_ms=self._grace_ms)
+        maxie, minnie = (self._lobby.find(name) for name in (terms.players.maxie, terms.players.minnie))
+        engines = (None if member is None else member.engine for member in (maxie, minnie))
+        return msgspec.structs.replace(terms, grace_ms=self._grace_ms).between(*engines)
 
     def open(self, terms: Terms) -> Room:
         """Make the room of a new match; from now on its players are taken."""

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Protocol
 
+from msgspec import UNSET
+
 from games.core import AnyGame, Player
 from match.events import Event
 from protocol.codes import Code
-from protocol.messages import Hello, Present, ServerMessage
+from protocol.messages import EngineInfo, Hello, Present, ServerMessage
 from protocol.timecontrol import TimeControl
 
 PLAYED = 32
@@ -96,6 +98,8 @@ class Member:
     """The hash of the session's secret: whoever has that may take the connection's place."""
     connection: BotConnection | None = None
     program: str = ""
+    engine: EngineInfo | None = None
+    """What chooses its moves; None where it does not say."""
     capacity: int = 1
     """Matches that it plays at once."""
     takes: Takes = field(default_factory=Takes)
@@ -150,6 +154,7 @@ class Member:
     def introduce(self, hello: Hello, *, most_matches: int, guest: bool, address: str = "") -> None:
         """Take down what a bot says of itself as it comes in; a guest plays one match, and only if it asks for it."""
         self.program = hello.program
+        self.engine = None if hello.engine is UNSET else hello.engine
         self.address = address
         self.guest = guest
         self.capacity = 1 if guest else min(hello.matches, most_matches)

@@ -30,7 +30,7 @@ from match.referee import SEATS, Referee
 from match.terms import Terms
 from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
-from protocol.messages import Accepted, End, LiveMatch, Played, Turn, Update, View
+from protocol.messages import Accepted, End, Engines, LiveMatch, Played, Turn, Update, View
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
@@ -356,6 +356,7 @@ class Room:
             moves=[_played(move) for move in self.referee.moves],
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
+            engines=terms.engines,
         )
 
     def end(self) -> End:
@@ -387,6 +388,7 @@ class Room:
             if result
             else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
             adjudication=self.terms.adjudication,
+            engines=self.terms.engines if self.terms.engines != Engines() else None,
         )
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
-from protocol.messages import Seat
+from protocol.messages import Engines, Seat
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.net import answers
@@ -40,6 +40,8 @@ class Log(Struct, frozen=True):
     """None while the match is in progress."""
     detail: str
     steps: list[TimelineEntry]
+    engines: Engines = Engines()
+    """What chose the moves of both, with the threads that each searched with, as far as they said."""
 
     def seats_of(self, bot: str) -> set[Seat]:
         """The seats that a bot had."""
@@ -79,6 +81,7 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
         reason=None if result is None else result.reason.value,
         detail="" if result is None else result.detail,
         steps=entries,
+        engines=terms.engines,
     )
 
 

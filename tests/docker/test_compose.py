@@ -82,6 +82,13 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     )
     for record in played:
         assert_replays(record)
+    engines = [
+        each for record in played if record.engines for each in (record.engines.maxie, record.engines.minnie)
+    ]
+    # Two cores are the container's, unless the machine has but one.
+    two = min(2, int(docker("info", "--format", "{{.NCPU}}")))
+    assert {each.threads for each in engines if each and each.name == "jamboree"} == {two}
+    assert {each.threads for each in engines if each and each.name == "alphabeta"} == {1}
     compose("cp", "server:/record/table.json", str(tmp_path))
     table = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
     assert {row["bot"] for row in table} == bots

@@ -69,7 +69,6 @@ def spec(maxie: str, minnie: str, control: TimeControl) -> Terms:
         time_control=control,
         margin_ms=MARGIN_MS,
         ready_ms=READY_MS,
-        threads=1,
     )
 
 

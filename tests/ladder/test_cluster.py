@@ -281,7 +281,7 @@ async def test_where_there_is_no_cluster_one_line_says_so(address: str) -> None:
 
 async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Path, host: Host) -> None:
     games = [game_of()]
-    terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+    terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000)
     async with cluster(tmp_path, workers=0) as made:
         with anyio.fail_after(30):
             async with open_cluster(made.address, 10) as client:

@@ -34,7 +34,7 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
 
 async def test_twins_are_processes_of_one_bot(host: Host) -> None:
     async with open_fleet(
-        host, [bot("a")], twins=3, folder=ROOT, patience=QUICK, notice=pytest.fail
+        host, [bot("a")], twins=lambda _bot: 3, folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
         await fleet.settle()
         assert [fleet.take("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
@@ -48,7 +48,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
     patience = Patience(settle=0.5 if mode == "never" else 10, stop=0.2)
     with pytest.raises(ExceptionGroup, match="unhandled"):
         async with open_fleet(
-            host, [bot("a", mode)], twins=2, folder=ROOT, patience=patience, notice=pytest.fail
+            host, [bot("a", mode)], twins=lambda _bot: 2, folder=ROOT, patience=patience, notice=pytest.fail
         ) as fleet:
             await fleet.settle()
             assert len(processes_of(mark)) >= 4  # two supervisors, two bots, and what they started

@@ -60,7 +60,29 @@ def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
 
 def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
     assert engine_bot("jamboree:threads=2,depth=3").threads == 2
-    assert engine_bot("jamboree:threads=many").threads == 1
+    assert engine_bot("jamboree:threads=many").threads == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "asked"),
+    [
+        ("jamboree", [1, 2, 8, 8]),
+        ("jamboree:depth=4,form=course", [1, 2, 8, 8]),
+        ("jamboree:threads=3", [3, 3, 3, 3]),
+        ("jamboree:threads=many", [1, 1, 1, 1]),
+        ("alphabeta", [1, 1, 1, 1]),
+        ("my_bot.py", [1, 1, 1, 1]),
+        ("no such engine", [1, 1, 1, 1]),
+    ],
+)
+def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int]) -> None:
+    assert [engine_bot(engine).asks(cores) for cores in (1, 2, 8, 16)] == asked
+
+
+def test_what_the_ladder_says_of_threads_goes_before_what_the_engine_asks_for() -> None:
+    assert BotPlan("strong", "jamboree", threads=4).asks(16) == 4
+    assert BotPlan("mine", None, ("mine",)).asks(16) == 0, "only the program knows"
+    assert BotPlan("mine", None, ("mine",), threads=5).asks(2) == 5
 
 
 @pytest.mark.parametrize(("unit", "seconds"), [("s", 1), ("m", 60), ("h", 3600)])

@@ -24,7 +24,7 @@ def test_the_example() -> None:
     assert plan == LadderPlan(
         bots=(
             BotPlan("greedy", "greedy"),
-            BotPlan("four-plies", "alphabeta:depth=4"),
+            BotPlan("four-plies", "alphabeta:depth=4", threads=1),
             BotPlan("mine", None, ("arena", "bot", "random")),
         ),
         event="example",
@@ -83,7 +83,7 @@ def test_every_key(tmp_path: Path) -> None:
 def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     plan = read(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
     assert (plan.format, plan.rounds, plan.seconds, plan.openings) == ("swiss", None, 600, 4)
-    assert [each.threads for each in plan.bots] == [1, 2]
+    assert [each.threads for each in plan.bots] == [0, 2]
     listed = read(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
     assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
 

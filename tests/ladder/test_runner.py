@@ -15,6 +15,7 @@ from ladder.formats import Rounds
 from ladder.plan import BotPlan
 from ladder.runner import Runner
 from ladder.schedule import Schedule
+from ladder.threads import Threads
 from match.terms import Terms
 from protocol.codes import EndReason
 from protocol.record import Record
@@ -59,7 +60,7 @@ class Stuck(Watched):
         raise AssertionError
 
 
-TERMS = EventTerms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000, threads=1)
+TERMS = EventTerms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000)
 
 
 async def run(
@@ -78,12 +79,13 @@ async def run(
     refused = None
     server = host.host if isinstance(host, Watched) else host
     async with open_fleet(
-        server, bots, twins=twins, folder=ROOT, patience=QUICK, notice=noticed.append
+        server, bots, twins=lambda _bot: twins, folder=ROOT, patience=QUICK, notice=noticed.append
     ) as fleet:
         try:
             with anyio.fail_after(40):
                 await fleet.settle()
-                runner = Runner(host, fleet, terms, concurrency, lambda *each: played.append(each))
+                threads = Threads(bots, cores=2, by_hand=concurrency)
+                runner = Runner(host, fleet, terms, threads, lambda *each: played.append(each))
                 await runner.run(
                     Schedule(uuid4(), Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
                 )
@@ -130,7 +132,7 @@ async def test_concurrency_is_a_bound(host: Host) -> None:
 
 async def test_each_pair_has_its_start(host: Host) -> None:
     watched = Watched(host)
-    terms = EventTerms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000, 1)
+    terms = EventTerms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000)
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
@@ -151,7 +153,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
 
 async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     # A wide margin: on a busy machine a flag would be void where the server itself was later than it.
-    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400, threads=1)
+    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
     played, noticed = await run(host, bots, rounds=2, terms=terms)
     reasons = Counter(record.result.reason for _, record in played)
@@ -183,7 +185,7 @@ async def test_a_bot_that_was_started_wrongly_ends_the_event(host: Host) -> None
 
 
 async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
-    terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0, 1, slack_seconds=0.05)
+    terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0, slack_seconds=0.05)
     played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
     assert all(losers(record) == () for _, record in played)
@@ -195,7 +197,7 @@ async def test_enough_is_enough(host: Host) -> None:
     async with open_fleet(
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
-        runner = Runner(host, fleet, TERMS, 1, lambda _, record: played.append(record))
+        runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: played.append(record))
         with anyio.fail_after(20):
             await runner.run(Schedule(uuid4(), Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
     assert len(played) == 3

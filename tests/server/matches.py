@@ -54,7 +54,6 @@ def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe",
         time_control=TimeControl.parse(tc),
         margin_ms=limits.get("margin", 100),
         ready_ms=limits.get("ready", 5000),
-        threads=1,
     )
 
 

@@ -172,6 +172,16 @@ def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -
         expect(page.get_by_role("alert")).to_contain_text(told)
 
 
+def test_the_engines_are_shown_live_and_in_the_record(slow: Arena, page: Page) -> None:
+    page.goto(slow.url)
+    page.locator(".card").first.click()
+    engine = page.locator(".player .engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
+    expect(engine).to_be_visible()
+    wait(lambda: slow.ask("records")["matches"])
+    page.goto(f"{slow.url}#/match/{slow.ask('records')['matches'][0]['match']}")
+    expect(engine).to_be_visible()
+
+
 def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message))

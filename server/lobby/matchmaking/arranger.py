@@ -70,14 +70,16 @@ class Arranger:
         rating: Callable[[str, str], float] = lambda _game, _name: UNRATED,
         offer: Offer | None = None,
         concurrency: int = 1,
+        by_threads: bool = False,
     ) -> None:
         """Arrange matches among the bots of `lobby`, within `limits`.
 
         start        begins a match
-        playing      says how many of the matches that were begun are not over
+        playing      says how many of the matches that were begun are not over, or what they weigh
         rating       says what a bot is rated in a game, both by name
         offer        what the matchmaker gives to whoever waits; None where bots play only by challenge
-        concurrency  begun matches that may be in progress for the matchmaker to begin another
+        concurrency  matches that the matchmaker may have in progress, or what they may weigh together; one always may be
+        by_threads   whether a match weighs as many threads as that of its players asks for who asks for more; else 1
         """
         self._lobby = lobby
         self._start = start
@@ -85,6 +87,7 @@ class Arranger:
         self._rating = rating
         self._offer = offer
         self._concurrency = concurrency
+        self._by_threads = by_threads
         self._most_territories = limits.territories
         self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
@@ -274,13 +277,21 @@ class Arranger:
                 return
             for pair in chosen:
                 self._waiting.follow(monotonic(), monotonic_ns())
-                if self._offer is offer and self._may_begin() and all(name in self._waiting for name in pair):
+                if self._offer is offer and all(name in self._waiting for name in pair):
+                    if not self._may_begin(self._weight(pair)):
+                        # Nobody else begins before it: else there might never be room for its threads.
+                        return
                     self._begin(offer, pair)
                 # So many may wait at once that the matches in progress would be held up.
                 await checkpoint()
 
-    def _may_begin(self) -> bool:
-        return not self._draining and self._playing() < self._concurrency
+    def _may_begin(self, weight: int = 1) -> bool:
+        load = self._playing()
+        return not self._draining and (load == 0 or load + weight <= self._concurrency)
+
+    def _weight(self, pair: tuple[str, str]) -> int:
+        """What a match of two bots weighs: only one of them thinks at a time."""
+        return max(1, *map(self._lobby.asks, pair)) if self._by_threads else 1
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
@@ -292,7 +303,6 @@ class Arranger:
             time_control=offer.time_control,
             margin_ms=offer.margin_ms,
             ready_ms=offer.ready_ms,
-            threads=offer.threads,
             rated=offer.rated,
         )
         self._start(terms)

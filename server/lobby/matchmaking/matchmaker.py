@@ -31,7 +31,6 @@ class Offer:
     margin_ms: int
     ready_ms: int
     event: str
-    threads: int = 1
     rated: bool = True
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from games.core import Player
 from match.events import Resigned
+from protocol.messages import EngineInfo
 from server.host import open_host
 from server.store.database import open_store
 from tests.bots.command_line import Result, arena, fails
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
 from tests.server.played import MINNIE_WINS, events, keep
 
 
@@ -36,6 +39,31 @@ def test_each_move_is_a_line_and_the_end_is_told(kept: str) -> None:
     moves = [line for line in lines if "| 1000 |" in line]
     assert len(moves) == len(MINNIE_WINS)
     assert lines[-1] == "minnie won: line: three in a line"
+
+
+def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
+    async def play() -> str:
+        engine = EngineInfo("jamboree", {"depth": "8", "form": "co\x1burse"}, 2)
+        async with (
+            open_host(database=database) as host,
+            enter(host, "anna", engine=engine) as anna,
+            enter(host, "bert") as bert,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(anna.play, game_of())
+            tasks.start_soon(bert.play, game_of())
+            record = await host.play(spec("anna", "bert"))
+        return record.match
+
+    match = anyio.run(play)
+    lines = arena("log", match, "--db", database).stdout.splitlines()
+    assert lines[1] == "maxie: jamboree:depth=8,form=co?urse, 2 threads"
+    assert not lines[2].startswith("minnie")
+    told = json.loads(arena("log", match, "--db", database, "--json", "-").stdout)
+    assert told["engines"] == {
+        "maxie": {"name": "jamboree", "options": {"depth": "8", "form": "co\x1burse"}, "threads": 2},
+        "minnie": None,
+    }
 
 
 def test_one_bot_only_as_json(kept: str) -> None:

@@ -4,12 +4,13 @@ import { rules } from "./games/index.js";
 import { control } from "./text.js";
 
 export class Match {
-  constructor({ match, event = "", game, setup, players, time_control }) {
+  constructor({ match, event = "", game, setup, players, time_control, engines }) {
     this.id = match;
     this.event = event;
     this.gameName = game;
     this.setup = setup;
     this.players = players;
+    this.engines = engines ?? {}; // by seat what chooses the moves, of players who say so
     this.control = control(time_control);
     this.perMove = this.control.endsWith("/move");
     this.game = rules(game, setup);

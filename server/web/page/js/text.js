@@ -57,6 +57,13 @@ export function count(n) {
   return n >= 1e4 ? `${(n / 1e3).toFixed(0)} k` : String(n);
 }
 
+// What chooses a bot's moves, with its options as a person writes them, and the threads that it searches with.
+export function engine({ name, options, threads }) {
+  const given = Object.entries(options ?? {}).map(([option, value]) => `${option}=${value}`).join(",");
+  const spec = given ? `${name}:${given}` : name;
+  return threads ? `${spec} · ${plural(threads, "thread")}` : spec;
+}
+
 export function when(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;

@@ -18,6 +18,8 @@ from protocol.messages import (
     ChallengeOver,
     Decline,
     End,
+    EngineInfo,
+    Engines,
     Error,
     Listing,
     Players,
@@ -88,6 +90,42 @@ async def test_no_more_matches_are_begun_at_once_than_the_host_wants(host: Host)
             tasks.cancel_scope.cancel()
         assert len(host.rooms) == 2
         host.arranger.change_offer(None)
+
+
+async def test_a_match_counts_as_many_as_the_threads_that_its_players_ask_for() -> None:
+    """On four cores: two bots that ask for three threads play alone, and they are not overtaken without end."""
+    met: Counter[int] = Counter()
+    game = game_of()
+
+    async def tell(record: Record) -> None:
+        engines = record.engines or Engines()
+        met[max(each.threads or 1 for each in (engines.maxie, engines.minnie) if each is not None)] += 1
+
+    async def bot(name: str, threads: int) -> None:
+        async with enter(host, name, engine=EngineInfo("made-up", {}, threads)) as peer:
+            while True:
+                await peer.play(game)
+
+    offer = Offer(game, FAST, 100, 5000, "open")
+    with anyio.fail_after(30):
+        async with (
+            open_host(offer=offer, concurrency=4, by_threads=True, on_record=tell) as host,
+            anyio.create_task_group() as tasks,
+        ):
+            for name, threads in (
+                ("anna", 3),
+                ("bert", 3),
+                ("carl", 1),
+                ("dora", 1),
+                ("emil", 1),
+                ("fred", 6),
+            ):
+                tasks.start_soon(bot, name, threads)
+            while min(met[1], met[3], met[6]) < 2:
+                await anyio.sleep(0.01)
+                load = sum(room.terms.needed_threads for room in host.rooms.values())
+                assert load <= 4 or len(host.rooms) == 1
+            tasks.cancel_scope.cancel()
 
 
 async def test_a_challenge_is_accepted_and_played(host: Host) -> None:

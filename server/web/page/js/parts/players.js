@@ -1,7 +1,7 @@
 // The two players: seat, name, clock, armies. Their clocks run by themselves.
 
 import { h, say, set } from "../dom.js";
-import { SEATS, SEAT_NAMES, clock, count } from "../text.js";
+import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
 
 export class Players {
   constructor(match) {
@@ -20,7 +20,8 @@ export class Players {
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("div", { class: "who" },
         h("a", { class: "name", href: `#/bot/${encodeURIComponent(name)}`, title: name }, name),
-        h("span", { class: "seat" }, SEAT_NAMES[seat])),
+        h("span", { class: "seat" }, SEAT_NAMES[seat]),
+        this.match.engines[seat] ? h("span", { class: "engine" }, engine(this.match.engines[seat])) : null),
       score, time, thinking);
     return { element, time, score, thinking };
   }

@@ -1,0 +1,250 @@
+"""The threads of an event's bots: on cores of any number, by the ladder's file and in play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from uuid import UUID
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ladder.event import Ladder
+from ladder.event_terms import EventTerms
+from ladder.plan import BotPlan, LadderPlan, engine_bot
+from ladder.plan_file import read_ladder
+from ladder.runner import MOST_OVERTAKING, Runner
+from ladder.threads import Threads
+from match.terms import Terms, ThreadLimits
+from protocol.codes import EndReason
+from protocol.messages import EngineInfo
+from protocol.record import Record, Result
+from protocol.timecontrol import TimeControl
+from tests.server.matches import game_of
+from tests.server.matches import record as finished
+
+FILE = """
+rounds = 3
+[[bots]]
+engine = "jamboree"
+[[bots]]
+engine = "alphabeta:depth=4"
+[[bots]]
+engine = "minimax"
+[[bots]]
+engine = "jamboree:threads=4"
+name = "four"
+[[bots]]
+engine = "jamboree"
+name = "three"
+threads = 3
+"""
+
+Asked = Mapping[str, int]
+
+
+@dataclass
+class Bots:
+    """As many processes of each bot as there are twins, all of them free at once; they say what they ask for."""
+
+    twins: Mapping[str, int]
+    said: Asked = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    freed: anyio.Event = field(default_factory=anyio.Event)
+
+    def take(self, bot: str) -> str | None:
+        names = [bot, *(f"{bot}#{number}" for number in range(2, self.twins[bot] + 1))]
+        free = next((name for name in names if name not in self.taken), None)
+        if free is not None:
+            self.taken.add(free)
+        return free
+
+    def release(self, name: str) -> None:
+        self.taken.discard(name)
+
+    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
+        self.release(name)
+        self.freed.set()
+        self.freed = anyio.Event()
+
+    def asks(self, bot: str) -> int:
+        return self.said.get(bot, 0)
+
+    def lost(self, bot: str) -> bool:
+        return False
+
+    async def changed(self) -> None:
+        await self.freed.wait()
+
+    def check(self) -> None:
+        """Nothing is started here."""
+
+
+@dataclass
+class Table:
+    """A host whose matches last a few turns of the event loop, and that notes which are in play at once."""
+
+    playing: list[Terms] = field(default_factory=list)
+    begun: list[Terms] = field(default_factory=list)
+    together: list[list[Terms]] = field(default_factory=list)
+
+    async def play(self, terms: Terms) -> Record:
+        self.playing.append(terms)
+        self.begun.append(terms)
+        self.together.append(list(self.playing))
+        for _ in range(5 + len(self.begun) % 3):
+            await anyio.lowlevel.checkpoint()
+        self.playing.remove(terms)
+        return finished(terms.match, maxie=terms.players.maxie, minnie=terms.players.minnie)
+
+    async def keep(self, terms: Terms, record: Record) -> None:
+        raise AssertionError("no match is without its bots")
+
+
+async def play(ladder: Ladder, said: Asked | None = None) -> Table:
+    """All matches of a ladder, with nothing but the bots and the host made up."""
+    threads = ladder.threads
+    bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, said or {})
+    table = Table()
+    terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
+    runner = Runner(table, bots, terms, threads, ladder.add, held=lambda _names, _threads: nullcontext())
+    assert ladder.schedule is not None
+    with anyio.fail_after(10):
+        await runner.run(ladder.schedule)
+    return table
+
+
+def ladder_of(plan: LadderPlan, cores: int) -> Ladder:
+    return Ladder(plan, [game_of()], machine=range(cores))
+
+
+async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.toml"
+    path.write_text(FILE)
+    ladder = ladder_of(read_ladder(path), 16)
+    assert ladder.concurrency == 16
+    assert ladder.threads.heaviest == 8
+    twins = {bot.name: ladder.threads.twins(bot) for bot in ladder.plan.bots}
+    assert twins == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
+    table = await play(ladder)
+    assert len(table.begun) == 60
+    asked = {"jamboree": 8, "alphabeta:depth=4": 1, "minimax": 1, "four": 4, "three": 3}
+    for terms in table.begun:
+        names = [name.partition("#")[0] for name in (terms.players.maxie, terms.players.minnie)]
+        most = max(asked[name] for name in names)
+        # What its file says of a bot's threads is for that bot; the others may use what the match has.
+        allowed = [{"four": 4, "three": 3}.get(name, most) for name in names]
+        assert terms.thread_limits == ThreadLimits(*allowed)
+        # What a bot then gets is what it asks for.
+        infos = [EngineInfo(name, {}, asked[name]) for name in names]
+        given = terms.between(*infos)
+        assert [given.threads("maxie"), given.threads("minnie")] == [asked[name] for name in names]
+    weights = [
+        sum(max(each.thread_limits.maxie or 0, each.thread_limits.minnie or 0) for each in some)
+        for some in table.together
+    ]
+    assert max(weights) == 16
+    assert sum(len(some) >= 2 for some in table.together) > 30
+
+
+def names(count: int) -> Sequence[str]:
+    return [f"bot-{number}" for number in range(count)]
+
+
+@given(
+    cores=st.integers(1, 24),
+    asked=st.lists(st.integers(0, 12), min_size=2, max_size=5),
+    by_hand=st.just(0) | st.integers(1, 6),
+)
+async def test_what_is_in_play_never_needs_more_than_there_is(
+    cores: int, asked: list[int], by_hand: int
+) -> None:
+    bots = tuple(
+        BotPlan(name, "jamboree", threads=n) for name, n in zip(names(len(asked)), asked, strict=True)
+    )
+    ladder = ladder_of(LadderPlan(bots, rounds=2, concurrency=by_hand), cores)
+    table = await play(ladder)
+    assert len(ladder.played) == ladder.matches
+    for some in table.together:
+        if by_hand:
+            assert len(some) <= by_hand
+        else:
+            assert len(some) == 1 or sum(each.needed_threads for each in some) <= cores
+    for terms in table.begun:
+        for seat, name in (("maxie", terms.players.maxie), ("minnie", terms.players.minnie)):
+            told = next(bot.threads for bot in bots if bot.name == name.partition("#")[0])
+            assert getattr(terms.thread_limits, seat) == (told or getattr(terms.thread_limits, seat)) >= 1
+
+
+async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
+    bots = (
+        *(engine_bot(name) for name in ("random", "greedy", "minimax", "alphabeta")),
+        engine_bot("jamboree"),
+    )
+    ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
+    table = await play(ladder)
+    heavy = [number for number, terms in enumerate(table.begun) if terms.needed_threads == 2]
+    assert len(heavy) == 80
+    assert heavy[0] <= 2 * MOST_OVERTAKING
+    gaps = [after - before for before, after in pairwise(heavy)]
+    assert max(gaps) <= 2 * MOST_OVERTAKING
+
+
+async def test_what_a_program_says_itself_counts_where_the_plan_does_not_know() -> None:
+    bots = (BotPlan("mine", None, ("mine",)), BotPlan("other", None, ("other",)), engine_bot("random"))
+    ladder = ladder_of(LadderPlan(bots, rounds=2), 4)
+    table = await play(ladder, {"mine": 4})
+    for terms in table.begun:
+        with_mine = "mine" in (terms.players.maxie, terms.players.minnie)
+        assert terms.needed_threads == (4 if with_mine else 1)
+    for some in table.together:
+        assert len(some) == 1 or all(terms.needed_threads == 1 for terms in some)
+
+
+@pytest.mark.parametrize(
+    ("engines", "cores", "matches", "expected"),
+    [
+        (("jamboree", "alphabeta"), 2, 20, (1, 2, [1, 1])),
+        (("jamboree", "alphabeta"), 1, 20, (1, 1, [1, 1])),
+        (("jamboree", "alphabeta"), 16, 2, (2, 8, [2, 2])),
+        (("alphabeta", "minimax"), 16, 4, (4, 1, [4, 4])),
+        (("greedy", "random"), 2, None, (2, 1, [2, 2])),
+    ],
+)
+def test_how_many_matches_of_two_engines_go_at_once(
+    engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
+) -> None:
+    bots = [engine_bot(engine) for engine in engines]
+    threads = Threads(bots, cores, matches=matches)
+    assert (threads.concurrency, threads.heaviest, list(map(threads.twins, bots))) == expected
+
+
+def test_what_is_left_over_is_for_whoever_can_use_it() -> None:
+    bots = [engine_bot("one.py"), engine_bot("two.py")]
+    few = Threads(bots, 16, matches=2)
+    assert few.limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
+    by_hand = Threads([engine_bot("jamboree"), engine_bot("alphabeta")], 16, by_hand=4)
+    assert by_hand.limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
+
+
+def test_bots_of_other_machines_know_best_what_they_have() -> None:
+    threads = Threads([BotPlan("far"), BotPlan("near")], 2, here=False)
+    assert threads.limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
+    assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32
+
+
+def test_unplayed_matches_of_the_event_are_told() -> None:
+    """The schedule of a made up ladder is that of a real one."""
+    ladder = ladder_of(LadderPlan((engine_bot("jamboree"), engine_bot("random"))), 2)
+    ladder.begin(UUID(int=1))
+    assert ladder.matches == 4
+    terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
+    assert ladder.schedule is not None
+    head = ladder.schedule.heads()[0]
+    record = terms.unplayed("m", head, Result(None, EndReason.NO_SHOW))
+    assert record.engines is None
