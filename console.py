@@ -52,6 +52,12 @@ err = Console(stderr=True)
 """Where progress and complaints go."""
 
 
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether the option was written, and is not just its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
 def write_json(data: Any, path: Path) -> None:
     """Write `data` (plain, or msgspec structs) as indented JSON to `path`, or to the output for `-`. Raises Failure."""
     write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)

@@ -7,7 +7,7 @@ typed values, or says in one line what is wrong and what would be right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Value = int | float | str
 """What an option holds once it is parsed."""
@@ -84,6 +84,8 @@ class Spec:
 
     name: str
     values: Mapping[str, Value]
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+    """The options that a person wrote, also those with their defaults."""
 
     def whole(self, option: str) -> int:
         """The value of a `WholeNumber` option."""
@@ -131,7 +133,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
             values[key] = options[key].parse(value)
         except ValueError as right:
             raise BadSpec(f"{name}: {key} must be {right}, not {value!r:.60}") from None
-    return Spec(name, values)
+    return Spec(name, values, frozenset(given))
 
 
 def threads_of(spec: Spec, cores: int) -> int:
@@ -159,7 +161,9 @@ def describe(engines: Mapping[str, Options]) -> list[str]:
 
 _EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
 _LEARNED = Word("features", (), "features, whose weights were learned; plain, or a weights file NAME.toml")
-_EXACT = Word("no", ("no", "yes"), "yes: no depth is ever cut short (the search in Python never does)")
+_EXACT = Word(
+    "no", ("no", "yes"), "compiled: yes: no depth is ever cut short; the search in Python never does"
+)
 _DEPTH = WholeNumber(100, 1, 100, "the deepest search, in plies")
 
 ENGINES: Mapping[str, Options] = {
@@ -178,9 +182,11 @@ ENGINES: Mapping[str, Options] = {
             0, 0, 64, "threads that search at once; 0: one for each core, 8 at the most, if the match allows"
         ),
         "form": Word(
-            "tests", ("tests", "course"), "tests with null windows (compiled only), or the course's form"
+            "tests",
+            ("tests", "course"),
+            "tests with null windows (compiled only), or the course's form; in Python always that",
         ),
-        "prune": Share(0.5, "the share of a node's moves that is searched in sequence, in the course's form"),
+        "prune": Share(0.5, "form=course: the share of a node's moves that is searched in sequence"),
     },
 }
 """The built-in engines and what each can be told."""

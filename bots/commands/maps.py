@@ -99,7 +99,7 @@ def measure_command(
 
 
 def _fitting(name: str) -> RisklessMap:
-    from bots.compiled.riskless_kernel import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415 - an extra
+    from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
     from games.riskless import Riskless  # noqa: PLC0415
 
     try:

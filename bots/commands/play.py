@@ -15,7 +15,7 @@ from bots.client.local import Local
 from bots.client.state.moves import BadChoice
 from bots.commands.engine_option import load_engine
 from bots.commands.game_option import load_game
-from bots.engines.registry import Engine
+from bots.engines.registry import Engine, refusal
 from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
 from cores import cores
 from games.core import AnyGame, GameError, Player
@@ -58,6 +58,9 @@ def play(
         raise Misuse(f"--tc: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
+    why = refusal(engine, rules)
+    if why is not None:
+        raise Misuse(why)
     if record is not None:
         _check_writable(record)
     local = _open(opponent, rules, Player(seat), control)

@@ -29,7 +29,7 @@ from bots.search.seen_tree import seen_tree
 from bots.search.trace_text import closing_lines, trace_lines, value_text
 from bots.search.tree_picture import TooBig, tree_svg
 from bots.search.watch import Event
-from console import Failure, GameOption, JsonOption, MapOption, Misuse, out, write_json, write_text
+from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given, out, write_json, write_text
 from games.core import BadData, Game
 from games.explicit import WrongPlace
 
@@ -75,7 +75,7 @@ def trace_command(
         result, watch = run_reference(game, start, depth, spec, tracing=True)
     except WrongPlace as error:
         raise Failure(f"{tree}, {spec.name} to depth {depth}: {error}") from None
-    except (UnknownEvaluator, BadWeights) as error:
+    except (BadSpec, UnknownEvaluator, BadWeights) as error:
         raise Misuse(str(error)) from None
     lines = [*trace_lines(game, watch.events or (), estimates=estimates)]
     lines += closing_lines(game, start, result, watch.leaves)
@@ -100,6 +100,7 @@ def trace_command(
 
 
 def analyse_command(
+    context: typer.Context,
     game: GameOption = "riskless",
     map: MapOption = "m2",
     position: Annotated[
@@ -143,6 +144,7 @@ def analyse_command(
     """
     rules: Game[Any, Any] = load_game(game, map)
     start = _position(rules, position)
+    _check_compare(context, compare=compare)
     if compare:
         compare_command(rules, start, depth, budget, svg, json)
         return
@@ -154,6 +156,18 @@ def analyse_command(
     except (UnknownEvaluator, BadWeights) as error:
         raise Misuse(f"--engine: {error}") from None
     _show(rules, start, found, trace=trace, svg=svg, json=json)
+
+
+def _check_compare(context: typer.Context, *, compare: bool) -> None:
+    """Refuse the options that would do nothing: those of one search with --compare, and its budget without it."""
+    for name in ("engine", "fixed", "trace") if compare else ("budget",):
+        if is_given(context, name):
+            why = (
+                f"--compare searches with every algorithm: leave out --{name}"
+                if compare
+                else "--budget is for --compare"
+            )
+            raise Misuse(why)
 
 
 def _position(game: Game[Any, Any], text: str) -> Any:

@@ -131,7 +131,7 @@ def tune_command(
 
 
 def _riskless(name: str) -> Riskless:
-    from bots.compiled.riskless_kernel import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415 - an extra
+    from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
 
     game = load_game("riskless", name)
     if not isinstance(game, Riskless):

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from bots.api.match import Match
 from bots.api.options import Spec
-from bots.compiled.catalogue import fits, weights_for
+from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.search.deepening import Report
-
-__all__ = ["CompiledBackend", "fits"]
 
 
 class CompiledBackend:
     """`alphabeta` on one thread, `jamboree` on as many as it is told or the match allows."""
 
     def __init__(self, spec: Spec, match: Match) -> None:
-        exact = spec.word("exact") == "yes"
-        settings = Settings(exact=exact)
+        settings = Settings(exact=spec.word("exact") == "yes")
         if spec.name == "jamboree":
-            settings = Settings(
-                exact=exact,
-                threads=spec.whole("threads") or match.threads,
-                course=spec.word("form") == "course",
-                prune=spec.share("prune"),
-            )
+            settings = replace(settings, threads=spec.whole("threads") or match.threads)
+            if spec.word("form") == "course":
+                settings = replace(settings, course=True, prune=spec.share("prune"))
         weights = weights_for(match.game, spec.word("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()

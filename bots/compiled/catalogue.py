@@ -23,11 +23,6 @@ def compile_game(game: Game[Any, Any], weights: Weights) -> Compiled | None:
     return None
 
 
-def fits(game: Game[Any, Any]) -> bool:
-    """Whether `compile_game` has something for the game."""
-    return isinstance(game, TicTacToe) or (isinstance(game, Riskless) and riskless_kernel.fits(game))
-
-
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights:
     """The weights that make the kernel's estimate that of `bots.evaluators.catalogue.evaluator_for`.
 

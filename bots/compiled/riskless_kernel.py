@@ -21,12 +21,11 @@ import numpy as np
 from bots.compiled.cache import inlined
 from bots.compiled.intrinsics import column, get, lowest, popcount, put
 from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
+from bots.compiled.limits import MAX_TERRITORIES, fits
 from bots.evaluators.riskless import NAMES
 from bots.search.values import ESTIMATE_LIMIT
 from games.riskless import Armies, Riskless
 
-MAX_TERRITORIES = 64
-MAX_CAP = 255
 PLANES = (4, 8)
 
 _ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
@@ -73,11 +72,6 @@ class Layout:
 def layout(planes: int) -> Layout:
     """The layout for armies of so many binary digits."""
     return Layout.of(planes)
-
-
-def fits(game: Riskless) -> bool:
-    """Whether the map is small enough."""
-    return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
 
 
 def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
@@ -359,4 +353,4 @@ def _estimate(place: Layout) -> Any:
     return estimate
 
 
-__all__ = ["compile_game", "fits", "layout", "riskless_kernel"]
+__all__ = ["compile_game", "layout", "riskless_kernel"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from bots.api.bot import Bot, Clock, Thinking
-from bots.evaluators.catalogue import evaluator_for
+from bots.api.bot import Bot, Clock, Resign, Thinking
+from bots.evaluators.catalogue import evaluator_for, features_of
 from bots.search.problem import Problem
 
 
@@ -21,6 +21,8 @@ class GreedyBot(Bot):
         self._random = Random(seed) if seed else None
 
     def prepare(self) -> None:
+        if self._evaluator == "features" and features_of(self.game) is None:
+            raise Resign(f"greedy: {self.game.name} has no features: say evaluator=plain")
         self._problem: Problem[Any, Any] = Problem(self.game, evaluator_for(self.game, self._evaluator))
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - one ply takes no time to speak of

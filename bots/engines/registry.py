@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bots.api.bot import Bot
 from bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
 from bots.client.worker import BotFactory
+from bots.engines.forms import always_known, choose
 from bots.engines.from_file import bot_class, engine_name, is_file_spec
 from bots.engines.greedy import GreedyBot
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
+from games.core import Game
 from protocol.messages import EngineInfo
 
 NAME_LENGTH = 64
@@ -41,9 +44,8 @@ class Engine:
         """
         if self.told is None:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
-        options = {
-            name: str(value)[:TEXT_LENGTH] for name, value in self.told.values.items() if name != "threads"
-        }
+        known = always_known(self.told)
+        options = {name: value[:TEXT_LENGTH] for name, value in known.items() if name != "threads"}
         return EngineInfo(self.name, options, threads_of(self.told, cores))
 
 
@@ -61,7 +63,24 @@ def make_engine(spec: str) -> Engine:
         raise BadSpec(f"{error}{hint}") from None
     if "evaluator" in parsed.values:
         _check_evaluator(parsed)
+    choose(parsed)
     return Engine(parsed.name, spec, lambda: _built_in(parsed), parsed)
+
+
+def refusal(spec: str, game: Game[Any, Any]) -> str | None:
+    """Why a built-in engine cannot play a game as it is told to, in one line; None where it can.
+
+    Nothing is said here of a file, or of a spec that `make_engine` refuses whatever the game.
+    """
+    try:
+        parsed = parse_spec(spec, ENGINES)
+    except BadSpec:
+        return None
+    try:
+        choose(parsed, game)
+    except BadSpec as error:
+        return str(error)
+    return None
 
 
 def _built_in(spec: Spec) -> Bot:

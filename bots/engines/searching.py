@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from bots.api.bot import Bot, Clock, Ending, Match, Thinking
+from bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from bots.api.budget import Budget, plan
-from bots.api.options import Spec
+from bots.api.options import BadSpec, Spec
 from bots.engines.deadline import Deadline
+from bots.engines.forms import choose
 from bots.engines.quiet import quiet, tidy
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import Report, deepen
@@ -78,20 +79,18 @@ class PythonBackend:
 
 
 def backend_for(spec: Spec, match: Match) -> Backend:
-    """How an engine searches in a match: compiled where that can be, else in Python, and it says why."""
-    if spec.name == "minimax":
-        return PythonBackend(spec, match)
-    try:
-        from bots.compiled.backend import CompiledBackend, fits  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        if missing.name not in {"numba", "numpy", "llvmlite"}:
-            raise
-        _tell(f"{spec.name} searches in Python: its compiled search needs the extra `engine` ({missing})")
-        return PythonBackend(spec, match)
-    if not fits(match.game):
-        _tell(f"{spec.name} searches in Python: its compiled search has no {match.game.name} of this size")
-        return PythonBackend(spec, match)
-    return CompiledBackend(spec, match)
+    """How an engine searches in a match: compiled where that can be, else in Python, and it says why.
+
+    Raises BadSpec where it was told what its form for this match does not know.
+    """
+    chosen = choose(spec, match.game)
+    if chosen.compiled:
+        from bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
+
+        return CompiledBackend(chosen.spec, match)
+    if chosen.why:
+        _tell(f"{spec.name} searches in Python: {chosen.why}")
+    return PythonBackend(chosen.spec, match)
 
 
 def _tell(line: str) -> None:
@@ -106,7 +105,10 @@ class SearchingBot(Bot):
         self._stalls: deque[float] = deque(maxlen=STALLS_KEPT)
 
     def prepare(self) -> None:
-        self._backend = backend_for(self._spec, self.match)
+        try:
+            self._backend = backend_for(self._spec, self.match)
+        except BadSpec as error:
+            raise Resign(str(error)) from None
         limit = self.game.setup().get("ply_limit")
         self._last_ply = limit if isinstance(limit, int) else None
         # The first move then knows how busy the machine is, and finds everything loaded.

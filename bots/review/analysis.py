@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.api.options import ENGINES, Options, Share, Spec, WholeNumber, Word, parse_spec
+from bots.api.options import ENGINES, BadSpec, Options, Share, Spec, WholeNumber, Word, parse_spec
+from bots.engines.forms import check_evaluator, in_python
 from bots.evaluators import evaluator_for
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.deepening import Report, deepen
@@ -39,16 +40,15 @@ def _options(name: str) -> Options:
 REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
 """The reference algorithms and what each can be told."""
 
+_HERE: Options = {"evaluator": _EVALUATOR, "threads": _THREADS}
+"""Options whose defaults are others here: values are armies unless something else is asked for, and one thread is enough."""
+
 DEEPENING: Mapping[str, Options] = {
-    name: {
-        key: _EVALUATOR if key == "evaluator" else option
-        for key, option in ENGINES[name].items()
-        if key in ("evaluator", "threads", "prune")
-    }
+    name: {key: _HERE.get(key, option) for key, option in ENGINES[name].items() if key != "depth"}
     for name in ("minimax", "alphabeta", "jamboree")
 }
-"""The engines that search, and what each can be told here, where the depth is given, the search is Python, and
-values are armies unless something else is asked for."""
+"""The engines that search, and what each can be told where the depth is given. Here they search in Python, so what
+only the compiled search knows is refused."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Analysis:
 
 def parse_reference(text: str) -> Spec:
     """A reference algorithm's spec. Raises BadSpec."""
-    return parse_spec(text, REFERENCE, "algorithm")
+    return _parse(text, REFERENCE, "algorithm")
 
 
 def parse_engine(text: str, *, fixed: bool) -> tuple[Spec, bool]:
@@ -81,14 +81,40 @@ def parse_engine(text: str, *, fixed: bool) -> tuple[Spec, bool]:
     """
     name = text.partition(":")[0].strip()
     if not fixed and name in DEEPENING:
-        return parse_spec(text, DEEPENING), False
-    return parse_spec(text, REFERENCE, "engine that searches"), True
+        return in_python(_parse(text, DEEPENING, "engine"), "an analysis searches in Python"), False
+    return _parse(text, REFERENCE, "engine that searches"), True
+
+
+def _parse(text: str, known: Mapping[str, Options], what: str) -> Spec:
+    """The spec; an option that the engine knows as it plays, and here does not, is refused as such. Raises BadSpec."""
+    try:
+        return parse_spec(text, known, what)
+    except BadSpec:
+        told = _played(text, known)
+        if told is None or not (here := told.given - known[told.name].keys()):
+            raise
+        option = min(here)
+        instead = "the command's own --depth" if option == "depth" else ", ".join(known[told.name])
+        why = f"{option} is an option of the engine as it plays, in a match; here there is {instead}"
+        raise BadSpec(f"{told.name}: {why}") from None
+
+
+def _played(text: str, known: Mapping[str, Options]) -> Spec | None:
+    """What a spec says to the engine of that name as it plays; None where there is none, or the spec is wrong for it too."""
+    name = text.partition(":")[0].strip()
+    if name not in known or name not in ENGINES:
+        return None
+    try:
+        return parse_spec(text, {name: {**ENGINES[name], **known[name]}})
+    except BadSpec:
+        return None
 
 
 def run_reference(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
 ) -> tuple[Result[Any], Watch]:
     """One search to one depth. Raises what the evaluator raises."""
+    check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
     watch = Watch(tracing=tracing)
     threads = spec.whole("threads") if "threads" in spec.values else 1
@@ -110,13 +136,14 @@ def run_engine(
         return watches[0]
 
     threads = spec.whole("threads") if "threads" in spec.values else 1
-    with Pool(max(1, threads)) as pool:
+    with Pool(threads) as pool:
         search = _search(game, spec, pool)
         reports = list(deepen(game, position, search, max_depth=depth, make_watch=make_watch))
     return [report for report in reports if report.finished], watches[0]
 
 
 def _search(game: Game[Any, Any], spec: Spec, pool: Pool) -> Search[Any, Any]:
+    check_evaluator(spec, game)
     evaluator = evaluator_for(game, spec.word("evaluator"))
     # the inner nodes of an explicit tree carry no values to sort by
     static = not isinstance(game, Explicit)

@@ -20,6 +20,7 @@ from console import (
     RoundsOption,
     SeedOption,
     TimeOption,
+    is_given,
 )
 from ladder.commands.match import match
 from ladder.commands.options import (
@@ -30,7 +31,6 @@ from ladder.commands.options import (
     OpeningsOption,
     PinOption,
     engine_bots,
-    is_given,
     with_options,
 )
 from ladder.commands.play import play

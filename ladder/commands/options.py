@@ -55,12 +55,6 @@ def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
     return unique_bots(engine_bot(engine) for engine in engines)
 
 
-def is_given(context: typer.Context, name: str) -> bool:
-    """Whether the option was written, and is not just its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """The plan, changed by options of the command line. Raises Misuse."""
     plain = ("game", "rounds", "concurrency", "seed", "pin")

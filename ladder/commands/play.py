@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from bots.engines.registry import refusal
 from console import Failure, Misuse, err
 from games.core import AnyGame, GameError
 from games.riskless import Riskless
@@ -46,6 +47,8 @@ def play(
     maps = plan.maps if plan.game == Riskless.name else plan.maps[:1]
     try:
         starts = [make_setup(plan.game, map) for map in maps]
+        if cluster is None:  # what is installed on its machines, they know alone
+            _check_engines(plan, starts)
         played = Ladder(
             plan,
             starts,
@@ -80,6 +83,15 @@ def play(
         except OSError as error:
             raise Failure(f"cannot write {error.filename or played.record}: {error.strerror}") from None
     return played
+
+
+def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
+    """Raises Misuse where an engine is told what it cannot follow on one of the starts: it would resign every match."""
+    for bot in plan.bots:
+        for game in starts:
+            why = refusal(bot.engine, game) if bot.engine is not None else None
+            if why is not None:
+                raise Misuse(f"bot {bot.name}: {why}")
 
 
 def _tell_address(url: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from arena import main
+from cores import cores
 from protocol import record as records
 from protocol.codes import FORFEITS, EndReason
 from server.processes.supervisor import CANNOT_START
@@ -160,6 +161,34 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     assert told["played"] - 2 <= 2 * sum(told["pairs"]) <= told["played"]
     assert "minimax is +" in done.stdout
     assert "SPRT: H1 holds" in done.stdout
+    assert all_gone(mark)
+
+
+def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Path) -> None:
+    """With no option of its own, in a match of default concurrency; the record tells it, and the margin forgives a busy machine."""
+    options = (
+        "--map",
+        "path4",
+        "--tc",
+        "0.05/move",
+        "--margin",
+        "5000",
+        "--rounds",
+        "1",
+        "--record",
+        "r.jsonl",
+    )
+    done = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [record.engines for record in records.read(tmp_path / "r.jsonl")]
+    found = {
+        (each.name, each.threads)
+        for engines in told
+        if engines
+        for each in (engines.maxie, engines.minnie)
+        if each
+    }
+    assert found == {("jamboree", min(8, len(cores()))), ("alphabeta", 1)}
     assert all_gone(mark)
 
 

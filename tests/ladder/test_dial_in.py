@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, gather
-from protocol.messages import Hello, Welcome
+from protocol.messages import EngineInfo, Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
 
@@ -61,6 +61,12 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
         await other.hear(Welcome)
         assert (await gather(host, "tictactoe", terms(2))).names == ["a", "b"]
         assert (await gather(host, "riskless", terms(2))).names == ["a", "b", "c"]
+
+
+async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
+    async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
+        bots = await gather(host, "tictactoe", terms(2))
+        assert (bots.asks("a"), bots.asks("b")) == (6, 0)
 
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:

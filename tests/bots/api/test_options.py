@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.options import ENGINES, BadSpec, Options, Share, WholeNumber, Word, describe, parse_spec
+from bots.api.options import (
+    ENGINES,
+    BadSpec,
+    Options,
+    Share,
+    WholeNumber,
+    Word,
+    describe,
+    parse_spec,
+    threads_of,
+)
 
 LITTLE: dict[str, Options] = {
     "plain": {},
@@ -67,6 +77,15 @@ def test_anything_else_is_a_bad_spec(text: str) -> None:
         assert len(str(error).splitlines()) == 1  # noqa: PT017
     else:
         assert spec.name in ENGINES
+
+
+@given(cores=st.integers(1, 256), told=st.integers(1, 64))
+def test_only_jamboree_asks_for_more_than_a_thread(cores: int, told: int) -> None:
+    for name in ENGINES:
+        expected = min(8, cores) if name == "jamboree" else 1
+        assert threads_of(parse_spec(name, ENGINES), cores) == expected
+    assert threads_of(parse_spec(f"jamboree:threads={told}", ENGINES), cores) == told
+    assert threads_of(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
 
 
 def test_every_default_is_a_value_that_can_be_typed() -> None:

@@ -11,6 +11,7 @@ from games.core import IllegalMove, Player
 from games.tictactoe import TicTacToe
 from match.replay import verify
 from protocol.codes import EndReason
+from protocol.messages import EngineInfo, Engines
 from protocol.record import from_line, to_line
 from protocol.timecontrol import TimeControl
 
@@ -58,6 +59,16 @@ def test_a_whole_match_and_its_record() -> None:
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
     assert record.time_control == "10+1"
+    assert record.engines is None
+
+
+@pytest.mark.parametrize("seat", Player)
+def test_the_record_tells_the_engine_of_the_bots_seat(seat: Player) -> None:
+    mine = EngineInfo("rightmost", {}, 2)
+    match = Local(Rightmost, Match(GAME, seat), mine)
+    match.resign(seat)
+    expected = Engines(maxie=mine) if seat is Player.MAXIE else Engines(minnie=mine)
+    assert match.record().engines == expected
 
 
 def test_the_clock_runs_as_the_time_control_says() -> None:

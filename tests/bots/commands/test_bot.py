@@ -12,11 +12,13 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import Process
+from msgspec import structs
 
+from cores import cores
 from maps.setup import make_setup
-from match.terms import Terms
+from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
-from protocol.messages import Players
+from protocol.messages import EngineInfo, Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
@@ -84,6 +86,41 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
     assert (
         lines[1] == f"g: {int(word == 'won')} won, {int(word == 'drawn')} drawn, {int(word == 'lost')} lost"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "engine"),
+    [
+        (("alphabeta:depth=4",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
+        (("random", "--matches", "3"), "random:seed=0, 1 thread"),
+        (("jamboree:threads=5",), "5 threads"),
+        (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(cores()))} thread"),
+        (("jamboree", "--matches", "1000"), "1 thread"),
+    ],
+)
+async def test_it_says_what_chooses_its_moves_and_with_how_many_threads(
+    words: tuple[str, ...], engine: str
+) -> None:
+    """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
+    async with open_host(anyone=True) as host, connected(host, *words, name="told"):
+        member = host.lobby.find("told")
+        assert member is not None
+        assert engine in str(member.engine)
+
+
+async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_allows(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
+    async with (
+        open_host(anyone=True) as host,
+        connected(host, str(tmp_path / "own.py"), name="own") as process,
+        connected(host, "random", name="r"),
+    ):
+        record = await host.play(structs.replace(spec("own", "r"), thread_limits=ThreadLimits(3, 3)))
+        assert record.result.reason is EndReason.RESIGNATION
+        assert record.engines is not None
+        assert record.engines.maxie == EngineInfo("own")
+        process.send_signal(signal.SIGTERM)
+        assert "SystemExit: 3 threads" in await output(process.stderr)
 
 
 async def test_the_token_comes_from_the_environment() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from match.replay import verify
 from protocol.codes import EndReason
+from protocol.messages import EngineInfo, Engines
 from protocol.record import read
 from tests.bots.command_line import ARENA, environment, fails
 
@@ -59,6 +60,8 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     terminal.expect("You resign.")
     told, code = ended(terminal)
     assert f"The match is in {record}." in told.replace("\r\n", "")
+    (kept,) = read(record)
+    assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
     (kept,) = read(record)
     assert verify(kept).plies == 2

@@ -101,7 +101,34 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
         (
             ["analyse", "--engine", "alphabeta:exact=yes"],
             2,
-            "alphabeta has no option 'exact': there are evaluator",
+            "alphabeta: exact is an option of its compiled search, and here it searches in Python",
+        ),
+        (
+            ["analyse", "--engine", "jamboree:form=tests"],
+            2,
+            "jamboree: form=tests is a form of its compiled search",
+        ),
+        (
+            ["analyse", "--engine", "jamboree:depth=3"],
+            2,
+            "depth is an option of the engine as it plays, in a match; here there is the command's own --depth",
+        ),
+        (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no features"),
+        (["analyse", "--budget", "100"], 2, "--budget is for --compare"),
+        (
+            ["analyse", "--compare", "--trace"],
+            2,
+            "--compare searches with every algorithm: leave out --trace",
+        ),
+        (
+            ["analyse", "--compare", "--fixed"],
+            2,
+            "--compare searches with every algorithm: leave out --fixed",
+        ),
+        (
+            ["analyse", "--compare", "--engine", "minimax"],
+            2,
+            "--compare searches with every algorithm: leave out --engine",
         ),
         (
             ["analyse", "--game", "hexapawn:width=0"],
@@ -117,7 +144,7 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
             "the match is over: maxie wins (line)",
         ),
         (["analyse", "--game", "tictactoe", "--depth", "6", "--svg", "-"], 1, "choose a smaller --depth"),
-        (["analyse", "--game", "tictactoe", "--budget", "10", "--depth", "0"], 2, "--depth"),
+        (["analyse", "--game", "tictactoe", "--depth", "0"], 2, "--depth"),
         (
             ["analyse", "--compare", "--map", "world", "--budget", "10"],
             1,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import compile_game, fits, weights_for
+from bots.compiled.catalogue import compile_game, weights_for
+from bots.compiled.limits import fits
 from bots.evaluators.catalogue import features_of
 from bots.evaluators.weights import BadWeights
 from games.hexapawn import Hexapawn

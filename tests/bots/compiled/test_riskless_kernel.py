@@ -12,7 +12,8 @@ import pytest
 from bots.compiled.cache import kernel
 from bots.compiled.intrinsics import put
 from bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from bots.compiled.riskless_kernel import compile_game, fits, layout, riskless_kernel
+from bots.compiled.limits import fits
+from bots.compiled.riskless_kernel import compile_game, layout, riskless_kernel
 from bots.evaluators import riskless
 from bots.evaluators.linear import weighted
 from games.core import Outcome, Player

@@ -1,0 +1,28 @@
+"""What the compiled searches have room for: told without loading them, which takes a while and needs an extra."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from games.core import Game
+from games.riskless import Riskless
+from games.tictactoe import TicTacToe
+
+MAX_TERRITORIES = 64
+MAX_CAP = 255
+
+EXTRA = ("llvmlite", "numba", "numpy")
+"""The packages of the extra `engine`."""
+
+
+def fits(game: Game[Any, Any]) -> bool:
+    """Whether there is a compiled search for the game, and its map is small enough."""
+    if isinstance(game, Riskless):
+        return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
+    return isinstance(game, TicTacToe)
+
+
+def installed() -> bool:
+    """Whether the extra `engine` is there, without which nothing is compiled."""
+    return all(find_spec(name) is not None for name in EXTRA)

@@ -1,0 +1,92 @@
+"""The forms in which an engine searches, and the options that each form knows.
+
+    alphabeta   compiled, or in Python where that cannot be
+    jamboree    compiled in two forms: `tests` with null windows, and the course's; in Python the course's only
+
+What a person says is followed or refused, never left out: an option that the form of a match does not know is
+refused in one line, which names the form that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bots.api.options import BadSpec, Spec
+from bots.compiled.limits import fits, installed
+from bots.evaluators.catalogue import features_of
+from games.core import Game
+
+FORMS = ("alphabeta", "jamboree")
+"""The engines that search in several forms."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The form in which an engine searches."""
+
+    spec: Spec
+    """With the values of those options only that the form knows."""
+    compiled: bool
+    why: str = ""
+    """Why it searches in Python, if it does, as in `its compiled search …`."""
+
+
+def choose(spec: Spec, game: Game[Any, Any] | None = None) -> Chosen:
+    """How an engine searches; None: a game that there is a compiled search for. Raises BadSpec."""
+    if game is not None:
+        check_evaluator(spec, game)
+    if spec.name not in FORMS:
+        return Chosen(spec, compiled=False)
+    why = _in_python(game)
+    return (
+        Chosen(in_python(spec, why), compiled=False, why=why)
+        if why
+        else Chosen(_compiled(spec), compiled=True)
+    )
+
+
+def in_python(spec: Spec, why: str) -> Spec:
+    """The spec of an engine that searches in Python, because `why`. Raises BadSpec for what only the compiled one knows."""
+    where = f"and here it searches in Python ({why})"
+    if "exact" in spec.given:
+        raise BadSpec(
+            f"{spec.name}: exact is an option of its compiled search, {where}, which always is exact"
+        )
+    if "form" in spec.given and spec.word("form") != "course":
+        raise BadSpec(f"{spec.name}: form=tests is a form of its compiled search, {where}: say form=course")
+    return _without(spec, "exact", "form")
+
+
+def always_known(spec: Spec) -> dict[str, str]:
+    """The values that hold in whatever form the engine searches: those given, and those that every form knows."""
+    own = {"exact", "form", "prune"} if spec.name in FORMS else set()
+    return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
+
+
+def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
+    """Raises BadSpec for `evaluator=features` where the game has none, so that it would mean `plain`."""
+    if "evaluator" in spec.given and spec.word("evaluator") == "features" and features_of(game) is None:
+        raise BadSpec(f"{spec.name}: {game.name} has no features: say evaluator=plain")
+
+
+def _compiled(spec: Spec) -> Spec:
+    if spec.name != "jamboree" or spec.word("form") == "course":
+        return spec
+    if "prune" in spec.given:
+        share = spec.share("prune")
+        raise BadSpec(f"jamboree: prune is an option of form=course: say form=course,prune={share:g}")
+    return _without(spec, "prune")
+
+
+def _in_python(game: Game[Any, Any] | None) -> str:
+    """Why there is no compiled search here; empty where there is one."""
+    if not installed():
+        return "its compiled search needs the extra `engine`, which is not installed"
+    if game is not None and not fits(game):
+        return f"its compiled search has no {game.name} of this size"
+    return ""
+
+
+def _without(spec: Spec, *names: str) -> Spec:
+    return replace(spec, values={name: value for name, value in spec.values.items() if name not in names})

@@ -1,0 +1,46 @@
+"""What the compiled searches have room for, without loading them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bots.compiled.catalogue import compile_game, weights_for
+from bots.compiled.limits import EXTRA, fits, installed
+from games.hexapawn import Hexapawn
+from maps.setup import make_setup
+
+
+@pytest.mark.parametrize(
+    ("game", "map", "there"),
+    [
+        ("tictactoe", "", True),
+        ("riskless", "world", True),
+        ("riskless", "grid:8x8", True),
+        ("riskless", "grid:9x8", False),
+    ],
+)
+def test_what_fits_can_be_compiled(game: str, map: str, there: bool) -> None:
+    made = make_setup(game, map) if map else make_setup(game)
+    assert fits(made) is there
+    assert (compile_game(made, weights_for(made, "plain")) is not None) is there
+
+
+def test_other_games_have_no_compiled_search() -> None:
+    assert not fits(Hexapawn())
+
+
+def test_it_is_told_without_loading_anything() -> None:
+    program = f"import sys; from bots.compiled.limits import installed; installed(); print({set(EXTRA)!r} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert installed()
+
+
+@pytest.mark.parametrize("missing", EXTRA)
+def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
+    program = f"import sys; sys.modules[{missing!r}] = None; from bots.compiled.limits import installed; print(installed())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,169 @@
+"""The forms of the engines: what each knows is followed, and what it does not know is refused in a line that helps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.api.bot import Match, Resign, begin
+from bots.api.options import ENGINES, BadSpec, Share, Spec, WholeNumber, parse_spec
+from bots.engines.forms import always_known, choose
+from bots.engines.registry import make_engine, refusal
+from games.core import AnyGame, Player
+from games.hexapawn import Hexapawn
+from maps.setup import make_setup
+
+M2 = make_setup()
+LARGE = make_setup("riskless", "grid:9x8")
+"""More territories than the compiled search has room for."""
+SMALL = Hexapawn()
+"""A game without a compiled search, and without features."""
+
+PYTHON = "its compiled search, and here it searches in Python"
+
+WITHOUT = """
+import sys
+sys.modules["numba"] = None
+from bots.api.options import BadSpec
+from bots.engines.registry import make_engine
+for spec in sys.argv[1:]:
+    try:
+        print(make_engine(spec).about(2))
+    except BadSpec as error:
+        print(error)
+"""
+
+
+def spec(text: str) -> Spec:
+    return parse_spec(text, ENGINES)
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> str:
+    """An engine with some of its options, each at a value that it can have."""
+    name = draw(st.sampled_from(sorted(ENGINES)))
+    told = []
+    for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
+        declared = ENGINES[name][option]
+        if isinstance(declared, WholeNumber):
+            value: object = draw(st.integers(declared.low, min(declared.high, 9)))
+        elif isinstance(declared, Share):
+            value = draw(st.sampled_from([0, 0.25, 0.5, 1]))
+        else:
+            value = draw(st.sampled_from(declared.choices or ("plain", "features")))
+        told.append(f"{option}={value}")
+    return name + (":" + ",".join(told) if told else "")
+
+
+def mended(parsed: Spec, told: str) -> str:
+    """The spec as the refusal says that it would be right: with what it says, or without the option that it names."""
+    kept = {name: str(parsed.values[name]) for name in parsed.given}
+    said = re.search(r"say (\S+)$", told)
+    if said:
+        kept |= dict(part.split("=") for part in said[1].split(","))
+    else:
+        assert " exact " in told
+        del kept["exact"]
+    return (
+        f"{parsed.name}:" + ",".join(f"{name}={value}" for name, value in kept.items())
+        if kept
+        else parsed.name
+    )
+
+
+@given(specs(), st.sampled_from([None, M2, LARGE, SMALL]))
+def test_what_is_given_is_known_to_the_form_or_refused_with_what_would_be_right(
+    text: str, game: AnyGame | None
+) -> None:
+    for _ in range(4):  # there may be as many things to refuse
+        parsed = spec(text)
+        try:
+            chosen = choose(parsed, game)
+        except BadSpec as error:
+            told = str(error)
+        else:
+            break
+        assert "\n" not in told
+        assert told.startswith(f"{parsed.name}: ")
+        assert "its compiled search" in told or "form=course" in told or "evaluator=plain" in told
+        text = mended(parsed, told)
+    else:
+        pytest.fail(f"{text} is still refused: {told}")
+    assert parsed.given - {"form"} <= chosen.spec.values.keys()
+    if "form" in parsed.given:
+        assert chosen.spec.values.get("form", "course") == parsed.values["form"]
+    assert set(always_known(parsed)) >= parsed.given
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "told"),
+    [
+        (
+            "jamboree:prune=0.5",
+            M2,
+            "jamboree: prune is an option of form=course: say form=course,prune=0.5",
+        ),
+        (
+            "jamboree:prune=0.25,form=tests",
+            None,
+            "jamboree: prune is an option of form=course: say form=course,prune=0.25",
+        ),
+        (
+            "jamboree:form=tests",
+            LARGE,
+            f"jamboree: form=tests is a form of {PYTHON} (its compiled search has no riskless of this size): say form=course",
+        ),
+        (
+            "alphabeta:exact=yes",
+            SMALL,
+            f"alphabeta: exact is an option of {PYTHON} (its compiled search has no hexapawn of this size), which always is exact",
+        ),
+        ("minimax:evaluator=features", SMALL, "minimax: hexapawn has no features: say evaluator=plain"),
+    ],
+)
+def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> None:
+    with pytest.raises(BadSpec) as refused:
+        choose(spec(text), game)
+    assert str(refused.value) == told
+    if game is not None:
+        assert refusal(text, game) == told
+
+
+def test_a_default_is_nobodys_wish() -> None:
+    for name in ENGINES:
+        for game in (None, M2, LARGE, SMALL):
+            choose(spec(name), game)
+    assert choose(spec("jamboree"), M2).spec.word("form") == "tests"
+    assert choose(spec("jamboree"), LARGE).spec.share("prune") == 0.5
+
+
+def test_of_a_file_and_of_what_is_wrong_everywhere_nothing_is_refused_for_a_game() -> None:
+    assert refusal("my_bot.py", M2) is None
+    assert refusal("alphabeta:depth=0", M2) is None
+    assert refusal("jamboree:form=course,prune=0.1", LARGE) is None
+
+
+def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options() -> None:
+    for text, game in (("alphabeta:exact=no", LARGE), ("greedy:evaluator=features", SMALL)):
+        bot = make_engine(text).make()
+        begin(bot, Match(game, Player.MAXIE))
+        with pytest.raises(Resign) as resigned:
+            bot.prepare()
+        assert str(resigned.value) == refusal(text, game)
+
+
+def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
+    texts = ("jamboree:form=tests", "alphabeta:exact=no", "jamboree:prune=0.2", "jamboree")
+    done = subprocess.run([sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True)
+    why = "(its compiled search needs the extra `engine`, which is not installed)"
+    assert done.stdout.splitlines() == [
+        f"jamboree: form=tests is a form of {PYTHON} {why}: say form=course",
+        f"alphabeta: exact is an option of {PYTHON} {why}, which always is exact",
+        "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
+        "jamboree:depth=100,evaluator=features, 2 threads",
+    ]

@@ -1,0 +1,58 @@
+"""The terms of a match: who may search with how many threads, and what the store keeps of them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import json
+from msgspec.structs import replace
+
+from match.terms import ThreadLimits, from_json, to_json
+from protocol.messages import EngineInfo, Engines
+from tests.server.matches import terms
+
+numbers = st.none() | st.integers(1, 64)
+engines = st.none() | st.builds(
+    EngineInfo,
+    st.text(min_size=1, max_size=8),
+    st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=8), max_size=2),
+    numbers,
+)
+
+
+@given(engines, engines, numbers, numbers)
+def test_a_player_gets_what_it_asks_for_and_no_more_than_it_is_allowed(
+    maxie: EngineInfo | None, minnie: EngineInfo | None, most: int | None, other: int | None
+) -> None:
+    agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).between(maxie, minnie)
+    for engine, told, limit, threads in (
+        (maxie, agreed.engines.maxie, most, agreed.threads("maxie")),
+        (minnie, agreed.engines.minnie, other, agreed.threads("minnie")),
+    ):
+        asked = None if engine is None else engine.threads
+        known = [each for each in (asked, limit) if each is not None]
+        assert threads == (min(known) if known else 1)
+        if engine is None or asked is None:
+            assert told == engine
+        else:
+            assert told == replace(engine, threads=threads)
+    assert agreed.needed_threads == max(agreed.threads("maxie"), agreed.threads("minnie"))
+    kept = from_json(to_json(agreed))
+    assert kept == replace(agreed, game=kept.game)
+
+
+def test_terms_that_are_older_than_engines_are_read() -> None:
+    kept = json.decode(to_json(terms()))
+    del kept["engines"], kept["thread_limits"]
+    kept["threads"] = 2
+    read = from_json(json.encode(kept).decode())
+    assert (read.engines, read.thread_limits, read.threads("maxie")) == (Engines(), ThreadLimits(), 1)
+
+
+def test_an_engine_in_words_is_what_a_person_types() -> None:
+    assert str(EngineInfo("mine")) == "mine"
+    assert str(EngineInfo("random", {"seed": "1"}, 1)) == "random:seed=1, 1 thread"
+    assert (
+        str(EngineInfo("jamboree", {"depth": "4", "form": "course"}, 8))
+        == "jamboree:depth=4,form=course, 8 threads"
+    )
