@@ -61,6 +61,8 @@ def in_python(spec: Spec, why: str) -> Spec:
 def always_known(spec: Spec) -> dict[str, str]:
     """The values that hold in whatever form the engine searches: those given, and those that every form knows."""
     own = {"exact", "form", "prune"} if spec.name in FORMS else set()
+    if "form" in spec.given and spec.word("form") == "course":
+        own.discard("prune")
     return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
 
 

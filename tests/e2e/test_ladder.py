@@ -214,6 +214,16 @@ BAD = [
     (("ladder", "--game", "tictactoe", "--record", "no/such/r.jsonl"), 1, "cannot write no/such/r.jsonl"),
     (("ladder", "--game", "tictactoe", "--db", "mysql://x"), 1, "mysql"),
     (("match", "greedy"), 2, "Missing argument 'B'"),
+    (
+        ("match", "jamboree:prune=0.5", "greedy"),
+        2,
+        "bot jamboree:prune=0.5: jamboree: prune is an option of form=course: say form=course,prune=0.5",
+    ),
+    (
+        ("ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"),
+        2,
+        "exact is an option of",
+    ),
     (("match", "greedy", "random", "--sprt", "elo0=5,elo1=0"), 2, "--sprt: elo0 must be less than elo1"),
     (("match", "greedy", "my_bot.py", "--game", "tictactoe"), 2, "my_bot.py does not exist"),
 ]

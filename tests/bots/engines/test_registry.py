@@ -11,8 +11,10 @@ from bots.api.options import ENGINES, BadSpec
 from bots.engines.registry import make_engine
 from games.core import AnyGame, Player
 from maps.setup import make_setup
+from protocol.messages import EngineInfo
 from tests.bots.engines.conftest import Seated
 
+FREE = {"depth": "100", "evaluator": "features"}
 GAMES = [make_setup("tictactoe"), make_setup("riskless", "path4"), make_setup("riskless", "world")]
 
 
@@ -36,6 +38,29 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
     )
     engine = make_engine(f"{file}:A")
     assert (engine.name, engine.spec) == ("my_bot", f"{file}:A")
+
+
+@pytest.mark.parametrize(
+    ("spec", "cores", "told"),
+    [
+        ("random:seed=3", 16, EngineInfo("random", {"seed": "3"}, 1)),
+        ("alphabeta", 16, EngineInfo("alphabeta", {"depth": "100", "evaluator": "features"}, 1)),
+        ("jamboree:depth=4", 6, EngineInfo("jamboree", {"depth": "4", "evaluator": "features"}, 6)),
+        ("jamboree:exact=yes,threads=3", 6, EngineInfo("jamboree", {**FREE, "exact": "yes"}, 3)),
+        ("jamboree:form=course", 64, EngineInfo("jamboree", {**FREE, "form": "course", "prune": "0.5"}, 8)),
+    ],
+)
+def test_a_server_is_told_what_holds_in_every_match(spec: str, cores: int, told: EngineInfo) -> None:
+    """What depends on the game of a match is told where somebody wished it, because then it is followed or refused."""
+    assert make_engine(spec).about(cores) == told
+
+
+def test_of_a_file_only_the_name_is_told(tmp_path: Path) -> None:
+    file = tmp_path / f"{'long' * 30}.py"
+    file.write_text(
+        "from bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
+    )
+    assert make_engine(str(file)).about(16) == EngineInfo("long" * 16)
 
 
 @pytest.mark.parametrize(
