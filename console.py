@@ -42,6 +42,15 @@ RecordOption = Annotated[
     Path | None, typer.Option("--record", help="Write the matches here, one JSON a line.")
 ]
 DatabaseOption = Annotated[str | None, typer.Option("--db", help="Database URL, as in sqlite:///arena.db.")]
+AdjudicateOption = Annotated[
+    str,
+    typer.Option(
+        "--adjudicate",
+        metavar="RULES",
+        help="End matches early: repetition=3, and any of win=500,draw=20,moves=3,after=40,limit=200,solve=1000; "
+        "repetition=none or none.",
+    ),
+]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="Write the table as JSON here; - is the output.")
 ]

@@ -10,6 +10,7 @@ the 0 armies that a move leaves on its source exist only inside `successor`.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -106,9 +107,12 @@ class Riskless(Game[Armies, Move]):
             return Outcome(MAXIE if maxie >= goal else MINNIE, Reason.ARMIES)
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
-    def recurring(self, position: Armies) -> tuple[tuple[int, ...], Player]:
-        """The armies and who is to move: all of a position but its ply."""
-        return position.armies, position.player
+    def recurring(self, position: Armies) -> bytes:
+        """The armies and who is to move: all of a position but its ply.
+
+        Bytes, because a server keeps one for each ply of each match in progress: two for each territory, and two.
+        """
+        return array("h", (*position.armies, position.player.sign)).tobytes()
 
     def estimate(self, position: Armies) -> int:
         """Maxie's armies less Minnie's (001, section 4.1.3)."""

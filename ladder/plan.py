@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
-from protocol.adjudication import Adjudication
+from protocol.adjudication import DEFAULT_RULES, Adjudication
 from protocol.timecontrol import TimeControl
 
 NAME_LENGTH = 56
@@ -76,7 +76,7 @@ class LadderPlan:
     """For how many seconds matches may begin."""
     openings: int | Path = 0
     """Random plies before the bots begin, or a file with a list."""
-    adjudication: Adjudication | None = None
+    adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
     pin: bool = False

@@ -25,7 +25,7 @@ from ladder.plan import (
     openings,
     unique_bots,
 )
-from protocol.adjudication import Adjudication, BadAdjudication
+from protocol.adjudication import NONE, Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 
 
@@ -81,9 +81,13 @@ def _openings(keys: _Keys, folder: Path) -> int | Path:
 
 
 def _adjudication(keys: _Keys) -> Adjudication | None:
-    table = keys.table("adjudicate", "a table: write [adjudicate], and under it limit = 200")
+    table = keys.table_or(
+        "adjudicate", NONE, f'a table, as in [adjudicate] and under it limit = 200, or the word "{NONE}"'
+    )
+    if table is None:
+        return LadderPlan.adjudication
     try:
-        return Adjudication.convert(table) if table is not None else None
+        return Adjudication.parse(table) if isinstance(table, str) else Adjudication.convert(table)
     except BadAdjudication as error:
         raise BadLadder(f"adjudicate: {error}") from None
 
@@ -196,9 +200,11 @@ class _Keys:
             raise self._wrong(key, right)
         return value
 
-    def table(self, key: str, right: str) -> Mapping[str, object] | None:
+    def table_or(self, key: str, word: str, right: str) -> Mapping[str, object] | str | None:
         value = self._take(key)
-        if value is not None and not isinstance(value, dict):
+        if value is None or value == word:
+            return word if value else None
+        if not isinstance(value, dict):
             raise self._wrong(key, right)
         return value
 

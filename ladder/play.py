@@ -102,7 +102,13 @@ def _open(
     # One process at a time plays an event, and many events may be played on one store beside a server.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
     if dial_in is None:
-        return open_host(port=port, database=database, grace_ms=GRACE_MS, name=name)
+        return open_host(
+            port=port,
+            database=database,
+            grace_ms=GRACE_MS,
+            name=name,
+            adjudication=ladder.plan.adjudication,
+        )
     return open_host(
         host=dial_in.host,
         port=dial_in.port,
@@ -110,6 +116,7 @@ def _open(
         grace_ms=DIAL_IN_GRACE_MS,
         anyone=True,
         name=name,
+        adjudication=ladder.plan.adjudication,
     )
 
 

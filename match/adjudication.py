@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from games.core import AnyGame, Player
 from match.solve import solve
-from protocol.adjudication import Adjudication
+from protocol.adjudication import REPETITION, Adjudication
 from protocol.record import RecordedMove
 
 
@@ -23,15 +23,31 @@ class Verdict:
 
 
 def adjudicate(
-    rules: Adjudication | None, game: AnyGame, position: object, moves: Sequence[RecordedMove]
+    rules: Adjudication | None, game: AnyGame, position: object, moves: Sequence[RecordedMove], times: int
 ) -> Verdict | None:
     """The verdict on a match that its game has not ended, if there is one: `moves` have led to `position`.
 
-    What is proven goes before what is agreed, and the ply limit comes last.
+    times   how often the position has come up in the match, this time included
+
+    What has happened goes before what is proven, that before what is agreed, and the ply limit comes last.
     """
     if rules is None:
         return None
-    return _solved(rules, game, position) or _agreed(rules, moves) or _limited(rules, len(moves))
+    return (
+        _repeated(rules, times)
+        or _solved(rules, game, position)
+        or _agreed(rules, moves)
+        or _limited(rules, len(moves))
+    )
+
+
+def _repeated(rules: Adjudication, times: int) -> Verdict | None:
+    # More often than that it has come up where the opening repeated it already.
+    if rules.repetition is None or times < rules.repetition:
+        return None
+    return Verdict(
+        None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
+    )
 
 
 def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | None:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from games.core import Game
 
-REPETITION = 3
-"""A position that comes up so many times makes a draw, unless a host says otherwise."""
-
 
 class Recurrence:
-    """How often each position of one match has come up. Adding one costs O(territories)."""
+    """How often each position of one match has come up. Adding one costs O(territories), in time and in memory."""
 
-    def __init__(self, game: Game[Any, Any]) -> None:
+    def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
+        """Begin with the positions that have come up already."""
         self._game = game
         self._seen: Counter[Hashable] = Counter()
+        self.latest = 0
+        """How often the position that came up last has come up, that time included; 0 before the first."""
+        for position in positions:
+            self.add(position)
 
     def add(self, position: object) -> int:
         """How often the position has come up, this time included; 1 in a game in which none comes up again."""
         key = self._game.recurring(position)
         if key is None:
-            return 1
-        self._seen[key] += 1
-        return self._seen[key]
+            self.latest = 1
+        else:
+            self._seen[key] += 1
+            self.latest = self._seen[key]
+        return self.latest

@@ -36,6 +36,7 @@ from match.events import (
     TurnLeft,
 )
 from match.lag import LagBudget
+from match.recurrence import Recurrence
 from match.terms import Terms
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Clocks, End, Error, Seat, ServerMessage, Start, Turn
@@ -65,6 +66,7 @@ class Referee:
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
         self.mover = self.terms.game.player(self.position)
+        self._recurrence = self._count_positions()
         self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
@@ -82,17 +84,31 @@ class Referee:
         self._deadline_of = -1  # the revision for which it was found
         self._play_opening()
 
+    def _count_positions(self) -> Recurrence | None:
+        """The count of the positions that come up; None where no rule asks for it, which saves the memory."""
+        rules = self.terms.adjudication
+        if rules is None or rules.repetition is None:
+            return None
+        return Recurrence(self.terms.game, [self.position])
+
+    def _come_to(self, position: object) -> None:
+        """Go on from a position that a move has led to."""
+        self.position = position
+        self.mover = self.terms.game.player(position)
+        if self._recurrence is not None:
+            self._recurrence.add(position)
+
     def _play_opening(self) -> None:
         """Raises games.core.GameError for an opening that cannot be played: a fault of the host's."""
         game = self.terms.game
         for ply, data in enumerate(self.terms.opening):
-            self.position = game.play(self.position, game.move_from_data(data))
+            position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
             self._played.append(data)
             left = self._clock.left(self.mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
-            self.mover = game.player(self.position)
+            self._come_to(position)
         if self.moves and game.outcome(self.position) is not None:
             raise GameError("the opening leaves nothing to play: it ends the match")
 
@@ -208,8 +224,7 @@ class Referee:
 
     def _accept(self, event: Moved, position: object, spent: int, credited: int, now: int) -> list[Effect]:
         game, player = self.terms.game, event.player
-        self.position = position
-        self.mover = game.player(position)
+        self._come_to(position)
         self._clock = self._clock.spend(player, spent)
         self._turn_since = None
         ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3) if credited else 0.0
@@ -225,7 +240,8 @@ class Referee:
             reason = EndReason.named(outcome.reason.value)
             return effects + self._finish(outcome.winner, reason, reason.meaning, now)
         if self.terms.adjudication is not None:
-            verdict = adjudicate(self.terms.adjudication, game, position, self.moves)
+            times = self._recurrence.latest if self._recurrence is not None else 1
+            verdict = adjudicate(self.terms.adjudication, game, position, self.moves, times)
             if verdict is not None:
                 return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
         effects.append(self._turn(0))

@@ -17,9 +17,10 @@ from games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from match.events import GotReady, Moved, Opened
 from match.referee import SEATS, Referee
 from match.terms import Terms
+from protocol.adjudication import REPETITION
 from protocol.codes import EndReason
 from protocol.messages import Data
-from protocol.record import BadRecord, Record
+from protocol.record import BadRecord, Record, Result
 from protocol.timecontrol import BadTimeControl, TimeControl
 
 _BY_THE_RULES = frozenset(reason.value for reason in Reason)
@@ -72,7 +73,7 @@ def summary(record: Record) -> str:
     winner = f"{result.winner} wins" if result.winner else "no winner"
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
     who = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
-    reason = result.reason.value.replace("_", " ")
+    reason = REPETITION if result.by_repetition else result.reason.value.replace("_", " ")
     return (
         f"{who}, {record.game}{setup}, {record.time_control}: {winner}, {reason}, {len(record.moves)} plies"
     )
@@ -151,6 +152,10 @@ def _check_result(record: Record, referee: Referee) -> None:
         if (winner, found.reason) != (result.winner, result.reason):
             raise BadRecord(
                 f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, found.reason)}"
+            )
+        if result.by_repetition and not Result(winner, found.reason, found.detail).by_repetition:
+            raise BadRecord(
+                f"it says that a position came up again and again, but its moves say: {found.detail}"
             )
         return
     if result.reason is EndReason.ADJUDICATED:

@@ -8,6 +8,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+NONE = "none"
+"""What is written for no adjudication, and for a part of it that is off."""
+
+REPETITION = "repetition"
+"""With this word, and a colon, begins the detail of a match that was drawn because a position came up again and again."""
+
 MOST_NODES = 2_000
 """The most nodes of a solution, which take about 25 ms: a position is solved between two moves, and meanwhile the server does nothing else."""
 
@@ -31,30 +37,44 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """The match is a draw when so many plies were played."""
     solve: Annotated[int, Meta(ge=1, le=MOST_NODES)] | None = None
     """After each move the position is searched to its end by the rules, as far as so many nodes reach."""
+    repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
+    """The match is a draw when a position, with the same player to move, comes up for so many times."""
 
     @classmethod
-    def parse(cls, text: str) -> Adjudication:
-        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000` writes. Raises BadAdjudication."""
+    def parse(cls, text: str) -> Adjudication | None:
+        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3` writes.
+
+        A part that is not named is as in DEFAULT_RULES; one that is `none` is off. The word `none` alone, or all parts off, is
+        None. Raises BadAdjudication.
+        """
+        if text.strip() == NONE:
+            return None
         parts: dict[str, object] = {}
         for part in text.split(","):
             key, equals, number = (word.strip() for word in part.partition("="))
             if not equals or key in parts:
                 raise BadAdjudication(
-                    f"{part!r:.40}: write each part once, as in win=500,draw=20,moves=3,after=40,limit=200,solve=1000"
+                    f"{part!r:.40}: write each part once, as in win=500,moves=3,limit=200,repetition=3, or just {NONE}"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)
 
     @classmethod
-    def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication:
-        """The adjudication that a table of parts describes. `strict`: numbers are not written as text. Raises BadAdjudication."""
+    def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
+        """The adjudication that a table of parts describes, as `parse` reads it from text.
+
+        `strict`: numbers are not written as text. Raises BadAdjudication.
+        """
         unknown = [key for key in parts if key not in cls.__struct_fields__]
         if unknown:
             raise BadAdjudication(
                 f"there is no {unknown[0]!r:.40}; the parts are {', '.join(cls.__struct_fields__)}"
             )
-        made = cls()
+        made = DEFAULT_RULES
         for key, value in parts.items():
+            if value == NONE and key in _SWITCHES:
+                made = msgspec.structs.replace(made, **{key: None})
+                continue
             try:
                 made = msgspec.convert({**msgspec.to_builtins(made), key: value}, cls, strict=strict)
             except msgspec.ValidationError as error:
@@ -62,11 +82,21 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 raise BadAdjudication(
                     f"{key}: {str(error).partition(' - at')[0]}, not {value!r:.40}"
                 ) from None
-        if (made.win, made.draw, made.limit, made.solve) == (None, None, None, None):
-            raise BadAdjudication("it ends nothing: give win, draw, limit or solve")
-        return made
+        if made.draw is None and ("after" in parts or ("moves" in parts and made.win is None)):
+            key, beside = ("after", "draw") if "after" in parts else ("moves", "win or draw")
+            raise BadAdjudication(
+                f"{key}: it says something only beside {beside}: give that too, or leave it out"
+            )
+        return made if any(getattr(made, key) is not None for key in _SWITCHES) else None
 
     def __str__(self) -> str:
         # As short as can be read back: 500.0 is 500.
         parts = msgspec.to_builtins(self).items()
         return ",".join(f"{key}={str(value).removesuffix('.0')}" for key, value in parts)
+
+
+_SWITCHES = ("win", "draw", "limit", "solve", "repetition")
+"""The parts that end matches, each by itself."""
+
+DEFAULT_RULES = Adjudication(repetition=3)
+"""By what a ladder, a match and a server adjudicate unless they are told otherwise."""

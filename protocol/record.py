@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from protocol.adjudication import Adjudication
+from protocol.adjudication import REPETITION, Adjudication
 from protocol.codes import EndReason
 from protocol.messages import Data, Engines, Players, Seat, Thinking
 
@@ -41,6 +41,11 @@ class Result(Struct, frozen=True, omit_defaults=True):
     winner: Seat | None
     reason: EndReason
     detail: str = ""
+
+    @property
+    def by_repetition(self) -> bool:
+        """Whether it says that the match was drawn because a position came up again and again."""
+        return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION}:")
 
 
 class Record(Struct, frozen=True, omit_defaults=True):

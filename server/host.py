@@ -18,6 +18,7 @@ from ssl import SSLContext
 import anyio
 from anyio.abc import TaskStatus
 
+from protocol.adjudication import Adjudication
 from protocol.codes import Code
 from server.lobby.dispatch import Dispatch
 from server.lobby.house import NO_HOUSE, HousePlan, open_house
@@ -58,6 +59,7 @@ async def open_host(
     offer: Offer | None = None,
     concurrency: int = 1,
     by_threads: bool = False,
+    adjudication: Adjudication | None = None,
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
@@ -73,6 +75,7 @@ async def open_host(
     offer            what the matchmaker gives to whoever waits; None where bots play only by challenge
     concurrency      matches in progress at which the matchmaker begins no other
     by_threads       whether a match counts as many as the threads that it needs; else once
+    adjudication     when matches that the server arranges are ended before their games end; None: never
     going_on         the event whose matches the server goes on with, from before it went away
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
@@ -98,6 +101,7 @@ async def open_host(
             offer=offer,
             concurrency=concurrency,
             by_threads=by_threads,
+            adjudication=adjudication,
             on_record=on_record,
         )
         writing = anyio.CancelScope()

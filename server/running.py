@@ -12,6 +12,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from match.terms import Terms
+from protocol.adjudication import Adjudication
 from protocol.messages import Listing
 from protocol.record import Record
 from server.lobby.accounts import Accounts
@@ -61,6 +62,7 @@ class Host:
         offer: Offer | None = None,
         concurrency: int = 1,
         by_threads: bool = False,
+        adjudication: Adjudication | None = None,
         on_record: Told | None = None,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
@@ -94,6 +96,7 @@ class Host:
             offer=offer,
             concurrency=concurrency,
             by_threads=by_threads,
+            adjudication=adjudication,
         )
         work = WorkBudget(limits.work_ms_per_second)
         self.dispatch = Dispatch(

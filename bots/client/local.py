@@ -21,26 +21,44 @@ from bots.api.thinking import Thinking
 from bots.client.state.moves import move_message
 from bots.client.worker import BotFactory
 from games.core import Player
+from match.adjudication import adjudicate
+from match.recurrence import Recurrence
 from protocol import messages
+from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import EngineInfo, Engines, Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
+
+LEFT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
+"""The result of a match that somebody left."""
 
 
 class Local:
     """One match between the caller and a bot; `match.seat` is the bot's."""
 
-    def __init__(self, make: BotFactory, match: Match, engine: EngineInfo | None = None) -> None:
-        """Makes the bot and has it prepare; raises what the bot raises. `engine` is what the record tells of it."""
+    def __init__(
+        self,
+        make: BotFactory,
+        match: Match,
+        engine: EngineInfo | None = None,
+        adjudication: Adjudication | None = None,
+    ) -> None:
+        """Makes the bot and has it prepare; raises what the bot raises.
+
+        engine         what the record tells of the bot
+        adjudication   the rules by which the match may end before its game does; None: by none
+        """
         self.match = match
         self._engine = engine
+        self._adjudication = adjudication
         self.moves: list[Any] = []
         self._positions = [match.game.start()]
         self._told: list[RecordedMove] = []
         self._left = match.time_control.base_ms / 1000
         self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._since = time.monotonic()
-        self._resigned: Player | None = None
+        self.result: Result | None = None
+        """How the match has ended; None while it is going on."""
         self._bot = make()
         begin(self._bot, match)
         self._bot.prepare()
@@ -88,15 +106,16 @@ class Local:
         if not before:
             return False
         del self.moves[before[-1] :], self._told[before[-1] :], self._positions[before[-1] + 1 :]
+        self.result = None
         return True
 
     def resign(self, player: Player) -> None:
         """A player gives up."""
-        self._resigned = player
+        self.result = Result(_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
 
     def close(self) -> None:
         """Tell the bot of the end."""
-        result = self._result()
+        result = self.result or LEFT
         winner = Player(result.winner) if result.winner else None
         try:
             self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
@@ -115,7 +134,8 @@ class Local:
             time_control=str(self.match.time_control),
             started=self._started,
             moves=list(self._told),
-            result=self._result(),
+            result=self.result or LEFT,
+            adjudication=self._adjudication,
             engines=self._engines(),
         )
 
@@ -132,15 +152,21 @@ class Local:
         self.moves.append(move)
         self._told.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
         self._since = time.monotonic()
+        self.result = self._judge()
 
-    def _result(self) -> Result:
-        if self._resigned is not None:
-            return Result(_seat(self._resigned.opponent), EndReason.RESIGNATION, f"{self._resigned} resigned")
-        outcome = self.match.game.outcome(self.position)
-        if outcome is None:
-            return Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
-        reason = EndReason.named(outcome.reason.value)
-        return Result(_seat(outcome.winner), reason, reason.meaning)
+    def _judge(self) -> Result | None:
+        """How the match ends at this position, if it does."""
+        game = self.match.game
+        outcome = game.outcome(self.position)
+        if outcome is not None:
+            reason = EndReason.named(outcome.reason.value)
+            return Result(_seat(outcome.winner), reason, reason.meaning)
+        # Moves may have been taken back, so that the positions are counted anew.
+        times = Recurrence(game, self._positions).latest
+        verdict = adjudicate(self._adjudication, game, self.position, self._told, times)
+        if verdict is None:
+            return None
+        return Result(_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)
 
 
 def _seat(player: Player | None) -> Seat | None:

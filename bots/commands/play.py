@@ -16,11 +16,11 @@ from bots.client.state.moves import BadChoice
 from bots.commands.engine_option import load_engine
 from bots.commands.game_option import load_game
 from bots.engines.registry import Engine, refusal
-from console import Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
+from console import AdjudicateOption, Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
 from cores import cores
 from games.core import AnyGame, GameError, Player
 from maps.board import print_position
-from protocol.codes import EndReason
+from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 
@@ -47,6 +47,7 @@ def play(
     map: MapOption = "m2",
     tc: TimeOption = "1/move",
     record: RecordOption = None,
+    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
 ) -> None:
     """Play an engine at the terminal. You have all the time you want; --tc is the engine's.
 
@@ -56,6 +57,10 @@ def play(
         control = TimeControl.parse(tc)
     except BadTimeControl as error:
         raise Misuse(f"--tc: {error}") from None
+    try:
+        adjudication = Adjudication.parse(adjudicate)
+    except BadAdjudication as error:
+        raise Misuse(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
     why = refusal(engine, rules)
@@ -63,7 +68,7 @@ def play(
         raise Misuse(why)
     if record is not None:
         _check_writable(record)
-    local = _open(opponent, rules, Player(seat), control)
+    local = _open(opponent, rules, Player(seat), control, adjudication)
     try:
         ended = _converse(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
     except KeyboardInterrupt:
@@ -75,7 +80,9 @@ def play(
         _keep(local, record, ended=ended)
 
 
-def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -> Local:
+def _open(
+    opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
+) -> Local:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
     engine = opponent.about(len(cores()))
     match = Match(
@@ -88,7 +95,7 @@ def _open(opponent: Engine, game: AnyGame, seat: Player, control: TimeControl) -
     )
     typer.echo(f"{opponent.name} prepares …")
     try:
-        return Local(opponent.make, match, engine)
+        return Local(opponent.make, match, engine, adjudication)
     except Exception as error:
         raise Failure(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 
@@ -99,7 +106,7 @@ def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None
         import readline  # noqa: F401, PLC0415 - so that the line can be edited, and the last ones come back
     typer.echo(f"You are {seat}. Type a move, or help.\n")
     show()
-    while (outcome := game.outcome(local.position)) is None:
+    while (result := local.result) is None:
         if game.player(local.position) is not seat:
             _answer(local, game)
             show()
@@ -133,8 +140,8 @@ def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None
             case _:
                 if _move(local, game, line):
                     show()
-    won = "You win" if outcome.winner is seat else "You lose" if outcome.winner else "A draw"
-    typer.echo(f"{won}: {EndReason.named(outcome.reason.value).meaning}.")
+    won = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
+    typer.echo(f"{won}: {result.detail}.")
     return True
 
 

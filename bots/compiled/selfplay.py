@@ -17,10 +17,9 @@ from bots.compiled.searcher import NO_LIMIT, Searcher
 from bots.search.deepening import Report
 from games.core import Game, Player
 from games.riskless import Armies, Riskless
-from match.recurrence import REPETITION, Recurrence
+from match.recurrence import Recurrence
+from protocol.adjudication import DEFAULT_RULES, REPETITION
 
-REPEATED = "repetition"
-"""The reason of a match in which a position came up too often."""
 CUT = "cut"
 """The reason of a match that was given up because it took too long."""
 
@@ -64,7 +63,7 @@ class Played:
 
     winner: Player | None
     reason: str
-    """As the game names it, REPEATED, or CUT."""
+    """As the game names it, REPETITION, or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -89,7 +88,7 @@ def play(
     budget: Budget | Mapping[Player, Budget],
     longest: int = 1 << 30,
 ) -> Played:
-    """One match from `start`; a draw after the `longest` number of plies, or when a position has come up REPETITION times.
+    """One match from `start`; a draw after the `longest` number of plies, or by the default rule of repetition.
 
     budget   of each player's moves, or of both players'
     """
@@ -101,8 +100,8 @@ def play(
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < longest:
-        if seen.add(position) == REPETITION:
-            return Played(None, REPEATED, tuple(positions), tuple(reports))
+        if seen.add(position) == DEFAULT_RULES.repetition:
+            return Played(None, REPETITION, tuple(positions), tuple(reports))
         player = game.player(position)
         report = budgets[player].spend(seats[player], position)
         positions.append(position)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from console import (
+    AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
     GameOption,
@@ -24,7 +25,6 @@ from console import (
 )
 from ladder.commands.match import match
 from ladder.commands.options import (
-    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
@@ -39,6 +39,7 @@ from ladder.commands.watch import watch_ladder
 from ladder.dial_in import DialIn
 from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
 from ladder.plan_file import read_ladder
+from protocol.adjudication import DEFAULT_RULES
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +81,7 @@ def ladder(
         ),
     ] = None,
     event: EventOption = None,
-    adjudicate: AdjudicateOption = None,
+    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     pin: PinOption = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from console import (
+    AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
     GameOption,
@@ -21,7 +22,6 @@ from console import (
     TimeOption,
 )
 from ladder.commands.options import (
-    AdjudicateOption,
     CsvOption,
     EventOption,
     HtmlOption,
@@ -34,6 +34,7 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
 from ladder.plan import LadderPlan
+from protocol.adjudication import DEFAULT_RULES
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 from rating.sprt import BadSprt, Sprt, Verdict
 from rating.standings import pair_scores
@@ -58,7 +59,7 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = "0",
     event: EventOption = None,
-    adjudicate: AdjudicateOption = None,
+    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,

@@ -33,14 +33,6 @@ OpeningsOption = Annotated[
         "--openings", help="Random plies before the bots begin, or a file: a line of moves for each."
     ),
 ]
-AdjudicateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--adjudicate",
-        metavar="RULES",
-        help="End matches early: win=500,draw=20,moves=3,after=40,limit=200,solve=1000, or some of these.",
-    ),
-]
 PinOption = Annotated[
     bool, typer.Option("--pin/--no-pin", help="Keep the bots of each running match on cores of their own.")
 ]
@@ -75,7 +67,7 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
             changes["event"] = event_name(options["event"], "--event")
     except BadLadder as error:
         raise Misuse(str(error)) from None
-    if options.get("adjudicate") is not None:
+    if "adjudicate" in options:
         try:
             changes["adjudication"] = Adjudication.parse(options["adjudicate"])
         except BadAdjudication as error:

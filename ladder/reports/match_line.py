@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protocol.adjudication import REPETITION
 from protocol.codes import FORFEITS
 from protocol.record import Record
 from rating.standings import is_void, losers
@@ -12,7 +13,7 @@ def in_words(record: Record) -> str:
     lost = losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
-    reason = record.result.reason.value.replace("_", " ")
+    reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")
     detail = f": {record.result.detail}" if record.result.detail and record.result.reason in FORFEITS else ""
     if is_void(record):
         what = f"{maxie} against {minnie}{place} is void"

@@ -13,6 +13,7 @@ import anyio
 import typer
 
 from console import (
+    AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
     Failure,
@@ -29,6 +30,7 @@ from cores import cores
 from games.core import GameError
 from maps.loader import MapError
 from maps.setup import make_setup
+from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.host import CannotListen, Host, open_host
@@ -73,6 +75,7 @@ def serve(
         float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
     ] = 10,
     concurrency: ConcurrencyOption = 0,
+    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     name: Annotated[
         str, typer.Option("--name", help="The server's own name, where several share one database.")
     ] = "",
@@ -158,9 +161,12 @@ def serve(
         control = TimeControl.parse(tc)
         offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
         engines = house_bots(house)
+        adjudication = Adjudication.parse(adjudicate)
         networks = [str(ip_network(each)) for each in proxy or ()]
     except (GameError, MapError, BadTimeControl, BadHouse) as error:
         raise Misuse(str(error)) from None
+    except BadAdjudication as error:
+        raise Misuse(f"--adjudicate: {error}") from None
     except ValueError as error:
         raise Misuse(f"--proxy: {error}") from None
     limits = HostLimits(
@@ -198,6 +204,7 @@ def serve(
                 offer=None if challenges_only else offer,
                 concurrency=concurrency or len(cores()),
                 by_threads=not concurrency,
+                adjudication=adjudication,
                 going_on=OPEN_EVENT,
                 on_record=tell,
                 name=name,

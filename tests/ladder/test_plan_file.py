@@ -5,7 +5,7 @@ import pytest
 
 from ladder.plan import BadLadder, BotPlan, LadderPlan
 from ladder.plan_file import read_ladder
-from protocol.adjudication import Adjudication
+from protocol.adjudication import DEFAULT_RULES, Adjudication
 from protocol.timecontrol import TimeControl
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ladder.toml"
@@ -51,13 +51,17 @@ def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
 
 
 def test_rules_of_adjudication(tmp_path: Path) -> None:
-    assert read(tmp_path, TWO).adjudication is None
+    assert read(tmp_path, TWO).adjudication == DEFAULT_RULES
+    assert read(tmp_path, f'adjudicate = "none"\n{TWO}').adjudication is None
     plan = read(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
-    assert plan.adjudication == Adjudication(win=500, limit=200)
+    assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)
+    plan = read(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
+    assert plan.adjudication == Adjudication(limit=200)
     with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: there is no 'wins'"):
         read(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
-    with pytest.raises(BadLadder, match="adjudicate: must be a table"):
-        read(tmp_path, f"adjudicate = 200\n{TWO}")
+    for wrong in ("200", '"limit=200"', "false"):
+        with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
+            read(tmp_path, f"adjudicate = {wrong}\n{TWO}")
 
 
 def test_every_key(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ async def test_adjudicated_matches_have_valid_records(
         assert record.result.reason is EndReason.ADJUDICATED
         assert len(record.moves) in plies
     other = ladder(file, bot("a"), bot("b"))
-    with pytest.raises(CannotResume, match=f"adjudication was {rules}, now none"):
+    with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
         await run_ladder(other, Watch(), database=url, patience=QUICK)
 
 

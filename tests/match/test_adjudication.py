@@ -39,7 +39,7 @@ def thought(*values: float | None) -> list[RecordedMove]:
 def winner(rules: Adjudication, *values: float | None) -> Any:
     """The winner by the values of all moves; False where the match goes on."""
     game = game_of()
-    verdict = adjudicate(rules, game, game.start(), thought(*values))
+    verdict = adjudicate(rules, game, game.start(), thought(*values), 1)
     return False if verdict is None else verdict.winner
 
 
@@ -74,7 +74,7 @@ def test_what_ends_a_match(rules: Adjudication, values: Sequence[float | None], 
 
 def test_without_rules_nothing_ends() -> None:
     game = game_of()
-    assert adjudicate(None, game, game.start(), thought(*[1e12] * 100)) is None
+    assert adjudicate(None, game, game.start(), thought(*[1e12] * 100), 9) is None
 
 
 @given(st.lists(VALUES, max_size=10), st.floats(0.1, 1000), st.integers(1, 4))

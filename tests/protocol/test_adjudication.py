@@ -5,28 +5,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.adjudication import MOST_NODES, Adjudication, BadAdjudication
+from protocol.adjudication import DEFAULT_RULES, MOST_NODES, NONE, Adjudication, BadAdjudication
 
 RULES = st.builds(
     Adjudication,
     win=st.none() | st.floats(0.001, 1e12),
-    draw=st.none() | st.floats(0, 1e12),
+    draw=st.floats(0, 1e12),
     moves=st.integers(1, 1000),
     after=st.integers(0, 1_000_000),
     limit=st.none() | st.integers(1, 1_000_000),
-    solve=st.integers(1, MOST_NODES),
+    solve=st.none() | st.integers(1, MOST_NODES),
+    repetition=st.none() | st.integers(2, 1000),
 )
 
 
 @given(RULES)
 def test_what_is_written_is_read_back(rules: Adjudication) -> None:
-    assert Adjudication.parse(str(rules)) == rules
-    assert Adjudication.convert(msgspec.to_builtins(rules)) == rules
+    off = "" if rules.repetition is not None else ",repetition=none"
+    assert Adjudication.parse(f"{rules}{off}") == rules
+    assert Adjudication.convert({"repetition": NONE, **msgspec.to_builtins(rules)}) == rules
 
 
-def test_parts_that_are_left_out_are_off() -> None:
-    assert Adjudication.parse(" win = 500 , moves=4") == Adjudication(win=500, moves=4)
+@given(RULES)
+def test_a_record_has_them_as_they_are(rules: Adjudication) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(rules), type=Adjudication) == rules
+
+
+def test_parts_that_are_left_out_are_as_they_are_by_default() -> None:
+    assert Adjudication.parse(" win = 500 , moves=4") == Adjudication(win=500, moves=4, repetition=3)
+    assert Adjudication.parse("limit=200,repetition=4") == Adjudication(limit=200, repetition=4)
     assert str(Adjudication(win=500, moves=4)) == "win=500,moves=4"
+    assert Adjudication.parse(str(DEFAULT_RULES)) == DEFAULT_RULES == Adjudication(repetition=3)
+
+
+def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
+    assert Adjudication.parse("limit=200,repetition=none") == Adjudication(limit=200)
+    assert Adjudication.convert({"limit": 200, "repetition": NONE}) == Adjudication(limit=200)
+    assert Adjudication.parse(" none ") is None
+    assert Adjudication.parse("repetition=none") is None
 
 
 @pytest.mark.parametrize(
@@ -41,7 +57,12 @@ def test_parts_that_are_left_out_are_off() -> None:
         ("draw=-1", "draw: Expected `float` >= 0"),
         ("limit=1.5", "limit: Expected"),
         (f"solve={MOST_NODES + 1}", f"solve: Expected `int` <= {MOST_NODES}"),
-        ("moves=4,after=3", "it ends nothing"),
+        ("moves=4,after=3", "after: it says something only beside draw"),
+        ("moves=4", "moves: it says something only beside win or draw"),
+        ("moves=none,win=1", "moves: Expected `int`"),
+        ("repetition=1", "repetition: Expected `int` >= 2"),
+        ("repetition", "write each part once"),
+        ("none,limit=2", "write each part once"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, why: str) -> None:
@@ -49,7 +70,7 @@ def test_what_is_wrong_is_named(text: str, why: str) -> None:
         Adjudication.parse(text)
 
 
-@pytest.mark.parametrize("table", [{"limit": "20"}, {"limit": True}, {"draw": math.nan}, {"win": None}])
+@pytest.mark.parametrize("table", [{"limit": "20"}, {"limit": True}, {"draw": math.nan}, {"repetition": "3"}])
 def test_a_table_has_numbers(table: dict[str, object]) -> None:
     with pytest.raises(BadAdjudication):
         Adjudication.convert(table)

@@ -98,3 +98,10 @@ def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) 
 def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         next(read(tmp_path / "none.jsonl"))
+
+
+def test_a_repetition_is_known_by_the_detail_of_an_adjudicated_match() -> None:
+    detail = "repetition: the same position came up 3 times"
+    assert Result(None, EndReason.ADJUDICATED, detail).by_repetition
+    assert not Result(None, EndReason.ADJUDICATED, "solved: a draw with best play").by_repetition
+    assert not Result(None, EndReason.PLY_LIMIT, detail).by_repetition

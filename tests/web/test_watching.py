@@ -162,6 +162,21 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     )
 
 
+def test_the_rule_that_ended_a_match_by_adjudication_is_told(
+    board: Arena, page: Page, tmp_path: Path
+) -> None:
+    match = board.ask("records")["matches"][-1]
+    record = board.ask(f"record/{match['match']}")
+    detail = "repetition: the same position came up 3 times, with the same player to move"
+    record["moves"] = record["moves"][:2]
+    record["result"] = {"winner": None, "reason": "adjudicated", "detail": detail}
+    file = tmp_path / "drawn.jsonl"
+    file.write_text(json.dumps(record))
+    page.goto(f"{board.url}#/file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".status")).to_have_text(f"Draw: by adjudication ({detail})")
+
+
 def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -> None:
     page.goto(board.url)
     expect(page.locator(".card").first).to_be_visible()

@@ -19,6 +19,7 @@ from games.core import AnyGame, GameError, Player
 from maps.loader import MapError, map_names, size_of
 from maps.setup import make_setup
 from match.terms import Terms
+from protocol.adjudication import Adjudication
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -71,15 +72,17 @@ class Arranger:
         offer: Offer | None = None,
         concurrency: int = 1,
         by_threads: bool = False,
+        adjudication: Adjudication | None = None,
     ) -> None:
         """Arrange matches among the bots of `lobby`, within `limits`.
 
-        start        begins a match
-        playing      says how many of the matches that were begun are not over, or what they weigh
-        rating       says what a bot is rated in a game, both by name
-        offer        what the matchmaker gives to whoever waits; None where bots play only by challenge
-        concurrency  matches that the matchmaker may have in progress, or what they may weigh together; one always may be
-        by_threads   whether a match weighs as many threads as that of its players asks for who asks for more; else 1
+        start         begins a match
+        playing       says how many of the matches that were begun are not over, or what they weigh
+        rating        says what a bot is rated in a game, both by name
+        offer         what the matchmaker gives to whoever waits; None where bots play only by challenge
+        concurrency   matches that the matchmaker may have in progress, or what they may weigh together; one always may be
+        by_threads    whether a match weighs as many threads as that of its players asks for who asks for more; else 1
+        adjudication  when matches are ended before their games end; None: never
         """
         self._lobby = lobby
         self._start = start
@@ -88,6 +91,7 @@ class Arranger:
         self._offer = offer
         self._concurrency = concurrency
         self._by_threads = by_threads
+        self._adjudication = adjudication
         self._most_territories = limits.territories
         self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
@@ -220,7 +224,7 @@ class Arranger:
             self._over(taken, "refused", "other guests from your address are playing", also=member)
             return
         maxie, minnie = self._seats(taken, member.name)
-        terms = _terms(taken, maxie, minnie)
+        terms = _terms(taken, maxie, minnie, self._adjudication)
         self._over(taken, "accepted", match=terms.match, also=member)
         self._meetings.note(maxie, minnie)
         if challenger.guest:
@@ -303,6 +307,7 @@ class Arranger:
             time_control=offer.time_control,
             margin_ms=offer.margin_ms,
             ready_ms=offer.ready_ms,
+            adjudication=self._adjudication,
             rated=offer.rated,
         )
         self._start(terms)
@@ -322,7 +327,7 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
+def _terms(taken: OpenChallenge, maxie: str, minnie: str, adjudication: Adjudication | None) -> Terms:
     return Terms(
         match=uuid.uuid4().hex,
         event=OPEN_EVENT,
@@ -331,6 +336,7 @@ def _terms(taken: OpenChallenge, maxie: str, minnie: str) -> Terms:
         time_control=taken.asked.time_control,
         margin_ms=MARGIN_MS,
         ready_ms=READY_MS,
+        adjudication=adjudication,
         rated=taken.asked.rated,
     )
 

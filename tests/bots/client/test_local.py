@@ -1,5 +1,6 @@
 """bots.client.local: a match without a server, its clock, its undo and its record."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,15 @@ import pytest
 from bots.api.bot import Bot, Clock, Ending, Match, Thinking
 from bots.client.local import Local
 from games.core import IllegalMove, Player
+from games.riskless import Riskless
 from games.tictactoe import TicTacToe
 from match.replay import verify
+from protocol.adjudication import DEFAULT_RULES
 from protocol.codes import EndReason
 from protocol.messages import EngineInfo, Engines
 from protocol.record import from_line, to_line
 from protocol.timecontrol import TimeControl
+from tests.server.matches import PATH
 
 GAME = TicTacToe()
 
@@ -136,3 +140,46 @@ def test_a_match_that_was_left_has_no_winner(tmp_path: Path) -> None:
     match.close()
     assert bot.ending is not None
     assert bot.ending.standing(Player.MINNIE) == "void"
+
+
+CIRCLES = Riskless(
+    replace(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
+)  # the positions of two that go to and fro come up again
+
+
+class Wanderer(Bot):
+    """Goes to and fro between the territories 3 and 2."""
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        move = (3, 2) if position.ply % 4 == 1 else (2, 3)
+        return move if move in self.game.moves(position) else self.game.moves(position)[0]
+
+
+def wander(match: Local) -> None:
+    """Go to and fro between 0 and 1 until the match is over, or for 40 plies."""
+    while match.result is None and len(match.moves) < 40:
+        match.play((0, 1) if len(match.moves) % 4 == 0 else (1, 0))
+        if match.result is None:
+            match.answer()
+
+
+def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken_back() -> None:
+    match = Local(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_RULES)
+    wander(match)
+    assert match.result is not None
+    assert match.result.by_repetition
+    record = from_line(to_line(match.record()))
+    assert record.adjudication == DEFAULT_RULES
+    assert verify(record).plies == len(match.moves) < 40
+    assert match.undo()
+    assert match.moves == [tuple(each.move) for each in record.moves[: len(match.moves)]]
+    wander(match)
+    assert len(match.moves) == len(record.moves)
+    match.close()
+
+
+def test_without_rules_it_goes_on() -> None:
+    match = Local(Wanderer, Match(CIRCLES, Player.MINNIE))
+    wander(match)
+    assert (match.result, len(match.moves)) == (None, 40)
+    match.close()

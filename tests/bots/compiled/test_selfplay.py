@@ -7,10 +7,11 @@ import pytest
 
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import CUT, REPEATED, Budget, opening, pair, play, scattered
+from bots.compiled.selfplay import CUT, Budget, opening, pair, play, scattered
 from games.core import Player
 from games.riskless import Riskless
 from maps.loader import load_map
+from protocol.adjudication import REPETITION
 
 M1 = Riskless(load_map("m1"))
 
@@ -40,7 +41,7 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
-        assert (played.winner, played.reason) == (None, REPEATED)
+        assert (played.winner, played.reason) == (None, REPETITION)
     else:
         assert (played.winner, played.reason) == (outcome.winner, outcome.reason.value)
 
@@ -56,7 +57,7 @@ def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the
     one = searcher()
     played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(depth=2))
     one.close()
-    assert (played.winner, played.reason) == (None, REPEATED), "a start that goes in circles is needed here"
+    assert (played.winner, played.reason) == (None, REPETITION), "a start that goes in circles is needed here"
     last = M1.successor(played.positions[-1], played.reports[-1].move)
     places = [(each.armies, each.player) for each in (*played.positions, last)]
     assert places.count(places[-1]) == 3

@@ -9,11 +9,16 @@ from typing import TypeVar
 import anyio
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from games.catalogue import make_game
 from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
+from match.referee import Referee
+from match.replay import verify
 from match.terms import Terms
+from protocol.adjudication import DEFAULT_RULES
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, ServerMessage, Start, Thinking, Turn
 from server.net.loop_watch import LoopWatch
@@ -23,7 +28,7 @@ from server.store.database import open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of, records_of
 from server.store.journal.recovery import Unfinished, unfinished
-from tests.server.matches import terms
+from tests.server.matches import game_of, terms
 
 Message = TypeVar("Message", bound=ServerMessage)
 
@@ -204,6 +209,54 @@ async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: b
                     await post(room, Resigned(Player.MAXIE), 10)
         assert room.record().result.reason is EndReason.RESIGNATION
         assert not await unfinished(engine, "test")
+
+
+async def test_a_room_that_goes_on_counts_the_positions_of_the_whole_match(database: str) -> None:
+    """A position that came up twice before the server was killed, once of it in the opening, ends the match at once."""
+    circle = [[0, 1], [3, 2], [1, 0], [2, 3]]
+    board = game_of("riskless")
+    still = {
+        **board.setup(),
+        "territory_cap": 1,
+        "armies_to_win": 4,
+        "start": [["maxie", 1], None, None, ["minnie", 1]],
+    }
+    game = make_game("riskless", still)
+    given = replace(
+        terms(grace=30_000), game=game, opening=(circle[0], circle[1]), adjudication=DEFAULT_RULES
+    )
+    moves = [*circle[2:], *(circle * 10)]
+    played = Referee(given)
+    events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE)]
+    for event in events:
+        played.handle(event, 1)
+    for move in moves:
+        moved = Moved(played.mover, played.ply, move)
+        played.handle(moved, 1)
+        if played.over:
+            break
+        events.append(moved)
+    async with open_store(database) as engine, journal_of(engine) as journal:
+        journal.open_match(given, "2026-11-20T12:00:00Z")
+        for seq, event in enumerate(events, 1):
+            journal.append(given.match, seq, seq, event)
+        await journal.drain()
+        [past] = await unfinished(engine, "test")
+        room, connections = make_room(journal, given, past)
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(room.run)
+                await anyio.wait_all_tasks_blocked()
+                ply = room.referee.ply
+                await post(room, Moved(room.referee.mover, ply, move), 10)
+        record = room.record()
+        assert record.result.by_repetition
+        assert record.adjudication == DEFAULT_RULES
+        assert [end.detail for each in connections.values() for end in each.of(End)] == [
+            record.result.detail
+        ] * 2
+        assert len(verify(record).positions) == len(events) - 3 + len(given.opening) + 2
+        assert [kept.result for kept in await records_of(engine, "test")] == [record.result]
 
 
 async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or_shown(database: str) -> None:

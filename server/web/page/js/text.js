@@ -25,10 +25,18 @@ const REASONS = {
 
 export const reason = (word) => REASONS[word] || word;
 
+// Why a match ended, with the rule where it was ended by adjudication.
+const why = (end) =>
+  end.reason === "adjudicated" && end.detail ? `${reason(end.reason)} (${end.detail})` : reason(end.reason);
+
+// Why a match ended in a word or two, for a list of matches.
+export const shortly = (end) =>
+  end.reason === "adjudicated" && /^repetition:/.test(end.detail || "") ? "repetition" : reason(end.reason);
+
 export function result(end, players) {
   if (end.reason === "server_fault") return `Void: ${end.detail || reason(end.reason)}`;
-  if (!end.winner) return `Draw: ${reason(end.reason)}`;
-  return `${players[end.winner]} (${SEAT_NAMES[end.winner]}) wins: ${reason(end.reason)}`;
+  if (!end.winner) return `Draw: ${why(end)}`;
+  return `${players[end.winner]} (${SEAT_NAMES[end.winner]}) wins: ${why(end)}`;
 }
 
 export function clock(ms) {

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
+from protocol.adjudication import Adjudication
 from protocol.codes import Code, EndReason
 from protocol.messages import (
     Accept,
@@ -142,6 +143,40 @@ async def test_a_challenge_is_accepted_and_played(host: Host) -> None:
         assert (start.match, start.seat) == (over.match, "maxie")
         await bert.say(Ready(start.match))
         assert (await bert.play(game_of())).reason is EndReason.LINE
+
+
+async def test_the_rules_of_adjudication_hold_for_the_pool_and_for_challenges() -> None:
+    game, rules = game_of(), Adjudication(limit=2)
+    records: list[Record] = []
+
+    async def tell(record: Record) -> None:
+        records.append(record)
+
+    async def bots(host: Host) -> None:
+        async with (
+            enter(host, "anna") as anna,
+            enter(host, "bert") as bert,
+            anyio.create_task_group() as tasks,
+        ):
+            for peer in (anna, bert):
+                tasks.start_soon(peer.play, game)
+
+    offer = Offer(game, FAST, 100, 5000, "open")
+    with anyio.fail_after(30):
+        async with open_host(offer=offer, on_record=tell, adjudication=rules) as host:
+            await bots(host)
+        async with open_host(on_record=tell, adjudication=rules) as host:
+            async with enter(host, "anna") as anna, enter(host, "bert") as bert:
+                await anna.say(Challenge("bert", game="tictactoe", time_control=FAST))
+                await bert.say(Accept((await bert.hear(Challenged)).challenge))
+                async with anyio.create_task_group() as tasks:
+                    for peer in (anna, bert):
+                        tasks.start_soon(peer.play, game)
+            while len({each.match for each in records}) < 2:
+                await anyio.sleep(0.01)
+    for record in records:
+        assert (record.adjudication, len(record.moves)) == (rules, 2)
+        assert record.result.reason is EndReason.ADJUDICATED
 
 
 @pytest.mark.parametrize("answer", ["decline", "withdraw"])

@@ -1,7 +1,7 @@
 // Lists of matches: one link each, which says who plays whom and how it stands.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, control, plural, reason, when } from "../text.js";
+import { GAME_NAMES, control, plural, shortly, when } from "../text.js";
 
 const against = (players) => h("span", { class: "pairing" },
   h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), players.maxie),
@@ -18,6 +18,6 @@ export function pastItem({ match, game, map, players, finished, plies, result })
   const who = result.winner ? `${players[result.winner]} won` : result.reason === "server_fault" ? "void" : "draw";
   return h("li", null, h("a", { class: "card", href: `#/match/${match}` },
     against(players),
-    h("span", { class: "outcome" }, `${who}: ${reason(result.reason)}`),
+    h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),
     h("span", { class: "quiet" }, `${GAME_NAMES[game] ?? game}${map ? ` ${map}` : ""} · ${plural(plies, "ply", "plies")} · ${when(finished)}`)));
 }

@@ -1,0 +1,248 @@
+"""The rule of repetition under a referee: against a count over the whole match, through the journal, and in the record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace as with_changes
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from games.board import RisklessMap
+from games.core import Player
+from games.riskless import Armies, Riskless
+from match.adjudication import adjudicate
+from match.events import (
+    Event,
+    Finish,
+    GotReady,
+    Moved,
+    Opened,
+    ServerBack,
+    TurnLeft,
+    from_journal,
+    to_journal,
+)
+from match.referee import SEATS, Referee
+from match.replay import verify
+from match.terms import Terms, from_json, to_json
+from protocol.adjudication import DEFAULT_RULES, Adjudication
+from protocol.codes import EndReason
+from protocol.messages import End
+from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
+from tests.games.strategies import riskless_maps
+from tests.server.matches import PATH, record, terms
+from tests.server.refereed import MAXIE, told
+
+# A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
+SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
+LIMIT = 120
+BEGINNING: tuple[Event, ...] = (Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE))
+
+
+def played(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
+    """The positions and the moves of a match of random moves, by the rules of the game alone."""
+    game, random = Riskless(map), Random(seed)
+    positions, moves = [game.start()], list[list[int]]()
+    while game.outcome(positions[-1]) is None and len(moves) < LIMIT:
+        move = random.choice(game.moves(positions[-1]))
+        moves.append(list(move))
+        positions.append(game.play(positions[-1], move))
+    return positions, moves
+
+
+def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
+    """The oracle: after how many plies a position has come up so many times, the players having moved; None for never."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    for ply, position in enumerate(positions):
+        place = (position.armies, position.player)
+        seen[place] += 1
+        if ply > opening and seen[place] >= times:
+            return ply
+    return None
+
+
+def agreed(map: RisklessMap, rules: Adjudication | None, opening: list[list[int]]) -> Terms:
+    return replace(terms(), game=Riskless(map), adjudication=rules, opening=tuple(opening))
+
+
+def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[int, Event]]]:
+    """The moves that follow the opening under a referee, until they are all played or the match is over."""
+    referee = Referee(given)
+    journal: list[tuple[int, Event]] = []
+
+    def handle(event: Event) -> None:
+        journal.append((len(journal), event))
+        referee.handle(event, len(journal) - 1)
+
+    for event in BEGINNING:
+        handle(event)
+    for move in moves:
+        if referee.over:
+            break
+        handle(TurnLeft(referee.ply))
+        handle(Moved(referee.mover, referee.ply, move))
+    return referee, journal
+
+
+def recorded(referee: Referee) -> Record:
+    """The match as a room writes it down, resigned where it is not over."""
+    finish = referee.result or Finish(MAXIE, EndReason.RESIGNATION, "")
+    made = replace(
+        record(game="riskless"),
+        setup=dict(referee.terms.game.setup()),
+        moves=referee.moves,
+        adjudication=referee.terms.adjudication,
+        result=Result(SEATS[finish.winner] if finish.winner else None, finish.reason, finish.detail),
+    )
+    return from_line(to_line(made))
+
+
+MAPS = st.just(SMALL) | riskless_maps(4).map(
+    lambda made: with_changes(
+        made,
+        territory_cap=2,
+        armies_to_win=2 * made.size,
+        ply_limit=300,
+        start=tuple(max(-2, min(2, armies)) for armies in made.start),
+    )
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(map=MAPS, seed=st.integers(0, 2**32), times=st.integers(2, 4), opening=st.integers(0, 8))
+def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
+    map: RisklessMap, seed: int, times: int, opening: int
+) -> None:
+    positions, moves = played(map, seed)
+    opening = min(opening, len(moves) - 1)
+    end = first_end(positions, times, opening)
+    given = agreed(map, Adjudication(repetition=times), moves[:opening])
+    referee, journal = refereed(given, moves[opening:])
+    if end is None or Riskless(map).outcome(positions[end]) is not None:
+        assert referee.result is None or referee.result.reason is not EndReason.ADJUDICATED
+    else:
+        assert referee.ply == end
+        assert referee.result is not None
+        assert (referee.result.winner, referee.result.reason) == (None, EndReason.ADJUDICATED)
+        assert referee.result.detail.startswith("repetition: the same position came up")
+    made = recorded(referee)
+    assert made.result.by_repetition is (
+        referee.result is not None
+        and end == referee.ply != 0
+        and referee.position == positions[end]
+        and referee.result.reason is EndReason.ADJUDICATED
+    )
+    verify(made)
+    _judged_alike_after_a_restart(given, journal, referee)
+
+
+def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]], referee: Referee) -> None:
+    """Another server takes the match over in its middle, from what the store has of it."""
+    middle = len(journal) // 2
+    again = Referee(from_json(to_json(given)))
+    for at, event in journal[:middle]:
+        [(kept_at, kept)] = from_journal(to_journal(at, event))
+        again.handle(kept, kept_at)
+    again.handle(ServerBack(), 10**6)
+    for at, event in journal[middle:]:
+        again.handle(event, 10**6 + at)
+    assert (again.result, again.ply) == (referee.result, referee.ply)
+
+
+def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Referee:
+    """A match in which both go to and fro: with a cap of 1 the position of ply 4 comes up again every 4 plies."""
+    moves = [[0, 1], [3, 2], [1, 0], [2, 3]] * (plies // 4)
+    return refereed(agreed(SMALL, rules, []), moves)[0]
+
+
+def test_both_are_told_of_the_third_time() -> None:
+    referee = circling()
+    detail = "repetition: the same position came up 3 times, with the same player to move"
+    assert referee.result == Finish(None, EndReason.ADJUDICATED, detail)
+    places = [(each.armies, each.player) for each in verify(recorded(referee)).positions]
+    assert Counter(places).most_common(1) == [(places[-1], 3)]
+    last = Moved(
+        referee.terms.game.player(referee.position).opponent, referee.ply - 1, referee.moves[-1].move
+    )
+    assert not referee.handle(last, 1000)
+
+
+def test_nothing_is_counted_without_the_rule() -> None:
+    for rules in (None, Adjudication(limit=1000)):
+        assert circling(rules).result is None
+
+
+def test_it_goes_before_what_is_proven_and_before_the_ply_limit() -> None:
+    position = circling().position
+    game = circling().terms.game
+    every = Adjudication(repetition=3, limit=1, solve=2000)
+    moves = [RecordedMove([0, 1], 0.0)] * 4
+    for times in (2, 3, 4):
+        verdict = adjudicate(every, game, position, moves, times)
+        assert verdict is not None
+        assert verdict.detail.startswith("repetition:") is (times >= 3)
+
+
+def test_a_game_in_which_no_position_comes_up_again_is_not_troubled_by_it() -> None:
+    referee = Referee(replace(terms(), adjudication=Adjudication(repetition=2)))
+    for event in BEGINNING:
+        referee.handle(event, 0)
+    for cell in (0, 4, 8, 1, 7, 6, 2, 5, 3):
+        effects = referee.handle(Moved(referee.mover, referee.ply, cell), 0)
+    [end] = told(effects, MAXIE, End)
+    assert end.reason == "board_full"
+
+
+def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None:
+    true = recorded(circling())
+    verify(true)
+    shorter = replace(true, moves=true.moves[:-1])
+    with pytest.raises(BadRecord, match=r"by its rules \(repetition=3\) nothing is decided"):
+        verify(shorter)
+    with pytest.raises(BadRecord, match=r"by its rules \(repetition=4\) nothing is decided"):
+        verify(replace(true, adjudication=Adjudication(repetition=4)))
+    with pytest.raises(BadRecord, match=r"by its rules \(none\) nothing is decided"):
+        verify(replace(true, adjudication=None))
+    limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
+    with pytest.raises(BadRecord, match=r"came up again and again, but its moves say: \d+ plies were played"):
+        verify(limited)
+    verify(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
+
+
+def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
+    longer = recorded(circling(None))
+    verify(longer)
+    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over already"):
+        verify(replace(longer, adjudication=DEFAULT_RULES))
+    resigned = recorded(circling())
+    resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))
+    with pytest.raises(BadRecord, match="its moves say nobody wins by adjudicated"):
+        verify(resigned)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32), extra=st.integers(1, 20))
+def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
+    positions, moves = played(SMALL, seed)
+    end = first_end(positions, 3, 0)
+    assume(end is not None and end + extra < len(moves))
+    true = recorded(refereed(agreed(SMALL, DEFAULT_RULES, []), moves)[0])
+    verify(true)
+    for plies in (len(true.moves) - 1, len(true.moves) + extra):
+        told_moves = [RecordedMove(move, 1.0) for move in moves[:plies]]
+        with pytest.raises(BadRecord):
+            verify(replace(true, moves=told_moves))
+
+
+def test_positions_are_told_apart_by_their_armies_and_their_mover_alone() -> None:
+    positions, _ = played(SMALL, 3)
+    game = Riskless(SMALL)
+    keys = {(each.armies, each.player): game.recurring(each) for each in positions}
+    assert len(set(keys.values())) == len(keys)
+    for before, after in pairwise(positions):
+        assert game.recurring(before._replace(ply=after.ply)) == game.recurring(before)
