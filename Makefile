@@ -14,7 +14,10 @@ STATUS ?= /dev/null
 # nothing of a library
 SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluster.py test_alone.py test_house.py
 
-.PHONY: ladder test soak quick check format lock bench bench-server screenshots clean
+# path4 has none: with best play it is decided from its start
+OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
+
+.PHONY: ladder test soak quick check format lock bench bench-server openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: $(STAMP)  ## play a ladder of the built-in bots here
 	$(BIN)/python -m bots.compiled
@@ -77,6 +80,13 @@ bench: $(VENV)/.bench  ## measure the compiled engine, over half an hour, most o
 $(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
+
+openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
+
+# a match on m1 has about 22 plies, and few positions that are near even
+openings/m1: HOW := --plies 5 --window 600
+$(OPENED:%=openings/%): openings/%: $(STAMP)
+	$(BIN)/arena openings make --map $* $(HOW) --output maps/openings/$*.txt
 
 screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
 	$(BIN)/python -m tests.web.screenshots docs/pictures

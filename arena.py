@@ -81,6 +81,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "bots.commands.tune",
         "Learn the weights of Riskless's features by self-play, and write them with how they were made.",
     ),
+    "openings": ("bots.commands.openings", "Make openings that are worth playing."),
     "maps": ("bots.commands.maps", "List, draw, check and measure Riskless maps."),
 }
 """Each command's module, and its one line in `arena --help`, which is the first of the command's own help.

@@ -19,6 +19,7 @@ from ladder.plan import BotPlan, LadderPlan
 from ladder.runner import named
 from ladder.schedule import Schedule
 from ladder.threads import Threads
+from maps.openings import shipped_openings
 from protocol.record import Record
 from rating.pairing import Pairing
 from server.store.ladder_lock import digest
@@ -115,7 +116,6 @@ class Ladder:
     def identity(self) -> dict[str, Any]:
         """What must be the same when the event goes on, as plain data by the words in which people speak of it."""
         plan = self.plan
-        listed = plan.openings if isinstance(plan.openings, int) else digest(plan.openings.read_text())
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if plan.game == Riskless.name else [],
@@ -125,7 +125,20 @@ class Ladder:
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
             "margin": plan.margin_ms,
-            "openings": listed,
+            "openings": self._listed(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
+
+    def _listed(self) -> int | str:
+        """The openings as a number of random plies, or a digest of the texts that list them."""
+        plan = self.plan
+        if isinstance(plan.openings, int):
+            return plan.openings
+        if isinstance(plan.openings, Path):
+            return digest(plan.openings.read_text(encoding="utf-8"))
+        maps = plan.maps if plan.game == Riskless.name else ()
+        texts = [
+            path.read_text(encoding="utf-8") if (path := shipped_openings(name)) else "" for name in maps
+        ]
+        return digest(texts) if any(texts) else 0

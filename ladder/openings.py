@@ -1,8 +1,8 @@
 """The openings of an event: how each pair's two matches begin, the same for both. Pure.
 
-Bots that always answer alike would repeat one match for ever. So the first moves can be made for them:
-random legal ones by the seed, another opening in each round, or those of a list. All pairs of a round
-on one map begin alike, so that nobody gets easier openings than others.
+Bots that always answer alike would repeat one match for ever. So the first moves can be made for them: those of a list,
+which many maps bring with them, or random legal ones by the seed, another opening in each round. All pairs of a round on one map
+begin alike, so that nobody gets easier openings than others.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Final
 
-from games.core import AnyGame, GameError, IllegalMove
+from games.core import AnyGame, Game, GameError, IllegalMove
+from games.riskless import Riskless
+from maps.openings import KEY, fingerprint, shipped_openings
+from match.openings import Opening, random_opening
 from protocol.messages import Data
 
-Opening = tuple[Data, ...]
-"""Moves from the start of a game, as plain data; none of them ends it."""
+SHIPPED: Final = "shipped"
+"""The word for the openings that each map brings with it."""
 
 ATTEMPTS = 64
 """How many random openings are tried to find one that has not been played; a small game has only a few."""
@@ -64,42 +68,48 @@ class RandomOpenings:
 class ListedOpenings:
     """The openings of a list, one a round, over and over."""
 
-    def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
-        self._openings = openings
+    def __init__(self, listed: Sequence[Sequence[Opening]]) -> None:
+        self.listed = listed
+        """The openings of each start, in the order of the rounds."""
 
     def of(self, round: int, start: int) -> Opening:
         """The opening of a round (from 0) on a start."""
-        listed = self._openings[start]
+        listed = self.listed[start]
         return listed[round % len(listed)]
 
 
 Openings = NoOpenings | RandomOpenings | ListedOpenings
 
 
-def random_opening(game: AnyGame, plies: int, salt: str) -> Opening:
-    """At most `plies` moves, none of which ends the game, that follow from the salt on every machine."""
-    position = game.start()
-    moves: list[Data] = []
-    for ply in range(plies):
-        going_on = [
-            (move, after)
-            for move in game.moves(position)
-            if game.outcome(after := game.successor(position, move)) is None
-        ]
-        if not going_on:
-            break
-        # A digest and not `random`: the same in every version of Python, so that an event can be resumed.
-        drawn = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
-        move, position = going_on[drawn % len(going_on)]
-        moves.append(game.move_to_data(move))
-    return tuple(moves)
+def openings_of_maps(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
+    """The openings that the maps of these names bring with them, in an order by the seed; none where a map has none.
+
+    Raises BadOpenings for a file that was made for another state of its map.
+    """
+    return ListedOpenings([_shipped(name, game, seed) for name, game in zip(maps, games, strict=True)])
+
+
+def _shipped(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+    path = shipped_openings(name) if game.name == Riskless.name else None
+    if path is None:
+        return [()]
+    # Short events with other seeds begin otherwise.
+    [listed] = _read(path, [game])
+    order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(listed))]
+    return [opening for _, opening in sorted(zip(order, listed, strict=True), key=lambda each: each[0])]
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
     """The openings of a file: a line each, its moves as `arena play` takes them, with commas between.
 
-    Blank lines and what follows a # are skipped. Raises BadOpenings.
+    Blank lines and what follows a # are skipped. A line `fingerprint: …` says for which map they were made.
+    Raises BadOpenings.
     """
+    return ListedOpenings(_read(path, games))
+
+
+def _read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
+    """The openings of a file, parsed for each game."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -108,9 +118,23 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
         raise BadOpenings(f"{path}: not text in UTF-8: {error.reason}") from None
     told = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
     written = [(number, line) for number, line in told if line]
+    if written and written[0][1].startswith(KEY):
+        _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
     if not written:
         raise BadOpenings(f"{path}: there is no opening in it: write a line of moves for each")
-    return ListedOpenings([[_parse(path, number, line, game) for number, line in written] for game in games])
+    return [[_parse(path, number, line, game) for number, line in written] for game in games]
+
+
+def _check_fingerprint(path: Path, wanted: str, games: Sequence[Game[Any, Any]]) -> None:
+    for game in games:
+        if not isinstance(game, Riskless):
+            raise BadOpenings(f"{path}: made for a map of riskless, and not for {game.name}")
+        found = fingerprint(game.map)
+        if found != wanted:
+            raise BadOpenings(
+                f"{path}: made for another map, or another state of it: its fingerprint is {wanted:.40}, that of "
+                f"{game.map.name} is {found}; make openings for it with `arena openings make --map`"
+            )
 
 
 def _parse(path: Path, number: int, line: str, game: AnyGame) -> Opening:

@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
+from ladder.openings import SHIPPED
 from protocol.adjudication import DEFAULT_RULES, Adjudication
 from protocol.timecontrol import TimeControl
 
@@ -74,8 +76,8 @@ class LadderPlan:
     """How many pairs every two bots play on each map; None: without end, until `seconds` are over."""
     seconds: float = math.inf
     """For how many seconds matches may begin."""
-    openings: int | Path = 0
-    """Random plies before the bots begin, or a file with a list."""
+    openings: int | Path | Literal["shipped"] = SHIPPED
+    """Random plies before the bots begin, a file with a list, or what each map brings with it."""
     adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
     """Matches at once; 0: as many as the cores allow."""
@@ -138,8 +140,10 @@ def event_name(text: str, where: str) -> str:
     return text
 
 
-def openings(text: str, folder: Path | None = None) -> int | Path:
-    """What `--openings` says: a number of plies, or else the file of a list. Raises BadLadder."""
+def openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
+    """What `--openings` says: a number of plies, the word `shipped`, or else the file of a list. Raises BadLadder."""
+    if text == SHIPPED:
+        return SHIPPED
     if not text.isdecimal():
         return (folder or Path()) / text
     if int(text) > MOST_OPENING_PLIES:

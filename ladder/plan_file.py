@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Literal
 
 from ladder.formats import FORMATS
+from ladder.openings import SHIPPED
 from ladder.plan import (
     DEFAULT_TIME,
     DURATIONS,
@@ -76,8 +78,9 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     return plan
 
 
-def _openings(keys: _Keys, folder: Path) -> int | Path:
-    return openings(str(keys.either("openings", 0, "a number of plies, or the name of a file")), folder)
+def _openings(keys: _Keys, folder: Path) -> int | Path | Literal["shipped"]:
+    right = f'a number of plies, the name of a file, or "{SHIPPED}"'
+    return openings(str(keys.either("openings", SHIPPED, right)), folder)
 
 
 def _adjudication(keys: _Keys) -> Adjudication | None:

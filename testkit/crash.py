@@ -20,10 +20,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from games.catalogue import make_game
 from match.events import Moved
+from match.replay import verify
 from protocol.codes import FORFEITS, EndReason
-from protocol.record import Record, from_line
+from protocol.record import BadRecord, Record, from_line
 from server.store import schema
 from server.store.database import open_store
 from server.store.journal.reader import events_of
@@ -200,13 +200,11 @@ async def _hold_against(
 
 
 def check_end(record: Record, fault: Callable[[str], None]) -> None:
-    """A match between honest bots ends by the rules of its game."""
-    game = make_game(record.game, record.setup)
-    position = game.start()
-    for each in record.moves:
-        position = game.play(position, game.move_from_data(each.move))
-    outcome = game.outcome(position)
+    """A match between honest bots ends by the rules of its game, or by those of adjudication."""
     if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
         fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
-    elif outcome is None or outcome.reason.value != record.result.reason.value:
-        fault(f"{record.match} ended as {record.result.reason}, and by the rules as {outcome}")
+        return
+    try:
+        verify(record)
+    except BadRecord as wrong:
+        fault(f"{record.match} ended as {record.result.reason}: {wrong}")

@@ -19,7 +19,7 @@ COMMANDS = [shlex.split(line, comments=True) for line in SHELL if line.startswit
 
 def options_of(command: list[str]) -> set[str]:
     """The options that the help of a command tells."""
-    words = command[1:3] if command[1] == "maps" else command[1:2]
+    words = command[1:3] if command[1] in {"maps", "openings"} else command[1:2]
     told = arena(*words, "--help")
     assert told.code == 0, told
     return set(re.findall(r"(--[a-z-]+)", told.stdout))

@@ -10,12 +10,12 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from bots.commands.compiled_map import compiled_map
 from bots.evaluators.weights import BadWeights
 from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json, write_text
 from cores import cores
-from games.board import RisklessMap
 from maps.cli import app as maps_app
-from maps.loader import MapError, load_map, map_names
+from maps.loader import map_names
 
 if TYPE_CHECKING:
     from bots.compiled.measure import Mean, Measured
@@ -69,7 +69,7 @@ def measure_command(
         from bots.compiled.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena maps measure needs the extra `engine`: {missing}") from None
-    boards = [_fitting(name) for name in maps or map_names()]
+    boards = [compiled_map(name) for name in maps or map_names()]
     if markdown is not None:
         _filled(
             markdown, ""
@@ -96,21 +96,6 @@ def measure_command(
         if str(json) == "-":
             return
     _print(rows)
-
-
-def _fitting(name: str) -> RisklessMap:
-    from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
-    from games.riskless import Riskless  # noqa: PLC0415
-
-    try:
-        map = load_map(name)
-    except MapError as error:
-        raise Failure(str(error)) from None
-    if not fits(Riskless(map)):
-        raise Failure(
-            f"{name}: too large for the compiled engines: at most {MAX_TERRITORIES} territories, cap {MAX_CAP}"
-        )
-    return map
 
 
 def rows_of(measured: Measured) -> list[list[str]]:

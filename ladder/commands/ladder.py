@@ -37,6 +37,7 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.commands.watch import watch_ladder
 from ladder.dial_in import DialIn
+from ladder.openings import SHIPPED
 from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
 from ladder.plan_file import read_ladder
 from protocol.adjudication import DEFAULT_RULES
@@ -73,7 +74,7 @@ def ladder(
             "--format", help="round-robin, gauntlet (the first bot against all), swiss or knockout."
         ),
     ] = "round-robin",
-    openings: OpeningsOption = "0",
+    openings: OpeningsOption = SHIPPED,
     for_: Annotated[
         str | None,
         typer.Option(

@@ -33,6 +33,7 @@ from ladder.commands.options import (
 from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
+from ladder.openings import SHIPPED
 from ladder.plan import LadderPlan
 from protocol.adjudication import DEFAULT_RULES
 from rating.pentanomial import Counts, Difference, difference, pair_counts
@@ -57,7 +58,7 @@ def match(
     record: RecordOption = None,
     db: DatabaseOption = None,
     json: JsonOption = None,
-    openings: OpeningsOption = "0",
+    openings: OpeningsOption = SHIPPED,
     event: EventOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     pin: PinOption = False,

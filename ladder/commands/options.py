@@ -30,7 +30,9 @@ EventOption = Annotated[
 OpeningsOption = Annotated[
     str,
     typer.Option(
-        "--openings", help="Random plies before the bots begin, or a file: a line of moves for each."
+        "--openings",
+        help="What is played before the bots begin: shipped, what each map brings with it; N random plies; or a file, "
+        "a line of moves for each.",
     ),
 ]
 PinOption = Annotated[

@@ -18,7 +18,15 @@ from ladder.cluster import ClusterLost
 from ladder.cores import can_pin
 from ladder.dial_in import DialIn, TooFewBots
 from ladder.event import Ladder
-from ladder.openings import BadOpenings, NoOpenings, Openings, RandomOpenings, read_openings
+from ladder.openings import (
+    SHIPPED,
+    BadOpenings,
+    NoOpenings,
+    Openings,
+    RandomOpenings,
+    openings_of_maps,
+    read_openings,
+)
 from ladder.plan import LadderPlan
 from ladder.play import run_ladder
 from ladder.reports.progress import watching
@@ -54,7 +62,7 @@ def play(
             starts,
             record,
             kind,
-            _openings(plan, starts),
+            _openings(plan, maps, starts),
             named=plan.event != LadderPlan.event,
         )
     except (GameError, MapError, BadOpenings) as error:
@@ -98,8 +106,10 @@ def _tell_address(url: str) -> None:
     err.print(f"watch it at {url.replace('ws', 'http', 1)}/", markup=False, highlight=False, soft_wrap=True)
 
 
-def _openings(plan: LadderPlan, starts: Sequence[AnyGame]) -> Openings:
+def _openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
     """Raises BadOpenings."""
+    if plan.openings == SHIPPED:
+        return openings_of_maps(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):
         return read_openings(plan.openings, starts)
     return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()

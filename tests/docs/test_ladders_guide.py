@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from games.riskless import Riskless
+from maps.loader import load_map
+from protocol.record import read
 from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
-LASTING, WATCHING, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
+LASTING, WATCHING, MAKING, OPENED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
 
 
 def test_an_event_that_lasts_is_watched_and_not_played_twice(
@@ -29,6 +32,24 @@ def test_an_event_that_lasts_is_watched_and_not_played_twice(
     assert table.findall(watched.stdout) == table.findall(played.stdout)
     again = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert again.code == 0, again
+
+
+def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = arena(*MAKING, "--nodes", "500", "--count", "2", "--processes", "1")
+    assert made.code == 0, made
+    openings = [line for line in (tmp_path / "ring12.txt").read_text().splitlines()[2:] if line]
+    bots = ("--bot", "greedy", "--bot", "random", "--rounds", "2", "--tc", "0.1/move", "--margin", "2000")
+    told = arena(*OPENED, *bots, "--record", "played.jsonl")
+    assert told.code == 0, told
+    board = Riskless(load_map("ring:12"))
+    played = {
+        ", ".join(
+            board.move_to_text(board.move_from_data(each.move)) for each in record.moves if each.opening
+        )
+        for record in read(tmp_path / "played.jsonl")
+    }
+    assert played == set(openings)
 
 
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

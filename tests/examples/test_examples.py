@@ -75,7 +75,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
     count = len(bots) + 1
     assert len(records) == count * (count - 1)
     by_the_rules = {EndReason.LINE, EndReason.BOARD_FULL, EndReason.ELIMINATION, EndReason.ARMIES}
-    by_the_rules |= {EndReason.BOTH_ARMIES, EndReason.PLY_LIMIT}
+    by_the_rules |= {EndReason.BOTH_ARMIES, EndReason.PLY_LIMIT, EndReason.ADJUDICATED}
     assert {record.result.reason for record in records} <= by_the_rules, told.stdout
 
 

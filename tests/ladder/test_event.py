@@ -1,4 +1,6 @@
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cores import cores
 from tests.ladder.test_play import ladder
@@ -11,3 +13,21 @@ def test_concurrency_follows_the_cores_but_not_beyond_the_matches(tmp_path: Path
     many = ladder(tmp_path / "r", bot("a"), bot("b"), rounds=500)
     assert (many.matches, many.concurrency) == (1000, len(cores()))
     assert cores()
+
+
+def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -> None:
+    base = ladder(tmp_path / "r", bot("a"), bot("b"))
+    listed = tmp_path / "mine.txt"
+    listed.write_text("b2, a1\n")
+
+    def known(**changes: Any) -> object:
+        return replace(base, plan=replace(base.plan, **changes)).identity()["openings"]
+
+    assert known(openings=4) == 4
+    # No map, or none of these maps, brings any: that is the same as 0 random plies.
+    assert known() == known(game="riskless", maps=("path4", "ring:5")) == known(openings=0) == 0
+    one, two = known(game="riskless", maps=("m2",)), known(game="riskless", maps=("m2", "m1"))
+    assert len({one, two, known(openings=listed), 0}) == 4
+    before = known(openings=listed)
+    listed.write_text("b2, a3\n")
+    assert known(openings=listed) != before

@@ -4,31 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from games.core import AnyGame
-from ladder.openings import BadOpenings, NoOpenings, Opening, RandomOpenings, random_opening, read_openings
+from ladder.openings import BadOpenings, NoOpenings, RandomOpenings, openings_of_maps, read_openings
+from maps.loader import load_map
+from maps.openings import fingerprint
 from maps.setup import make_setup
 
 GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
-
-
-def after(game: AnyGame, opening: Opening) -> object:
-    position = game.start()
-    for data in opening:
-        position = game.play(position, game.move_from_data(data))
-    return position
-
-
-@settings(deadline=None)
-@given(st.sampled_from(sorted(GAMES)), st.integers(0, 12), st.text(max_size=5))
-def test_an_opening_is_legal_and_ends_nothing(name: str, plies: int, salt: str) -> None:
-    game = GAMES[name]
-    opening = random_opening(game, plies, salt)
-    assert len(opening) <= plies
-    assert game.outcome(after(game, opening)) is None
-    assert opening == random_opening(game, plies, salt)
-    if len(opening) < plies:
-        last = after(game, opening)
-        assert all(game.outcome(game.successor(last, move)) for move in game.moves(last))
 
 
 @settings(deadline=None)
@@ -54,7 +35,7 @@ def test_each_map_has_its_own() -> None:
 
 
 def test_the_same_on_every_machine() -> None:
-    assert random_opening(GAMES["tictactoe"], 4, "1/0/0/0") == (6, 4, 2, 3)
+    assert RandomOpenings([GAMES["tictactoe"]], 4, 1).of(0, 0) == (6, 4, 2, 3)
 
 
 def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
@@ -83,3 +64,37 @@ def test_what_is_no_list(tmp_path: Path, text: str, why: str) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadOpenings, match=r"none\.txt: No such file"):
         read_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
+
+
+def test_what_the_maps_bring_is_played_in_an_order_by_the_seed() -> None:
+    maps = ["m2", "path4", "ring:5", "m1"]
+    games = [make_setup("riskless", name) for name in maps]
+    orders = [openings_of_maps(maps, games, seed) for seed in (1, 2, 1)]
+    assert orders[0].listed == orders[2].listed
+    for start, brings in enumerate([True, False, False, True]):
+        one, other = (orders[number].listed[start] for number in (0, 1))
+        assert (one != other) is brings
+        assert sorted(map(repr, one)) == sorted(map(repr, other))
+        assert (one == [()]) is not brings
+    assert openings_of_maps(["m2"], [GAMES["tictactoe"]], 1).of(5, 0) == ()
+
+
+def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    m1, m2 = (make_setup("riskless", name) for name in ("m1", "m2"))
+    lines = "# mine\nfingerprint: {}\n15 11\n"
+    file.write_text(lines.format(fingerprint(load_map("m2"))), encoding="utf-8")
+    assert read_openings(file, [m2]).of(0, 0) == ([15, 11],)
+    for games, why in (
+        ([m1], "mine.txt: made for another map"),
+        ([m2, m1], "that of m1 is"),
+        ([GAMES["tictactoe"]], "mine.txt: made for a map of riskless, and not for tictactoe"),
+    ):
+        with pytest.raises(BadOpenings, match=why):
+            read_openings(file, games)
+    file.write_text(lines.format("much longer than a fingerprint " * 9), encoding="utf-8")
+    with pytest.raises(BadOpenings, match="made for another map"):
+        read_openings(file, [m2])
+    file.write_text("fingerprint: 12\n# no more\n", encoding="utf-8")
+    with pytest.raises(BadOpenings, match="made for another map"):
+        read_openings(file, [m2])

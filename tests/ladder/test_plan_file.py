@@ -99,7 +99,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
         ('for = "soon"', "for: must be as in 30s, 10m, 2h, or ever, not 'soon'"),
         ('for = "0s"', "for: must be more than nothing"),
         ("openings = 1000", "openings: at most 100 plies, not 1000"),
-        ("openings = true", "openings: must be a number of plies, or the name of a file"),
+        ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
     ],
 )
 def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) -> None:

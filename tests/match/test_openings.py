@@ -1,0 +1,34 @@
+"""Random openings: legal, in play, and the same on every machine."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maps.setup import make_setup
+from match.openings import after, random_opening
+
+GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(GAMES)), st.integers(0, 12), st.text(max_size=5))
+def test_an_opening_is_legal_and_ends_nothing(name: str, plies: int, salt: str) -> None:
+    game = GAMES[name]
+    opening = random_opening(game, plies, salt)
+    assert len(opening) <= plies
+    last = after(game, opening)
+    assert game.outcome(last) is None
+    assert game.ply(last) == len(opening)
+    assert opening == random_opening(game, plies, salt)
+    if len(opening) < plies:
+        assert all(game.outcome(game.successor(last, move)) for move in game.moves(last))
+
+
+def test_the_same_on_every_machine() -> None:
+    assert random_opening(GAMES["tictactoe"], 4, "1/0/0/0") == (6, 4, 2, 3)
+
+
+def test_no_moves_lead_to_the_start() -> None:
+    game = GAMES["riskless"]
+    assert after(game, ()) == game.start()
