@@ -59,7 +59,7 @@ def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | N
 
 
 def _agreed(rules: Adjudication, moves: Sequence[RecordedMove]) -> Verdict | None:
-    if len(moves) < 2 * rules.moves:
+    if (rules.win is None and rules.draw is None) or len(moves) < 2 * rules.moves:
         return None
     values = [_value(each) for each in moves[-2 * rules.moves :]]
     told = [value for value in values if value is not None]
