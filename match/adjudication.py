@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from games.core import AnyGame, Player
+from match.recurrence import Recurrence
 from match.solve import solve
 from protocol.adjudication import REPETITION, Adjudication
 from protocol.record import RecordedMove
@@ -20,6 +21,28 @@ class Verdict:
 
     winner: Player | None
     detail: str
+
+
+class Adjudicator:
+    """The adjudication of one match in progress: it counts the positions for whoever plays, where a rule asks for it."""
+
+    def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
+        self._rules = rules
+        self._game = game
+        # Without the rule nothing is counted, which saves the memory.
+        self._recurrence = Recurrence(game) if rules is not None and rules.repetition is not None else None
+
+    def count(self, position: object) -> None:
+        """Note a position that has come up: the start, and what each move led to."""
+        if self._recurrence is not None:
+            self._recurrence.add(position)
+
+    def verdict(self, position: object, moves: Sequence[RecordedMove]) -> Verdict | None:
+        """What `adjudicate` says of the position that was counted last."""
+        if self._rules is None:
+            return None
+        times = self._recurrence.latest if self._recurrence is not None else 1
+        return adjudicate(self._rules, self._game, position, moves, times)
 
 
 def adjudicate(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from games.core import MAXIE, BadData, GameError, IllegalMove, Player
-from match.adjudication import adjudicate
+from match.adjudication import Adjudicator
 from match.clock import MS, Clock
 from match.events import (
     BrokeProtocol,
@@ -36,7 +36,6 @@ from match.events import (
     TurnLeft,
 )
 from match.lag import LagBudget
-from match.recurrence import Recurrence
 from match.terms import Terms
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Clocks, End, Error, Seat, ServerMessage, Start, Turn
@@ -66,7 +65,8 @@ class Referee:
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
         self.mover = self.terms.game.player(self.position)
-        self._recurrence = self._count_positions()
+        self._adjudicator = Adjudicator(self.terms.adjudication, self.terms.game)
+        self._adjudicator.count(self.position)
         self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
@@ -84,19 +84,11 @@ class Referee:
         self._deadline_of = -1  # the revision for which it was found
         self._play_opening()
 
-    def _count_positions(self) -> Recurrence | None:
-        """The count of the positions that come up; None where no rule asks for it, which saves the memory."""
-        rules = self.terms.adjudication
-        if rules is None or rules.repetition is None:
-            return None
-        return Recurrence(self.terms.game, [self.position])
-
     def _come_to(self, position: object) -> None:
         """Go on from a position that a move has led to."""
         self.position = position
         self.mover = self.terms.game.player(position)
-        if self._recurrence is not None:
-            self._recurrence.add(position)
+        self._adjudicator.count(position)
 
     def _play_opening(self) -> None:
         """Raises games.core.GameError for an opening that cannot be played: a fault of the host's."""
@@ -239,11 +231,9 @@ class Referee:
         if outcome is not None:
             reason = EndReason.named(outcome.reason.value)
             return effects + self._finish(outcome.winner, reason, reason.meaning, now)
-        if self.terms.adjudication is not None:
-            times = self._recurrence.latest if self._recurrence is not None else 1
-            verdict = adjudicate(self.terms.adjudication, game, position, self.moves, times)
-            if verdict is not None:
-                return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
+        verdict = self._adjudicator.verdict(position, self.moves)
+        if verdict is not None:
+            return effects + self._finish(verdict.winner, EndReason.ADJUDICATED, verdict.detail, now)
         effects.append(self._turn(0))
         return effects
 
