@@ -134,8 +134,9 @@ def make(
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
     options |= {"window": window, "gap": gap, "seed": seed}
     write_text(_file(board, found, options), path)
+    where = "above" if str(path) == "-" else f"in {path}"
     few = "" if len(found) == count else f", which is all that were found among {judged:,}"
-    err.print(f"{len(found)} openings are in {path}{few}", markup=False, highlight=False, soft_wrap=True)
+    err.print(f"{len(found)} openings are {where}{few}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _alphabeta(engine: str) -> Spec:

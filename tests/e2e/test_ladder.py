@@ -211,6 +211,18 @@ BAD = [
     (("ladder", "--map", "nowhere"), 2, "nowhere: no such map: there are"),
     (("ladder", "--tc", "soon"), 2, "--tc: 'soon' is no time control: write 10+0.1"),
     (("ladder", "--rounds", "0"), 2, "--rounds"),
+    (("ladder", "--adjudicate", "repetition=1"), 2, "--adjudicate: repetition: Expected `int` >= 2"),
+    (("ladder", "--openings", "none.txt"), 2, "none.txt: No such file or directory"),
+    (
+        ("serve", "--adjudicate", "repeats=3"),
+        2,
+        "--adjudicate: there is no 'repeats'; the parts are win, draw",
+    ),
+    (
+        ("play", "greedy", "--adjudicate", "moves=4"),
+        2,
+        "--adjudicate: moves: it says something only beside win",
+    ),
     (("ladder", "--game", "tictactoe", "--record", "no/such/r.jsonl"), 1, "cannot write no/such/r.jsonl"),
     (("ladder", "--game", "tictactoe", "--db", "mysql://x"), 1, "mysql"),
     (("match", "greedy"), 2, "Missing argument 'B'"),
