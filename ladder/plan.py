@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
+from maps.setup import DEFAULT_MAP
 from protocol.adjudication import Adjudication
 from protocol.timecontrol import TimeControl
 
@@ -65,7 +66,7 @@ class LadderPlan:
     bots: tuple[BotPlan, ...]
     event: str = "ladder"
     game: str = "riskless"
-    maps: tuple[str, ...] = ("m2",)
+    maps: tuple[str, ...] = (DEFAULT_MAP,)
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
     margin_ms: int = 100
     format: str = "round-robin"

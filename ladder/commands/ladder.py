@@ -39,6 +39,7 @@ from ladder.commands.watch import watch_ladder
 from ladder.dial_in import DialIn
 from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
 from ladder.plan_file import read_ladder
+from maps.setup import DEFAULT_MAP
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +58,7 @@ def ladder(
         typer.Option("--bot", metavar="ENGINE", help="A bot, as `arena bot` takes it; repeat the option."),
     ] = None,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "0.05/move",
     margin: MarginOption = 100,
     rounds: RoundsOption = 2,

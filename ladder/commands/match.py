@@ -34,6 +34,7 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
 from ladder.plan import LadderPlan
+from maps.setup import DEFAULT_MAP
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 from rating.sprt import BadSprt, Sprt, Verdict
 from rating.standings import pair_scores
@@ -47,7 +48,7 @@ def match(
         typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized."),
     ] = None,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
     rounds: RoundsOption = 10,
