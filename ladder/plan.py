@@ -22,8 +22,9 @@ MOST_THREADS = 1024
 
 MOST_OPENING_PLIES = 100
 
-DEFAULT_TIME = "0.05/move"
-"""With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
+DEFAULT_TIME = "0.02/move"
+DEFAULT_ROUNDS = 4
+"""With this time the five engines on the default map: enough pairs to tell them apart, within 90 s on two cores."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
@@ -71,7 +72,7 @@ class LadderPlan:
     margin_ms: int = 100
     format: str = "round-robin"
     """One of ladder.formats.FORMATS."""
-    rounds: int | None = 2
+    rounds: int | None = DEFAULT_ROUNDS
     """How many pairs every two bots play on each map; None: without end, until `seconds` are over."""
     seconds: float = math.inf
     """For how many seconds matches may begin."""

@@ -37,7 +37,7 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.commands.watch import watch_ladder
 from ladder.dial_in import DialIn
-from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
+from ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from ladder.plan_file import read_ladder
 from maps.setup import DEFAULT_MAP
 
@@ -59,9 +59,9 @@ def ladder(
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
-    tc: TimeOption = "0.05/move",
+    tc: TimeOption = DEFAULT_TIME,
     margin: MarginOption = 100,
-    rounds: RoundsOption = 2,
+    rounds: RoundsOption = DEFAULT_ROUNDS,
     concurrency: ConcurrencyOption = 0,
     seed: SeedOption = 1,
     record: RecordOption = None,

@@ -81,14 +81,14 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
         write_text(page(played), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows), reports.csv)
+    warning = warning_of_draws(played)
+    if warning is not None:
+        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     count = len(played.played)
     void = sum(map(is_void, played.records))
     ending = f"; {void} void, which count for nobody" if void else ""
     of = f" of {played.matches}" if played.matches is not None else ""
     how = f"stopped: {count}{of} matches are" if played.stopped else f"{count} matches are"
     err.print(f"{how} in {played.record}{ending}", markup=False, highlight=False, soft_wrap=True)
-    warning = warning_of_draws(played)
-    if warning is not None:
-        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     if played.stopped:
         raise typer.Exit(STOPPED)
