@@ -11,6 +11,7 @@ from typing import Literal
 from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
+from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES, Adjudication
 from protocol.timecontrol import TimeControl
 
@@ -23,8 +24,9 @@ MOST_THREADS = 1024
 
 MOST_OPENING_PLIES = 100
 
-DEFAULT_TIME = "0.05/move"
-"""With two rounds of the five engines on m2: a ladder of about two minutes on two cores."""
+DEFAULT_TIME = "0.02/move"
+DEFAULT_ROUNDS = 4
+"""With this time the five engines on the default map: enough pairs to tell them apart, within 90 s on two cores."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
@@ -67,12 +69,12 @@ class LadderPlan:
     bots: tuple[BotPlan, ...]
     event: str = "ladder"
     game: str = "riskless"
-    maps: tuple[str, ...] = ("m2",)
+    maps: tuple[str, ...] = (DEFAULT_MAP,)
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
     margin_ms: int = 100
     format: str = "round-robin"
     """One of ladder.formats.FORMATS."""
-    rounds: int | None = 2
+    rounds: int | None = DEFAULT_ROUNDS
     """How many pairs every two bots play on each map; None: without end, until `seconds` are over."""
     seconds: float = math.inf
     """For how many seconds matches may begin."""

@@ -1,32 +1,46 @@
 """Maps that are made by a rule instead of read from a file: `ring:N` and `grid:WxH`.
 
-Their limits are one rule for all: the cap is 10, half of all that the map can hold wins, and a match
-is a draw after 10 plies a territory, or 400 where that is more. `grid:4x4` has the numbers of `m2`.
+A quarter of all that the map can hold wins, and a match is a draw after 10 plies a territory, or 1,000 where that is
+more. About two fifths of the territories are held at the start, as many by each side, with 2 armies each; Minnie has
+an army more on the first of hers. With these numbers most matches between equals are decided, and neither seat is
+the better one: `arena maps measure` found them. `m1` and `m2`, a ring and a grid, keep the numbers of their source.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import cos, pi, prod, sin
 
 from games.board import MAX_TERRITORIES, RisklessMap
 
-CAP = 10
-LEAST_PLIES = 400
+RING_CAP = 100
+GRID_CAP = 50
+"""The most armies of a territory: more on a ring, where there are few ways to attack, and matches would else be short."""
+LEAST_PLIES = 1000
+ARMIES = 2
+"""Armies of a territory that is held at the start."""
+HELD = 5
+"""Each side holds one territory of so many at the start."""
+MINNIES, MAXIES = 0, 3
+"""The colours of each side's territories in the first half of a grid whose cells have HELD colours, each a knight's move apart."""
 
 
 def ring(size: int) -> RisklessMap:
     """A cycle of `size` territories (3 to 1,000) called by their numbers; roads lead onward, then back.
 
-    As in `m1`, Minnie starts on 0 with 2 armies, and Maxie opposite to her with 1.
+    The territories that are held at the start are spread evenly, Minnie's and Maxie's in turn, from Minnie's on 0.
     """
+    held = 2 * max(1, round(size / HELD))
+    spots = [number * size // held for number in range(held)]
     around = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
     return _made(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
-        minnie=0,
-        maxie=size // 2,
+        cap=RING_CAP,
+        minnie=spots[0::2],
+        maxie=spots[1::2],
         places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in around),
     )
 
@@ -34,11 +48,16 @@ def ring(size: int) -> RisklessMap:
 def grid(width: int, height: int) -> RisklessMap:
     """`width` × `height` territories, 2 to 1,000, row by row; roads lead up, left, right and down.
 
-    A name is a column's letters and a row's number, as in a spreadsheet: a1 is the top left. As in
-    `m2`, Minnie starts there with 2 armies, and Maxie in the opposite corner with 1.
+    A name is a column's letters and a row's number, as in a spreadsheet: a1 is the top left. The territories that
+    are held at the start stand a knight's move apart, from Minnie's in that corner; turned by half a circle, the
+    grid shows each side the other's.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     around = ((0, -1), (-1, 0), (1, 0), (0, 1))
+    last = len(cells) - 1
+    colours = [(x + 2 * y) % HELD for x, y in cells[: len(cells) // 2]]
+    minnie = [v for v, colour in enumerate(colours) if colour == MINNIES]
+    maxie = [v for v, colour in enumerate(colours) if colour == MAXIES]
     return _made(
         f"grid:{width}x{height}",
         territories=tuple(f"{column(x)}{y + 1}" for x, y in cells),
@@ -48,8 +67,9 @@ def grid(width: int, height: int) -> RisklessMap:
             )
             for x, y in cells
         ),
-        minnie=0,
-        maxie=len(cells) - 1,
+        cap=GRID_CAP,
+        minnie=sorted(minnie + [last - v for v in maxie]),
+        maxie=sorted(maxie + [last - v for v in minnie]),
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
 
@@ -94,19 +114,24 @@ def _made(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],
-    minnie: int,
-    maxie: int,
+    cap: int,
+    minnie: Sequence[int],
+    maxie: Sequence[int],
     places: tuple[tuple[float, float], ...],
 ) -> RisklessMap:
     size = len(territories)
     start = [0] * size
-    start[minnie], start[maxie] = -2, 1
+    for v in maxie:
+        start[v] = ARMIES
+    for v in minnie:
+        start[v] = -ARMIES
+    start[minnie[0]] -= 1
     return RisklessMap(
         name=name,
         territories=territories,
         neighbours=neighbours,
-        territory_cap=CAP,
-        armies_to_win=CAP * size // 2,
+        territory_cap=cap,
+        armies_to_win=cap * size // 4,
         ply_limit=max(LEAST_PLIES, 10 * size),
         start=tuple(start),
         places=places,

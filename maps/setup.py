@@ -10,7 +10,11 @@ from games.core import AnyGame, UnknownGame
 from games.riskless import Riskless
 from maps.loader import KEPT, load_map
 
-DEFAULT_MAP = "m2"
+DEFAULT_MAP = "italy"
+"""The map of a match for which none is named: a quick one, on which matches between equals are decided."""
+
+DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
+"""The shipped maps on which at most about a tenth of the matches between equals are drawn, the quickest first."""
 
 
 def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:

@@ -18,7 +18,7 @@ from maps.cli import app as maps_app
 from maps.loader import map_names
 
 if TYPE_CHECKING:
-    from bots.compiled.measure import Mean, Measured
+    from bots.compiled.measure import Mean, Measured, Signal
 
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 """The lines of a Markdown file between which the table stands."""
@@ -71,7 +71,7 @@ def measure_command(
         raise Failure(f"arena maps measure needs the extra `engine`: {missing}") from None
     boards = [compiled_map(name) for name in maps or map_names()]
     if markdown is not None:
-        _filled(
+        filled(
             markdown, ""
         )  # a file without a place for the table is refused before the matches, not after them
     found: list[Measured] = []
@@ -90,7 +90,7 @@ def measure_command(
         raise Misuse(f"--evaluator: {problem}") from None
     rows = [row for each in found for row in rows_of(each)]
     if markdown is not None:
-        write_text(_filled(markdown, markdown_table(rows)), markdown)
+        write_text(filled(markdown, markdown_table(rows)), markdown)
     if json is not None:
         write_json([facts_of(each) for each in found], json)
         if str(json) == "-":
@@ -101,7 +101,6 @@ def measure_command(
 def rows_of(measured: Measured) -> list[list[str]]:
     """The rows of a map in the table, one for each strength; what holds for the map stands in the first."""
     map, signal = measured.map, measured.signal
-    needed = "over 9,999" if signal.pairs_needed >= 10_000 else f"{max(1, round(signal.pairs_needed)):,}"
     rows = []
     for number, equals in enumerate(measured.equals):
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
@@ -117,8 +116,13 @@ def rows_of(measured: Measured) -> list[list[str]]:
             continue
         score = f"{percent(signal.score)}, drawn {percent(signal.drawn)}"
         numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
-        rows.append([*numbers, *played, score, needed])
+        rows.append([*numbers, *played, score, pairs_to_tell(signal)])
     return rows
+
+
+def pairs_to_tell(signal: Signal) -> str:
+    """How many pairs tell the strong one from the weak one."""
+    return "over 9,999" if signal.pairs_needed >= 10_000 else f"{max(1, round(signal.pairs_needed)):,}"
 
 
 def percent(mean: Mean) -> str:
@@ -136,18 +140,19 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _filled(path: Path, table: str) -> str:
+def filled(path: Path, table: str, begin: str = BEGIN, end: str = END) -> str:
+    """The text of a file with the table between the line `begin` and the line `end`. Raises Failure."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise Failure(f"cannot read {path}: {error.strerror}") from None
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
         raise Failure(
-            f"{path}: there must be a line {BEGIN}, and below it a line {END}, for the table to go between"
+            f"{path}: there must be a line {begin}, and below it a line {end}, for the table to go between"
         )
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def facts_of(measured: Measured) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from console import AdjudicateOption, Failure, GameOption, MapOption, Misuse, Re
 from cores import cores
 from games.core import AnyGame, GameError, Player
 from maps.board import print_position
+from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -44,7 +45,7 @@ def play(
         Literal["maxie", "minnie"], typer.Option("--seat", help="Yours; maxie begins.")
     ] = "maxie",
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "1/move",
     record: RecordOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),

@@ -32,6 +32,7 @@ from bots.search.watch import Event
 from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given, out, write_json, write_text
 from games.core import BadData, Game
 from games.explicit import WrongPlace
+from maps.setup import DEFAULT_MAP
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
 
@@ -102,7 +103,7 @@ def trace_command(
 def analyse_command(
     context: typer.Context,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     position: Annotated[
         str,
         typer.Option("--position", help="A position in one line, as `arena play` prints it; else the start."),

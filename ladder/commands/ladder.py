@@ -38,8 +38,9 @@ from ladder.commands.results import Reports, tell
 from ladder.commands.watch import watch_ladder
 from ladder.dial_in import DialIn
 from ladder.openings import SHIPPED
-from ladder.plan import DEFAULT_ENGINES, BadLadder, LadderPlan
+from ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from ladder.plan_file import read_ladder
+from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES
 
 
@@ -59,10 +60,10 @@ def ladder(
         typer.Option("--bot", metavar="ENGINE", help="A bot, as `arena bot` takes it; repeat the option."),
     ] = None,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
-    tc: TimeOption = "0.05/move",
+    map: MapOption = DEFAULT_MAP,
+    tc: TimeOption = DEFAULT_TIME,
     margin: MarginOption = 100,
-    rounds: RoundsOption = 2,
+    rounds: RoundsOption = DEFAULT_ROUNDS,
     concurrency: ConcurrencyOption = 0,
     seed: SeedOption = 1,
     record: RecordOption = None,

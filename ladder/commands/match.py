@@ -35,6 +35,7 @@ from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
 from ladder.openings import SHIPPED
 from ladder.plan import LadderPlan
+from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 from rating.sprt import BadSprt, Sprt, Verdict
@@ -49,7 +50,7 @@ def match(
         typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized."),
     ] = None,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
     rounds: RoundsOption = 10,

@@ -13,9 +13,11 @@ import typer
 
 from console import Failure, err, out, write_json
 from ladder.event import Ladder
+from ladder.reports.draws import draws_in_words, warning_of_draws
 from ladder.reports.page import page
 from ladder.reports.standings import show
 from rating.breakdown import breakdown
+from rating.draws import count_draws
 from rating.standings import Row, is_void, table
 
 STOPPED = 130
@@ -48,6 +50,7 @@ def summary(played: Ladder) -> dict[str, object]:
         "matches": played.matches,
         "played": len(played.played),
         "void": sum(map(is_void, played.records)),
+        "draws": count_draws(played.records),
     }
 
 
@@ -66,6 +69,7 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
     json = reports.json
     if str(json) != "-":  # else the output is for a program
         show(rows, out)
+        out.print(draws_in_words(count_draws(played.records)), highlight=False, soft_wrap=True)
         for line in findings:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if json is not None:
@@ -77,6 +81,9 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
         write_text(page(played), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows), reports.csv)
+    warning = warning_of_draws(played)
+    if warning is not None:
+        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     count = len(played.played)
     void = sum(map(is_void, played.records))
     ending = f"; {void} void, which count for nobody" if void else ""

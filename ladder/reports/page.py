@@ -9,9 +9,11 @@ from html import escape
 from games.catalogue import make_game
 from games.core import GameError
 from ladder.event import Ladder
+from ladder.reports.draws import draws_in_words
 from ladder.reports.match_line import in_words
 from protocol.record import Record, RecordedMove
 from rating.breakdown import Breakdown, Part, breakdown
+from rating.draws import count_draws
 from rating.standings import Row, is_void, losers, table
 
 SHOWN = 3
@@ -41,6 +43,7 @@ def page(ladder: Ladder) -> str:
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
         f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(str(ladder.plan.time_control))}</p>",
+        f"<p>{escape(draws_in_words(count_draws(ladder.records)))}</p>",
         "<h2>Ratings</h2>",
         _bars(rows),
         _standings(rows),

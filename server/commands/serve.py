@@ -29,7 +29,7 @@ from console import (
 from cores import cores
 from games.core import GameError
 from maps.loader import MapError
-from maps.setup import make_setup
+from maps.setup import DEFAULT_MAP, make_setup
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -62,7 +62,7 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
     game: GameOption = "riskless",
-    map: MapOption = "m2",
+    map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "10+0.1",
     margin: MarginOption = 100,
     ready: Annotated[

@@ -29,6 +29,7 @@ import anyio
 
 from games.catalogue import GAMES
 from maps.loader import load_file, map_names
+from maps.setup import DEFAULT_MAP
 from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
@@ -105,6 +106,7 @@ class Pages:
             "guests": guests,
             "games": sorted(GAMES.keys() & {"riskless", "tictactoe", "hexapawn"}),
             "maps": map_names(),
+            "map": DEFAULT_MAP,
         }
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._turns = anyio.CapacityLimiter(STORE_QUESTIONS)

@@ -28,7 +28,7 @@ def test_the_example() -> None:
             BotPlan("mine", None, ("arena", "bot", "random")),
         ),
         event="example",
-        maps=("m2", "path4"),
+        maps=("italy", "path4"),
         folder=EXAMPLE.parent,
     )
 

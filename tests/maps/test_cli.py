@@ -96,7 +96,7 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
         (
             ["show", "m3"],
             1,
-            "arena: m3: no such map: there are italy, m1, m2, path4, usa, world, ring:N, grid:WxH",
+            "arena: m3: no such map: there are italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH",
         ),
         (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring is ring:N, N from 3 to 1000"),
         (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from games.board import RisklessMap
 from games.graph import is_connected, is_simple, is_undirected
 from maps.generators import column, grid, made, ring
 from maps.loader import load_map
@@ -21,7 +22,12 @@ def test_a_ring_is_a_cycle(size: int) -> None:
     assert (v, len(seen)) == (0, size)
     assert is_undirected(map.neighbours)
     assert all(len(near) == 2 for near in map.neighbours)
-    assert [v for v, n in enumerate(map.start) if n] == [0, size // 2]
+    held = [v for v, n in enumerate(map.start) if n]
+    sides = [map.start[v] > 0 for v in held]
+    assert sides == [number % 2 == 1 for number in range(len(held))], "in turn, from Minnie's"
+    gaps = {(after - before) % size for before, after in zip(held, held[1:] + held[:1], strict=True)}
+    assert max(gaps) - min(gaps) <= 1, "spread evenly"
+    check_numbers(map)
 
 
 @settings(max_examples=25, deadline=None)
@@ -38,17 +44,34 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
         assert list(near) == touching, "in the order of their numbers: up, left, right, down"
     assert is_simple(map.neighbours)
     assert is_connected(map.neighbours)
-    assert {v: n for v, n in enumerate(map.start) if n} == {0: -2, map.size - 1: 1}
+    sides = [(n > 0) - (n < 0) for n in map.start]
+    assert sides == [-side for side in reversed(sides)], "half a turn shows each side the other's"
+    assert map.start[0] == -3
+    check_numbers(map)
     assert len({name.casefold() for name in map.territories}) == map.size
+
+
+def check_numbers(map: RisklessMap) -> None:
+    """What is the same for all of them: as many territories a side, one extra army, and the goal a quarter of all."""
+    maxie = [n for n in map.start if n > 0]
+    minnie = [-n for n in map.start if n < 0]
+    assert len(maxie) == len(minnie)
+    assert sum(minnie) == sum(maxie) + 1
+    assert set(maxie) == {2}
+    assert map.armies_to_win == map.territory_cap * map.size // 4
 
 
 def test_the_course_maps_are_a_ring_and_a_grid() -> None:
     m1, m2 = load_map("m1"), load_map("m2")
     assert ring(6).neighbours == m1.neighbours
-    assert ring(6).start == m1.start
     four = grid(4, 4)
-    assert (four.neighbours, four.territories, four.start) == (m2.neighbours, m2.territories, m2.start)
-    assert (four.territory_cap, four.armies_to_win, four.ply_limit) == (10, 80, 400)
+    assert (four.neighbours, four.territories) == (m2.neighbours, m2.territories)
+
+
+@pytest.mark.parametrize("spec", ["ring:8", "ring:20", "ring:60", "grid:4x4", "grid:7x6", "grid:10x10"])
+def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
+    map = made(spec)
+    assert sum(n != 0 for n in map.start) == pytest.approx(0.4 * map.size, abs=2)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.maps.test_mapfile import GOOD
 
 
 def test_every_toml_file_here_is_shipped() -> None:
-    assert map_names() == ["italy", "m1", "m2", "path4", "usa", "world"]
+    assert map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
     for name in map_names():
         assert load_map(name).name == name
         assert load_map(str(SHIPPED / f"{name}.toml")) == load_map(name)
@@ -36,7 +36,7 @@ def test_an_unknown_name_lists_the_maps() -> None:
     with pytest.raises(MapError) as error:
         load_map("m3")
     assert str(error.value) == (
-        "m3: no such map: there are italy, m1, m2, path4, usa, world, ring:N, grid:WxH, "
+        "m3: no such map: there are italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH, "
         "or give the path of a .toml file"
     )
 

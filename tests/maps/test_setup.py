@@ -1,3 +1,6 @@
+import inspect
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -5,15 +8,16 @@ import pytest
 from games.catalogue import GAMES
 from games.core import UnknownGame
 from games.riskless import Riskless
-from maps.loader import SHIPPED, MapError
-from maps.setup import make_setup
+from ladder.plan import LadderPlan
+from maps.loader import SHIPPED, MapError, load_map, map_names
+from maps.setup import DEFAULT_MAP, make_setup
 
 
 def test_riskless_is_played_on_the_map_that_was_named() -> None:
     game = make_setup("riskless", "ring:8")
     assert isinstance(game, Riskless)
     assert game.map.size == 8
-    assert make_setup().setup() == make_setup("riskless", "m2").setup()
+    assert make_setup().setup() == make_setup("riskless", DEFAULT_MAP).setup()
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -39,3 +43,29 @@ def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text((SHIPPED / "m2.toml").read_text())
     assert make_setup("riskless", str(file)) is not make_setup("riskless", str(file))
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("bots.commands.play", "play"),
+        ("bots.commands.search", "analyse_command"),
+        ("ladder.commands.ladder", "ladder"),
+        ("ladder.commands.match", "match"),
+        ("server.commands.serve", "serve"),
+    ],
+)
+def test_every_command_begins_on_the_same_map(module: str, command: str) -> None:
+    function = getattr(import_module(module), command)
+    assert inspect.signature(function).parameters["map"].default == DEFAULT_MAP
+
+
+def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
+    assert LadderPlan(()).maps == (DEFAULT_MAP,)
+    compose = (SHIPPED.parent / "docker-compose.yml").read_text()
+    assert set(re.findall(r"\$\{MAP:-([^}]*)\}", compose)) == {DEFAULT_MAP}
+
+
+def test_the_default_map_is_a_quick_one() -> None:
+    assert DEFAULT_MAP in map_names()
+    assert 12 <= load_map(DEFAULT_MAP).size <= 25

@@ -223,7 +223,7 @@ def test_italy_has_20_regions_and_ferries_to_two_of_them() -> None:
 # fairness
 
 
-@pytest.mark.parametrize(("name", "each"), [("world", 8), ("usa", 8), ("italy", 4)])
+@pytest.mark.parametrize(("name", "each"), [("world", 8), ("usa", 8), ("italy", 4), ("poland", 3)])
 def test_the_measured_maps_start_as_the_balance_proposes(name: str, each: int) -> None:
     map = load_map(name)
     maxie = tuple(v for v, n in enumerate(map.start) if n > 0)

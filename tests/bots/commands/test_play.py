@@ -137,12 +137,12 @@ def test_a_move_of_riskless_is_typed_by_name_or_number(typed: str) -> None:
 
 
 def test_a_terminal_with_room_shows_the_map_and_a_small_one_the_list() -> None:
-    terminal = play("random", rows=60)
+    terminal = play("random", "--map", "m2", rows=60)
     terminal.expect("ply 0, maxie to move; armies: maxie 1, minnie 2, 80 win")
     terminal.expect("maxie > ")
     terminal.sendeof()
     ended(terminal)
-    terminal = play("random", rows=20)
+    terminal = play("random", "--map", "m2", rows=20)
     terminal.expect(r"15 d4 +maxie +1 +roads to d3, c4")
     terminal.expect("maxie > ")
     terminal.sendeof()

@@ -137,7 +137,7 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
         ),
         (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "no estimate at b: it is an inner node"),
         (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
-        (["analyse", "--position", "x"], 2, "--position: a position here is 16 signed armies"),
+        (["analyse", "--position", "x"], 2, "--position: a position here is 20 signed armies"),
         (
             ["analyse", "--game", "tictactoe", "--position", "XXXOO...."],
             2,

@@ -12,7 +12,11 @@ from bots.engines.greedy import GreedyBot
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 
-GAMES = {"tictactoe": make_setup("tictactoe"), "path4": make_setup("riskless", "path4"), "m2": make_setup()}
+GAMES = {
+    "tictactoe": make_setup("tictactoe"),
+    "path4": make_setup("riskless", "path4"),
+    "m2": make_setup("riskless", "m2"),
+}
 
 
 def chosen(game: AnyGame, position: Any, seed: int = 0) -> Any:

@@ -16,7 +16,7 @@ from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]
 TICTACTOE = make_setup("tictactoe")
-M2 = make_setup()
+M2 = make_setup("riskless", "m2")
 
 
 def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = None) -> Any:

@@ -15,6 +15,7 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
+from maps.setup import DEFAULT_MAP
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
@@ -211,6 +212,7 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
 async def test_the_map_and_what_the_server_is(host: Host) -> None:
     about = await ask(host, "about")
     assert "world" in about["maps"]
+    assert about["map"] == DEFAULT_MAP
     assert (about["anyone"], about["guests"]) == (False, False)
     world = await ask(host, "map/world")
     assert world["wraps"] is True

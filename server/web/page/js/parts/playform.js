@@ -25,7 +25,7 @@ export function playForm(about, opponent, begin) {
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (a guest needs none against the server's own bots)" : "Your token (the host made it with arena token create)", token),
     row("Game", game), mapRow, row("Time", time), row("Your seat", seat), start);
   if (about.games.includes("riskless")) game.value = "riskless";
-  if (about.maps.includes("m2")) map.value = "m2";
+  map.value = about.map;
   const vouch = () => {
     token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
   };

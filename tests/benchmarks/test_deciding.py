@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+
+from benchmarks import deciding
+from bots.compiled.measure import measure
+from maps.loader import load_map
+
+
+@pytest.mark.parametrize("name", deciding.START)
+def test_the_map_as_it_was_differs_in_its_numbers_alone(name: str) -> None:
+    was, now = deciding.before(name), load_map(name)
+    assert (was.territories, was.neighbours, was.ply_limit) == (
+        now.territories,
+        now.neighbours,
+        now.ply_limit,
+    )
+    assert (was.territory_cap, was.armies_to_win) == (10, 5 * now.size)
+    assert sorted(armies for armies in was.start if armies) == [-3] * 5 + [2] * 5
+
+
+def test_the_table_has_a_row_for_each_edition() -> None:
+    found = list(measure([load_map("path4")] * 2, "plain", matches=4, seed=1, processes=1, strengths=()))
+    lines = deciding.table([("before", found[0]), ("now", found[1])]).splitlines()
+    assert [line.split(" | ")[0:2] for line in lines[2:]] == [["| path4", "before"], ["| path4", "now"]]
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_the_page_has_a_place_for_the_table() -> None:
+    text = Path(deciding.PAGE).read_text()
+    assert text.index(deciding.BEGIN) < text.index(deciding.END)

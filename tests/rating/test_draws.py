@@ -1,0 +1,46 @@
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from protocol.codes import EndReason
+from protocol.record import Record
+from rating.draws import Draws, count_draws, draws_by_map
+from tests.server.matches import record
+
+REPEATED = "repetition: the same position came up 3 times, with the same player to move"
+
+
+def ended(how: str, map: str = "") -> Record:
+    """A match that was won, drawn, repeated, lost by both, or void."""
+    winner = "maxie" if how == "won" else None
+    reason = {
+        "won": EndReason.ARMIES,
+        "drawn": EndReason.PLY_LIMIT,
+        "repeated": EndReason.ADJUDICATED,
+        "lost": EndReason.NO_SHOW,
+        "void": EndReason.SERVER_FAULT,
+    }[how]
+    made = record(winner=winner, reason=reason)  # type: ignore[arg-type]
+    if how == "repeated":
+        made = replace(made, result=replace(made.result, detail=REPEATED))
+    return replace(made, setup={"map": map} if map else {})
+
+
+@given(st.lists(st.sampled_from(["won", "drawn", "repeated", "lost", "void"])))
+def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
+    told = count_draws(map(ended, ends))
+    matches = len(ends) - ends.count("void")
+    drawn = ends.count("drawn") + ends.count("repeated")
+    assert told == Draws(matches, drawn, ends.count("repeated"))
+    assert told.too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
+
+
+def test_each_map_has_its_draws() -> None:
+    records = [ended("drawn", "m2"), ended("won", "italy"), ended("repeated", "m2"), ended("won")]
+    assert draws_by_map(records) == {
+        "m2": Draws(2, 2, 1),
+        "italy": Draws(1, 0, 0),
+        "tictactoe": Draws(1, 0, 0),
+    }
