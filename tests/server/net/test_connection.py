@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -167,6 +167,25 @@ async def test_a_handshake_that_never_ends_counts_as_cut_off() -> None:
         with pytest.raises((InvalidMessage, OSError)):
             async with plain(host):
                 pass
+
+
+async def test_a_handshake_that_goes_on_byte_by_byte_is_cut_off_as_early_as_a_silent_one() -> None:
+    async with open_host(limits=HostLimits(hello_seconds=0.3)) as host:
+        port = int(host.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        ended = asyncio.create_task(reader.read())
+        sent = 0
+        with anyio.fail_after(10):
+            while not ended.done():
+                with suppress(ConnectionError):
+                    writer.write(b"a")
+                    await writer.drain()
+                sent += 1
+                await asyncio.sleep(0.01)
+        with suppress(ConnectionError):
+            assert ended.result() == b""
+        assert sent > 3, "it was cut off at once"
+        writer.close()
 
 
 async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:
