@@ -91,7 +91,7 @@ class Turns:
         )
 
 
-async def _measured(server: Running, load: Load, seconds: float) -> Window:
+async def window(server: Running, load: Load, seconds: float) -> Window:
     """What the bots and their server see over so long."""
     before = await asyncio.to_thread(histogram, server.url)
     load.seconds.clear()
@@ -125,7 +125,7 @@ async def _attacked(
             await _out(horde).readline()
         for horde in hordes:
             _in(horde).write(b"go\n")
-        found = await _measured(server, load, seconds)
+        found = await window(server, load, seconds)
         said = [await _out(horde).read() for horde in hordes]
     finally:
         for horde in hordes:
@@ -191,7 +191,7 @@ async def run(
             await asyncio.sleep(3)
             for number in range(rounds):
                 for kind, found in turns.items():
-                    calm = await _measured(server, load, seconds)
+                    calm = await window(server, load, seconds)
                     target = other if decoy or kind == ELSEWHERE else server
                     place = 1 + number * len(turns) + list(turns).index(kind)
                     attacked, said = await _attacked(server, target, load, kind, seconds, place)
