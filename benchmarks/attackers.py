@@ -98,7 +98,8 @@ async def window(server: Running, load: Load, seconds: float) -> Window:
     cpu, began = server.cpu, time.monotonic()
     await measured(load, 0, seconds)
     cpu, took = server.cpu - cpu, time.monotonic() - began
-    taken = sorted(load.seconds)
+    # Where nothing was acknowledged at all, each move took longer than that.
+    taken = sorted(load.seconds) or [took]
     after = await asyncio.to_thread(histogram, server.url)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
     return Window(1000 * taken[int(0.99 * (len(taken) - 1))], 1000 * quantile(counts, 0.99), cpu / took)

@@ -65,7 +65,7 @@ class Referee:
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
         self.mover = self.terms.game.player(self.position)
-        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms)
+        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms, self.terms.total_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()
