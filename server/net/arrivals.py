@@ -46,6 +46,10 @@ class Arrivals:
     def __init__(self, limits: HostLimits, now: int) -> None:
         self.bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
         """What the client may send; whoever receives its messages takes each of them from it."""
+        self.moves: TokenBucket | None = None
+        """What its address may send of what is asked for before it waits; None before the opening handshake is done."""
+        self.quick = False
+        """Whether what waits is due, and waits only because much is due from its address."""
         self.overrun = False
         """Whether more messages have arrived than the client may send: its receiver will refuse the next, and say why."""
         self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
@@ -93,6 +97,11 @@ class Arrivals:
         )
         return Arrival.DUE if due else Arrival.LATER
 
+    def waits(self, now: int) -> bool:
+        """Whether what is due has to wait for a turn all the same, for so much is due from its address."""
+        self.quick = self.moves is not None and not self.moves.take(now)
+        return self.quick
+
     def parsed(self) -> None:
         """One message that had arrived has been parsed."""
         self._waiting -= 1
@@ -117,6 +126,7 @@ class Arrivals:
                 size = end + len(END_OF_REQUEST) - len(self._request_end)
             self._request_end = known[1 - len(END_OF_REQUEST) :]
         piece, self._kept = self._kept[:size], self._kept[size:]
+        self.quick = False
         return piece
 
     def take_all(self) -> bytes:

@@ -25,6 +25,7 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.net import handshake
+from server.net.addresses import host_of
 from server.net.admission import Admission
 from server.net.answers import Answer, Pages
 from server.net.arrivals import Arrival, Arrivals
@@ -172,14 +173,14 @@ class Connection(asyncio.Protocol):
         if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
             self._service.admission.answered()
-            self._parse(data)
+            self._take_answer(data)
             return
         self._spoke = True
         if self._outgoing.ended:
             return  # a peer that is still sending a huge message hears why it was refused when it has been read
         arrival = self._arrivals.count(data, self._arrived)
         if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
-            self._parse(data)
+            self._take_answer(data)
             return
         if arrival is Arrival.FLOOD:
             self._flood()
@@ -189,6 +190,14 @@ class Connection(asyncio.Protocol):
         self._arrivals.keep(data)
         self._go_on()
 
+    def _take_answer(self, data: bytes) -> None:
+        """Parse what is due at once, unless so much is due from this address that it has to wait for turns."""
+        if self._arrivals.waits(self._arrived):
+            self._arrivals.keep(data)
+            self._go_on()
+        else:
+            self._parse(data)
+
     def _may_parse(self) -> bool:
         return not self._asked if self._delivery is None else self._delivery.ready()
 
@@ -196,8 +205,7 @@ class Connection(asyncio.Protocol):
         """Wait for a turn where something is to be parsed, and read more or less by what waits."""
         if len(self._arrivals) and not self._queued and self._may_parse():
             self._queued = True
-            admission = self._service.admission
-            queue = admission.newcomers if self._new else admission.floods
+            queue = self._service.admission.queue(new=self._new, quick=self._arrivals.quick)
             queue.enter(source(self.address), self._take_turn)
         if self._reading is self._arrivals.full and not self._transport.is_closing():
             self._reading = not self._reading
@@ -277,7 +285,9 @@ class Connection(asyncio.Protocol):
         if self._protocol.state is State.OPEN:
             self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
-            self._service.admission.keepalive.add(self)
+            admission = self._service.admission
+            self._arrivals.moves = admission.moves(self.address)
+            admission.keepalive.add(self)
 
     def _count_client(self, request: Request) -> Answer | None:
         """Count it for its client, where it comes through a proxy; the refusal of a client that has too many."""
@@ -384,11 +394,3 @@ class Connection(asyncio.Protocol):
 
     def _failed(self) -> None:
         self.close(1011, "the server failed; its log says why")
-
-
-def host_of(peer: object) -> str:
-    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
-    if not (isinstance(peer, tuple) and peer):
-        return "local"
-    address = str(peer[0]).partition("%")[0]
-    return address.removeprefix("::ffff:") if "." in address else address

@@ -22,6 +22,7 @@ from server.net.arrivals import (
 )
 from server.net.frames import FramesSeen
 from server.net.limits import HostLimits
+from server.net.token_bucket import TokenBucket
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 SECOND = 1_000_000_000
@@ -210,3 +211,16 @@ def test_no_more_is_read_while_much_is_kept() -> None:
     assert full == [False, True, False]
     assert arrivals.take_all() == (KEPT_BYTES - PIECE_BYTES) * b"x"
     assert len(arrivals) == 0
+
+
+def test_what_is_due_waits_where_much_is_due_from_its_address() -> None:
+    address = TokenBucket(2.0, 2, 0)
+    one, other = Arrivals(HostLimits(), 0), Arrivals(HostLimits(), 0)
+    assert not one.waits(0), "no address is known before the opening handshake is done"
+    one.moves = other.moves = address
+    assert [one.waits(0), other.waits(0), one.waits(0)] == [False, False, True]
+    assert [one.quick, other.quick] == [True, False]
+    one.keep(b"a move")
+    assert one.take() == b"a move"
+    assert [one.quick, other.quick] == [False, False]
+    assert not other.waits(SECOND)

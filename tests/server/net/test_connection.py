@@ -126,6 +126,30 @@ async def test_what_is_asked_for_waits_in_no_queue() -> None:
         assert record.result.reason is EndReason.LINE
 
 
+async def test_an_address_of_which_much_is_due_waits_for_turns_and_no_other_does() -> None:
+    limits = HostLimits(moves_per_second=2)
+    impatient = partial(Admission, quick_pause_seconds=3600)
+    async with (
+        open_host(limits=limits, admission=impatient) as host,
+        plain(host) as first,
+        plain(host, ELSEWHERE) as second,
+    ):
+        anna, dora = Peer(first), Peer(second)
+        for name, peer in (("anna", anna), ("dora", dora)):
+            await peer.hello(name, host.issue_token(name))
+        answered = []
+        with anyio.move_on_after(1):
+            for number in range(10):
+                await anna.say(Watch(f"match {number}"))
+                answered.append((await anna.hear(Error)).match)
+        # Some are parsed at once, one is at its turn at once, and the next one waits for an hour.
+        assert 2 < len(answered) < 10
+        for number in range(2):
+            await dora.say(Watch(f"match {number}"))
+            assert (await dora.hear(Error)).match == f"match {number}"
+        first.transport.abort()
+
+
 async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over() -> None:
     async with open_host(limits=HostLimits(cut_offs=1)) as host, plain(host) as flooder:
         await Peer(flooder).hello("anna", host.issue_token("anna"))
