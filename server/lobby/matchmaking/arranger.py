@@ -39,6 +39,7 @@ from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
+from server.net.failed_logins import source
 from server.net.limits import HostLimits
 from server.rooms.member import Member
 
@@ -280,7 +281,7 @@ class Arranger:
                 return
             rating = partial(self._rating, offer.game.name)
             most = self._concurrency - self._playing()
-            chosen = self._meetings.choose(self._waiting.names(), rating, most)
+            chosen = self._meetings.choose(self._waiting.names(), rating, most, address=self._address)
             if not chosen:
                 return
             for pair in chosen:
@@ -293,6 +294,10 @@ class Arranger:
                 # So many may wait at once that the matches in progress would be held up.
                 await checkpoint()
 
+    def _address(self, name: str) -> str:
+        member = self._lobby.find(name)
+        return "" if member is None else source(member.address)
+
     def _may_begin(self, weight: int = 1) -> bool:
         load = self._playing()
         return not self._draining and (load == 0 or load + weight <= self._concurrency)
@@ -303,6 +308,7 @@ class Arranger:
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
+        self._meetings.served(*map(self._address, pair))
         terms = Terms(
             match=uuid.uuid4().hex,
             event=offer.event,
