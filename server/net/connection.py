@@ -267,7 +267,8 @@ class Connection(asyncio.Protocol):
 
     def _take_request(self, event: HttpRequest) -> None:
         self._asked = True
-        request = Request(event.path, Headers(event.headers.raw_items()), event.method)
+        headers = Headers(event.headers.raw_items())
+        request = Request(event.path, headers, event.method, self._transport.is_closing)
         if not request.wants_websocket:
             self._service.start_soon(partial(self._answer, request))
             return

@@ -20,6 +20,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from time import monotonic
@@ -66,6 +67,19 @@ LONGEST = 2048
 
 _WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+
+
+GONE = answers.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+"""What is made for a client that has gone before its turn came; it is sent to nobody."""
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Whoever asks for something, and what that costs at the most in µs."""
+
+    request: Request
+    address: str
+    cost: int
 
 
 class _Wrong(Exception):
@@ -131,6 +145,7 @@ class Pages:
         wait = self._work.ask(address, cost, monotonic())
         if wait > 0:
             return answers.too_much(wait)
+        asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
         if path == "/":
             return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
@@ -139,9 +154,9 @@ class Pages:
         if path.startswith("/api/log/"):
             match = unquote(path.removeprefix("/api/log/"))
             # The answer is never kept, for only whoever shows the token may have it.
-            return await self._timed(path, address, cost, lambda: self._logs.answer(match, request, address))
+            return await self._timed(path, asker, lambda: self._logs.answer(match, request, address))
         if path.startswith("/api/"):
-            return await self._api(path.removeprefix("/api/"), request.path, address, cost)
+            return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
 
     def _plain(self, path: str) -> Answer | None:
@@ -158,14 +173,14 @@ class Pages:
                 return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
         return None
 
-    async def _api(self, path: str, asked: str, address: str, cost: int) -> Answer | None:
+    async def _api(self, path: str, asker: _Asker) -> Answer | None:
         async def ask(make: Callable[[], Awaitable[Answer]]) -> Answer:
-            return await self._ask(path, given, address, cost, make)
+            return await self._ask(path, given, asker, make)
 
         what, _, rest = path.partition("/")
         name = unquote(rest)
         try:
-            given = _parameters(urlsplit(asked).query)
+            given = _parameters(urlsplit(asker.request.path).query)
             match what, bool(rest):
                 case "about", False:
                     return answers.json(self._about)
@@ -187,8 +202,7 @@ class Pages:
         self,
         path: str,
         given: dict[str, str],
-        address: str,
-        cost: int,
+        asker: _Asker,
         make: Callable[[], Awaitable[Answer]],
     ) -> Answer:
         """The answer of the last second where there is one, or a new one."""
@@ -208,7 +222,7 @@ class Pages:
                 self._keep(question, made)
             return made
 
-        return self._kept_answer(question) or await self._timed(f"/api/{path}", address, cost, answer)
+        return self._kept_answer(question) or await self._timed(f"/api/{path}", asker, answer)
 
     def _kept_answer(self, question: tuple[object, ...]) -> Answer | None:
         kept = self._kept.get(question)
@@ -221,14 +235,12 @@ class Pages:
         while len(self._kept) > KEPT or sum(len(each.body) for _, each in self._kept.values()) > KEPT_BYTES:
             del self._kept[next(iter(self._kept))]
 
-    async def _timed(
-        self, asked: str, address: str, cost: int, make: Callable[[], Awaitable[Answer]]
-    ) -> Answer:
+    async def _timed(self, asked: str, asker: _Asker, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, or that the store is busy or away where it takes too long or fails."""
         try:
             with anyio.fail_after(PATIENCE_SECONDS):
-                async with self._turns.turn(address, cost):
-                    return await make()
+                async with self._turns.turn(asker.address, asker.cost):
+                    return GONE if asker.request.abandoned() else await make()
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:
