@@ -270,7 +270,7 @@ class Connection(asyncio.Protocol):
         headers = Headers(event.headers.raw_items())
         request = Request(event.path, headers, event.method, self._transport.is_closing)
         if not request.wants_websocket:
-            self._service.start_soon(partial(self._answer, request))
+            self.start_soon(partial(self._answer, request))
             return
         refusal = (
             handshake.wrong_method(request)
