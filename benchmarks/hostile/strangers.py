@@ -30,35 +30,40 @@ LEARNER = "127.9.9.9"
 
 
 async def learn(world: World) -> None:
-    """Play a match of one's own, and find out what else there is."""
+    """Find out what there is to be asked for, and play a match of one's own."""
     tally = Tally()
     page = (await get(world.url, LEARNER, "/", tally)).decode()
     found = re.search(r"/web/\w+/js/main\.js", page)
-    world.file = found[0] if found else world.file
-    for bot, kept in (("", world.finished), (THINKERS[0], world.long)):
-        answer = await get(world.url, LEARNER, f"/api/records?limit=50&bot={bot}", tally)
-        kept[:] = [each["match"] for each in json.loads(answer)["matches"]]
-    if not world.own:
-        async with AsyncExitStack() as stack:
-            players = [await _enter(world, stack, number, LEARNER, "bot", tally) for number in range(2)]
-            playing = [
-                asyncio.create_task(
-                    _work(KINDS["move"], Client(world, number, LEARNER, tally, frozenset({"accepted"}), each))
-                )
-                for number, each in enumerate(players)
-            ]
-            while tally.answered < len(script()):
-                await asyncio.sleep(0.05)
-                for each in playing:
-                    if each.done():
-                        each.result()
-            for each in playing:
-                each.cancel()
-        for name in world.names[:2]:
-            answer = await get(
-                world.url, LEARNER, f"/api/records?limit=1&bot={name.replace(' ', '%20')}", tally
-            )
-            world.own += [(each["match"], name) for each in json.loads(answer)["matches"]]
+    if found is None:
+        raise RuntimeError("the page has no module")
+    world.file = found[0]
+    world.long = await finished(world, f"limit=50&bot={THINKERS[0]}")
+    await _play_own(world)
+    for name in world.names[:2]:
+        mine = await finished(world, f"limit=1&bot={name.replace(' ', '%20')}")
+        world.own += [(match, name) for match in mine]
+
+
+async def finished(world: World, which: str) -> list[str]:
+    """The finished matches that a question of the page is answered by."""
+    answer = await get(world.url, LEARNER, f"/api/records?{which}", Tally())
+    return [each["match"] for each in json.loads(answer)["matches"]]
+
+
+async def _play_own(world: World) -> None:
+    """Play one match of two clients of one's own to its end."""
+    tally, kind = Tally(), KINDS["move"]
+    async with AsyncExitStack() as stack:
+        players = [await _enter(world, stack, number, LEARNER, kind.role, tally) for number in range(2)]
+        playing = [
+            asyncio.create_task(_work(kind, Client(world, number, LEARNER, tally, kind.answers, each)))
+            for number, each in enumerate(players)
+        ]
+        while tally.answered < len(script()) and not any(each.done() for each in playing):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        for each in playing:
+            each.cancel()
+        await asyncio.gather(*playing, return_exceptions=True)
 
 
 async def follow(world: World) -> None:
@@ -130,13 +135,15 @@ async def main(url: str) -> None:
     report(learnt=True)
     while text := await _line():
         order = json.loads(text)
-        await learn(world)
+        kind = KINDS[order["kind"]]
+        if kind.of == "GET /api/record/":
+            world.finished = await finished(world, "limit=50")
 
         async def go() -> None:
             report(there=True)
             await _line()
 
-        tally = await obey(world, KINDS[order["kind"]], order, go)
+        tally = await obey(world, kind, order, go)
         report(**asdict(tally))
         if following.done():
             following.result()
