@@ -7,6 +7,7 @@ than its sender needs to be told.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 
 from server.net.frames import END_OF_REQUEST, FrameCounter, FramesSeen
@@ -43,11 +44,15 @@ class Arrival(Enum):
 class Arrivals:
     """Counts what arrives on one connection, and keeps what is not parsed yet. Times are monotonic ns."""
 
-    def __init__(self, limits: HostLimits, now: int) -> None:
+    def __init__(self, limits: HostLimits, now: int, moves: Callable[[], TokenBucket]) -> None:
+        """`moves` gives what all connections of the client's address may send of what is asked for before they wait.
+
+        It is asked once, when a message is due: by then the opening handshake has told whose address it is.
+        """
         self.bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
         """What the client may send; whoever receives its messages takes each of them from it."""
-        self.moves: TokenBucket | None = None
-        """What its address may send of what is asked for before it waits; None before the opening handshake is done."""
+        self._ask_moves = moves
+        self._moves: TokenBucket | None = None
         self.quick = False
         """Whether what waits is due, and waits only because much is due from its address."""
         self.overrun = False
@@ -99,7 +104,9 @@ class Arrivals:
 
     def waits(self, now: int) -> bool:
         """Whether what is due has to wait for a turn all the same, for so much is due from its address."""
-        self.quick = self.moves is not None and not self.moves.take(now)
+        if self._moves is None:
+            self._moves = self._ask_moves()
+        self.quick = not self._moves.take(now)
         return self.quick
 
     def parsed(self) -> None:

@@ -98,7 +98,7 @@ class Connection(asyncio.Protocol):
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=limits.message_bytes
         )
         self._outgoing = Outgoing(self._transport, self._protocol)
-        self._arrivals = Arrivals(limits, monotonic_ns())
+        self._arrivals = Arrivals(limits, monotonic_ns(), self._moves)
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
         self._pings = OpenPings(self._service.admission.keepalive.pong_seconds)
@@ -173,30 +173,28 @@ class Connection(asyncio.Protocol):
         if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
             self._service.admission.answered()
-            self._take_answer(data)
-            return
-        self._spoke = True
-        if self._outgoing.ended:
-            return  # a peer that is still sending a huge message hears why it was refused when it has been read
-        arrival = self._arrivals.count(data, self._arrived)
-        if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
-            self._take_answer(data)
-            return
-        if arrival is Arrival.FLOOD:
-            self._flood()
-            return
-        if arrival is Arrival.OVERRUN:
-            self._service.admission.cut_off(self.address)
+            if not self._arrivals.waits(self._arrived):
+                self._parse(data)
+                return
+        else:
+            self._spoke = True
+            if self._outgoing.ended:
+                return  # a peer that still sends a huge message hears why it was refused when it has been read
+            arrival = self._arrivals.count(data, self._arrived)
+            if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
+                if not self._arrivals.waits(self._arrived):
+                    self._parse(data)
+                    return
+            elif arrival is Arrival.FLOOD:
+                self._flood()
+                return
+            elif arrival is Arrival.OVERRUN:
+                self._service.admission.cut_off(self.address)
         self._arrivals.keep(data)
         self._go_on()
 
-    def _take_answer(self, data: bytes) -> None:
-        """Parse what is due at once, unless so much is due from this address that it has to wait for turns."""
-        if self._arrivals.waits(self._arrived):
-            self._arrivals.keep(data)
-            self._go_on()
-        else:
-            self._parse(data)
+    def _moves(self) -> TokenBucket:
+        return self._service.admission.moves(self.address)
 
     def _may_parse(self) -> bool:
         return not self._asked if self._delivery is None else self._delivery.ready()
@@ -286,9 +284,7 @@ class Connection(asyncio.Protocol):
         if self._protocol.state is State.OPEN:
             self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
-            admission = self._service.admission
-            self._arrivals.moves = admission.moves(self.address)
-            admission.keepalive.add(self)
+            self._service.admission.keepalive.add(self)
 
     def _count_client(self, request: Request) -> Answer | None:
         """Count it for its client, where it comes through a proxy; the refusal of a client that has too many."""

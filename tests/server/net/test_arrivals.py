@@ -29,6 +29,10 @@ SECOND = 1_000_000_000
 BURST = 12
 
 
+def unlimited() -> TokenBucket:
+    return TokenBucket(1e9, 1_000_000, 0)
+
+
 def wire(opcode: Opcode, data: bytes = b"", *, final: bool = True) -> bytes:
     return Frame(opcode, data, final).serialize(mask=True)
 
@@ -63,7 +67,7 @@ def by_the_library(parser: Protocol, data: bytes) -> FramesSeen:
 
 def opened(limits: HostLimits | None = None, now: int = 0) -> Arrivals:
     """What arrives on a connection whose request has been counted and parsed."""
-    arrivals = Arrivals(limits or HostLimits(message_burst=BURST), now)
+    arrivals = Arrivals(limits or HostLimits(message_burst=BURST), now, unlimited)
     assert arrivals.count(REQUEST, now) is Arrival.DUE
     return arrivals
 
@@ -102,7 +106,7 @@ def test_what_is_kept_comes_out_whole_in_small_pieces_and_the_request_by_itself(
     stream: bytes, data: st.DataObject
 ) -> None:
     request = REQUEST[:-2] + b"X: " + data.draw(st.integers(0, 2000)) * b"x" + b"\r\n\r\n"
-    arrivals = Arrivals(HostLimits(), 0)
+    arrivals = Arrivals(HostLimits(), 0, unlimited)
     taken: list[bytes] = []
     for piece in data.draw(cuts(request + stream)):
         arrivals.keep(piece)
@@ -215,9 +219,7 @@ def test_no_more_is_read_while_much_is_kept() -> None:
 
 def test_what_is_due_waits_where_much_is_due_from_its_address() -> None:
     address = TokenBucket(2.0, 2, 0)
-    one, other = Arrivals(HostLimits(), 0), Arrivals(HostLimits(), 0)
-    assert not one.waits(0), "no address is known before the opening handshake is done"
-    one.moves = other.moves = address
+    one, other = (Arrivals(HostLimits(), 0, lambda: address) for _ in range(2))
     assert [one.waits(0), other.waits(0), one.waits(0)] == [False, False, True]
     assert [one.quick, other.quick] == [True, False]
     one.keep(b"a move")
