@@ -390,18 +390,7 @@ class Update(Struct, frozen=True, tag="update"):
 ClientMessage = (
     Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse
 )
-ServerMessage = (
-    Welcome
-    | Start
-    | Turn
-    | Accepted
-    | End
-    | Error
-    | Challenged
-    | Queued
-    | ChallengeOver
-    | Listing
-    | View
-    | Update
-)
+PlayMessage = Welcome | Start | Turn | Accepted | End | Error
+"""What a bot is told that plays."""
+ServerMessage = PlayMessage | Challenged | Queued | ChallengeOver | Listing | View | Update
 Message = ClientMessage | ServerMessage
