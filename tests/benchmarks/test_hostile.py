@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from benchmarks.attackers import Window
 from benchmarks.hostile.kinds import KINDS
-from benchmarks.hostile.rounds import Outcome, Turns, faults, section
+from benchmarks.hostile.rounds import MOST_NEAR, Outcome, Turns, faults, near, section
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, Tally
 from benchmarks.results import SERVER_PARTS
 from server.lobby.costs import MESSAGE_COSTS
@@ -45,6 +45,12 @@ def test_a_kind_that_holds_honest_bots_up_is_a_fault_and_one_bad_round_of_three_
     assert "less than 2 × that without. *Found:* 1.20 ×" in section(fine, 3, 8).markdown()
     slow = Outcome({"browse": turns(2.5, 1.0, 2.1)}, memory=100)
     assert [each.partition(":")[0] for each in faults(slow)] == ["browse"]
+
+
+def test_the_kinds_near_the_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
+    assert near(Outcome({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1)) == ["c", "b"]
+    many = Outcome({str(number): turns(2.0 + number) for number in range(20)}, memory=1)
+    assert near(many) == [str(number) for number in range(19, 19 - MOST_NEAR, -1)]
 
 
 def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:
