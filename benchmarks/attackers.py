@@ -37,6 +37,7 @@ from benchmarks.load import Load, all_in, arena_bot, measured
 from benchmarks.measure import Ratio, Section
 from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import ROOT, Running, arena, histogram, quantile
+from server.net.outgoing import CLOSE_SECONDS
 from testkit.horde import KINDS, step_aside
 
 ALL = "all at once"
@@ -47,8 +48,10 @@ HELLO = 2.0
 """Seconds that the server gives from a connection to its hello: attackers are cut off within a round."""
 LONGEST = 6.5
 """Seconds after which an attacker's connection must be over: the hello, or a full buffer, and the last words."""
-TAIL = {"slow-loris": 2.0, "never-reading": 4.0, ALL: 4.0}
-"""Seconds that an attack goes on after it was measured, until the slowest of it have been cut off; else half a second."""
+LEAST = {"slow-loris": HELLO + CLOSE_SECONDS + 1, "never-reading": 7.0, ALL: 7.0}
+"""Seconds that an attack goes on at the least, however short it is measured: its slowest have been cut off by then."""
+TAIL = 0.5
+"""Seconds that an attack goes on after it was measured."""
 CLIENTS = 16
 """Of one kind, from one address."""
 RATE = 300.0
@@ -88,14 +91,15 @@ class Turns:
         )
 
 
-async def _measured(server: Running, load: Load, seconds: float) -> Window:
+async def window(server: Running, load: Load, seconds: float) -> Window:
     """What the bots and their server see over so long."""
     before = await asyncio.to_thread(histogram, server.url)
     load.seconds.clear()
     cpu, began = server.cpu, time.monotonic()
     await measured(load, 0, seconds)
     cpu, took = server.cpu - cpu, time.monotonic() - began
-    taken = sorted(load.seconds)
+    # Where nothing was acknowledged at all, each move took longer than that.
+    taken = sorted(load.seconds) or [took]
     after = await asyncio.to_thread(histogram, server.url)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
     return Window(1000 * taken[int(0.99 * (len(taken) - 1))], 1000 * quantile(counts, 0.99), cpu / took)
@@ -110,7 +114,7 @@ async def _attacked(
         await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "testkit.horde", each, target.url),
             # another address in each round: who guessed is refused for a minute
-            *(f"127.1.{number}.{place}", str(CLIENTS), str(_lasts(kind, seconds))),
+            *(f"127.1.{number}.{place}", str(CLIENTS), str(lasts(kind, seconds))),
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -122,7 +126,7 @@ async def _attacked(
             await _out(horde).readline()
         for horde in hordes:
             _in(horde).write(b"go\n")
-        found = await _measured(server, load, seconds)
+        found = await window(server, load, seconds)
         said = [await _out(horde).read() for horde in hordes]
     finally:
         for horde in hordes:
@@ -140,9 +144,9 @@ def _in(process: asyncio.subprocess.Process) -> asyncio.StreamWriter:
     return cast("asyncio.StreamWriter", process.stdin)
 
 
-def _lasts(kind: str, seconds: float) -> float:
-    """How long an attack goes on, in s."""
-    return seconds + TAIL.get(kind, 0.5)
+def lasts(kind: str, seconds: float) -> float:
+    """How long an attack goes on that is measured for so many seconds, in s."""
+    return max(seconds + TAIL, LEAST.get(kind, 0.0))
 
 
 def _step_aside(server: Running) -> None:
@@ -188,7 +192,7 @@ async def run(
             await asyncio.sleep(3)
             for number in range(rounds):
                 for kind, found in turns.items():
-                    calm = await _measured(server, load, seconds)
+                    calm = await window(server, load, seconds)
                     target = other if decoy or kind == ELSEWHERE else server
                     place = 1 + number * len(turns) + list(turns).index(kind)
                     attacked, said = await _attacked(server, target, load, kind, seconds, place)
@@ -235,7 +239,7 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
             ),
             f"{sum(each['cut'] for each in found.tallies):,}",
             f"{max(each['longest'] for each in found.tallies):.1f}",
-            f"{_rate(found.tallies) / _lasts(kind, seconds):.1f}",
+            f"{_rate(found.tallies) / lasts(kind, seconds):.1f}",
         ]
         for kind, found in turns.items()
     ]

@@ -52,7 +52,14 @@ class Load:
 
 
 async def arena_bot(
-    url: str, name: str, load: Load, pause: float = 0.0, *, pool: bool = True, source: str | None = None
+    url: str,
+    name: str,
+    load: Load,
+    pause: float = 0.0,
+    *,
+    token: str = "",
+    pool: bool = True,
+    source: str | None = None,
 ) -> None:
     """Match after match by the script, `pause` seconds before each move on the average; until cancelled.
 
@@ -62,7 +69,7 @@ async def arena_bot(
     sent = 0.0
     try:
         async with line_to(url, source) as connection:
-            await connection.send(encode(Hello(name, pool=pool)))
+            await connection.send(encode(Hello(name, token, pool=pool)))
             async for frame in connection:
                 told = _told.decode(frame)
                 match told.type:

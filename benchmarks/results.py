@@ -14,7 +14,17 @@ _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
 _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
 
 SERVER = Path(__file__).with_name("SERVER.md")
-SERVER_PARTS = ("speed", "journal", "forms", "spectators", "attackers", "storm", "fuzz", "autobahn")
+SERVER_PARTS = (
+    "speed",
+    "journal",
+    "forms",
+    "spectators",
+    "attackers",
+    "hostile",
+    "storm",
+    "fuzz",
+    "autobahn",
+)
 SERVER_HEAD = """# The server, measured
 
 Each section is written by its own command: `make bench-server` and those that the sections name. The engine's

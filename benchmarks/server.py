@@ -25,7 +25,10 @@ from benchmarks.served import arena, histogram, quantile, serving
 
 KINDS = ("arena", "same frames", "one frame")
 QUANTILES = (0.5, 0.99, 0.999)
-LIMITS = ("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60")
+LIMITS = (
+    *("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60"),
+    *("--max-moves", "1000000"),  # all bots come from one address
+)
 
 
 @dataclass

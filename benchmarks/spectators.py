@@ -92,7 +92,9 @@ async def one_match(url: str) -> list[float]:
 
 async def measure(spectators: int, rounds: int, *, idle: bool) -> Measured:
     """Play the rounds: by turns a match without and one with spectators."""
-    with arena(1, "--max-per-address", str(spectators + 10)) as server:
+    # All spectators come from one address.
+    limits = ("--max-per-address", str(spectators + 10), "--max-work", "1000000")
+    with arena(1, *limits) as server:
         await one_match(server.url)
         alone, watched = [], []
         for _ in range(rounds):

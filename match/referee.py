@@ -67,7 +67,7 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         self._adjudicator = Adjudicator(self.terms.adjudication, self.terms.game)
         self._adjudicator.count(self.position)
-        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms)
+        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms, self.terms.total_ms)
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()

@@ -48,6 +48,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     """When the match is ended before its game ends; None: it never is."""
     rated: bool = False
     """Whether the result counts for the ratings of both."""
+    total_ms: int = 0
+    """How long each player may think in the whole match, whatever its clock gives it; 0 where only the clock counts."""
 
     def threads(self, seat: Seat) -> int:
         """How many threads a player may search with, as its match start tells it."""

@@ -71,7 +71,8 @@ class ThinkingLimit:
         """The moves at the beginning of a line, as the game writes them, up to what is no move."""
         known, moves = self._known, []
         for data in line:
-            key = tuple(data) if type(data) is list else data
+            # By type too: to a dictionary True is 1, and to a game it is no move.
+            key = (list, *map(type, data), *data) if type(data) is list else (type(data), data)
             try:
                 move = known.get(key)
                 if move is None:

@@ -309,6 +309,14 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
     match: str | None = None
 
 
+class Queued(Struct, frozen=True, tag="queued"):
+    """A challenge to one of the server's own bots waits for its turn: sent at first, and whenever its place changes."""
+
+    challenge: str
+    place: int
+    """Its place among those that wait for the same bot: 1 has the next turn."""
+
+
 class LiveMatch(Struct, frozen=True):
     """A match in progress, as a listing shows it."""
 
@@ -382,7 +390,7 @@ class Update(Struct, frozen=True, tag="update"):
 ClientMessage = (
     Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse
 )
-ServerMessage = (
-    Welcome | Start | Turn | Accepted | End | Error | Challenged | ChallengeOver | Listing | View | Update
-)
+PlayMessage = Welcome | Start | Turn | Accepted | End | Error
+"""What a bot is told that plays."""
+ServerMessage = PlayMessage | Challenged | Queued | ChallengeOver | Listing | View | Update
 Message = ClientMessage | ServerMessage

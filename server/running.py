@@ -163,6 +163,7 @@ class Host:
         self.lobby.restore(await kept_sessions(self.engine, sorted(names), self.name))
         for each in unfinished_matches:
             self._begin(self.matches.reopen(each))
+            self.arranger.resumed(each.terms)
         self.resumed += len(unfinished_matches)
 
     async def drain(self, seconds: float) -> int:

@@ -118,6 +118,12 @@ def serve(
     max_messages: Annotated[
         float, typer.Option("--max-messages", min=1, help="Messages a second of one connection.")
     ] = SAFE.messages_per_second,
+    max_moves: Annotated[
+        float,
+        typer.Option(
+            "--max-moves", min=1, help="Moves a second of one address that need not wait for those of others."
+        ),
+    ] = SAFE.moves_per_second,
     max_message_bytes: Annotated[int, typer.Option("--max-message-bytes", min=1024)] = SAFE.message_bytes,
     max_matches: Annotated[
         int, typer.Option("--max-matches", min=1, help="Matches at once of one bot.")
@@ -176,6 +182,7 @@ def serve(
         message_bytes=max_message_bytes,
         messages_per_second=max_messages,
         message_burst=max(SAFE.message_burst, int(4 * max_messages)),
+        moves_per_second=max_moves,
         hello_seconds=hello,
         open_challenges=max_challenges,
         matches_per_bot=max_matches,

@@ -211,13 +211,20 @@ class Dispatch:
 
     def _charge(self, client: Client, cost: int) -> None:
         """Take so many µs from the budget of a client's address. Raises Refused where it has too little left."""
-        if client.name in self._lobby.house:
-            return  # the server's own, whose address others of this machine have too
-        wait = self._work.ask(client.address, cost, monotonic())
+        wait = self._wait(client, cost)
         if wait > 0:
             raise Refused(
                 Code.RATE_LIMITED, f"too much was asked for from your address: try again in {wait:.1f} s"
             )
+
+    def affords(self, client: Client, cost: int) -> bool:
+        """Whether a client's address may have so many µs of the server's time now; they are counted if so."""
+        return self._wait(client, cost) <= 0
+
+    def _wait(self, client: Client, cost: int) -> float:
+        if client.name in self._lobby.house:
+            return 0.0  # the server's own, whose address others of this machine have too
+        return self._work.ask(client.address, cost, monotonic())
 
     def _list(self, client: Client) -> None:
         """Tell a client what goes on, at once or as soon as its last listing is old enough."""

@@ -79,6 +79,10 @@ class Session:
                 trace.debug("> %s %s", self._name, message.hex())
         self._send(*messages)
 
+    def affords(self, cost: int) -> bool:
+        """Whether its address may have so many µs of the server's time now; they are counted if so."""
+        return self._client is not None and self._dispatch.affords(self._client, cost)
+
     def _send(self, *messages: bytes) -> None:
         if self._closing or self._connection.send(*messages):
             return  # what a closing connection is not told, the bot catches up with when it returns

@@ -34,3 +34,11 @@ def listen_problem(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"cannot listen on {where}: the port is in use; choose another, or 0 for any free one"
     return f"cannot listen on {where}: {error.strerror or error}"
+
+
+def host_of(peer: object) -> str:
+    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
+    if not (isinstance(peer, tuple) and peer):
+        return "local"
+    address = str(peer[0]).partition("%")[0]
+    return address.removeprefix("::ffff:") if "." in address else address

@@ -11,13 +11,20 @@ import logging
 from collections import Counter
 from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from time import monotonic
+from time import monotonic, monotonic_ns
 
 from server.net.failed_logins import FailedLogins, source
 from server.net.keepalive import Keepalive
 from server.net.limits import HostLimits
-from server.net.queue import FLOOD_PAUSE_SECONDS, PAUSE_SECONDS, PLAY_PAUSE_SECONDS, TurnQueue
+from server.net.queue import (
+    FLOOD_PAUSE_SECONDS,
+    PAUSE_SECONDS,
+    PLAY_PAUSE_SECONDS,
+    QUICK_PAUSE_SECONDS,
+    TurnQueue,
+)
 from server.net.request import Request
+from server.net.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.admission")
 
@@ -41,12 +48,14 @@ class Admission:
         *,
         keepalive: Keepalive | None = None,
         flood_pause_seconds: float = FLOOD_PAUSE_SECONDS,
+        quick_pause_seconds: float = QUICK_PAUSE_SECONDS,
         held: int = HELD,
         held_seconds: float = HELD_SECONDS,
     ) -> None:
         """`held` refused connections are kept open for `held_seconds` each.
 
-        Whoever sends much waits `flood_pause_seconds` from one piece of it to the next.
+        Whoever sends much waits `flood_pause_seconds` from one piece of it to the next, and addresses that play more
+        than comes before others wait `quick_pause_seconds` from one of their moves to the next.
         """
         self._limits = limits
         self._most_held = held
@@ -57,6 +66,10 @@ class Admission:
         """Where connections wait that have not sent a message yet."""
         self.floods = TurnQueue(lambda: flood_pause_seconds)
         """Where connections wait that have sent more than a player has to say."""
+        self.quick = TurnQueue(lambda: quick_pause_seconds)
+        """Where the moves of an address wait that plays more of them than come before those of others."""
+        self._moves: dict[str, TokenBucket] = {}
+        """Of each address that plays, the moves that come before those of others."""
         self.keepalive = keepalive or Keepalive()
         self._answers = 0
         """Messages that players were asked for, and have sent."""
@@ -71,6 +84,19 @@ class Admission:
     def answered(self) -> None:
         """A player has sent a message that it was asked for."""
         self._answers += 1
+
+    def queue(self, *, new: bool, quick: bool) -> TurnQueue:
+        """Where a connection waits to be parsed: a new one, one whose address plays much, or one that sends much."""
+        return self.newcomers if new else self.quick if quick else self.floods
+
+    def moves(self, address: str) -> TokenBucket:
+        """What an address may send of what it is asked for before it waits for turns, all its connections together."""
+        key = source(address)
+        bucket = self._moves.get(key)
+        if bucket is None:
+            rate = self._limits.moves_per_second
+            bucket = self._moves[key] = TokenBucket(rate, max(1, int(rate)), monotonic_ns())
+        return bucket
 
     def newcomers_pause(self) -> float:
         """Seconds from one newcomer to the next, by whether somebody has played since the last."""
@@ -145,6 +171,7 @@ class Admission:
         self.open[key] -= 1
         if self.open[key] <= 0:
             del self.open[key]
+            self._moves.pop(key, None)
 
     def cut_off(self, address: str) -> None:
         """A connection from an address had to be ended for what it did. After many the address is refused."""

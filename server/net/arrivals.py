@@ -7,6 +7,7 @@ than its sender needs to be told.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 
 from server.net.frames import END_OF_REQUEST, FrameCounter, FramesSeen
@@ -43,9 +44,17 @@ class Arrival(Enum):
 class Arrivals:
     """Counts what arrives on one connection, and keeps what is not parsed yet. Times are monotonic ns."""
 
-    def __init__(self, limits: HostLimits, now: int) -> None:
+    def __init__(self, limits: HostLimits, now: int, moves: Callable[[], TokenBucket]) -> None:
+        """`moves` gives what all connections of the client's address may send of what is asked for before they wait.
+
+        It is asked once, when a message is due: by then the opening handshake has told whose address it is.
+        """
         self.bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
         """What the client may send; whoever receives its messages takes each of them from it."""
+        self._ask_moves = moves
+        self._moves: TokenBucket | None = None
+        self.quick = False
+        """Whether what waits is due, and waits only because much is due from its address."""
         self.overrun = False
         """Whether more messages have arrived than the client may send: its receiver will refuse the next, and say why."""
         self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
@@ -93,6 +102,13 @@ class Arrivals:
         )
         return Arrival.DUE if due else Arrival.LATER
 
+    def waits(self, now: int) -> bool:
+        """Whether what is due has to wait for a turn all the same, for so much is due from its address."""
+        if self._moves is None:
+            self._moves = self._ask_moves()
+        self.quick = not self._moves.take(now)
+        return self.quick
+
     def parsed(self) -> None:
         """One message that had arrived has been parsed."""
         self._waiting -= 1
@@ -117,6 +133,7 @@ class Arrivals:
                 size = end + len(END_OF_REQUEST) - len(self._request_end)
             self._request_end = known[1 - len(END_OF_REQUEST) :]
         piece, self._kept = self._kept[:size], self._kept[size:]
+        self.quick = False
         return piece
 
     def take_all(self) -> bytes:

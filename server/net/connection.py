@@ -25,6 +25,7 @@ from websockets.typing import Subprotocol
 
 from protocol.messages import SUBPROTOCOL
 from server.net import handshake
+from server.net.addresses import host_of
 from server.net.admission import Admission
 from server.net.answers import Answer, Pages
 from server.net.arrivals import Arrival, Arrivals
@@ -97,7 +98,7 @@ class Connection(asyncio.Protocol):
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=limits.message_bytes
         )
         self._outgoing = Outgoing(self._transport, self._protocol)
-        self._arrivals = Arrivals(limits, monotonic_ns())
+        self._arrivals = Arrivals(limits, monotonic_ns(), self._moves)
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
         self._pings = OpenPings(self._service.admission.keepalive.pong_seconds)
@@ -172,22 +173,28 @@ class Connection(asyncio.Protocol):
         if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
             self._service.admission.answered()
-            self._parse(data)
-            return
-        self._spoke = True
-        if self._outgoing.ended:
-            return  # a peer that is still sending a huge message hears why it was refused when it has been read
-        arrival = self._arrivals.count(data, self._arrived)
-        if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
-            self._parse(data)
-            return
-        if arrival is Arrival.FLOOD:
-            self._flood()
-            return
-        if arrival is Arrival.OVERRUN:
-            self._service.admission.cut_off(self.address)
+            if not self._arrivals.waits(self._arrived):
+                self._parse(data)
+                return
+        else:
+            self._spoke = True
+            if self._outgoing.ended:
+                return  # a peer that still sends a huge message hears why it was refused when it has been read
+            arrival = self._arrivals.count(data, self._arrived)
+            if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
+                if not self._arrivals.waits(self._arrived):
+                    self._parse(data)
+                    return
+            elif arrival is Arrival.FLOOD:
+                self._flood()
+                return
+            elif arrival is Arrival.OVERRUN:
+                self._service.admission.cut_off(self.address)
         self._arrivals.keep(data)
         self._go_on()
+
+    def _moves(self) -> TokenBucket:
+        return self._service.admission.moves(self.address)
 
     def _may_parse(self) -> bool:
         return not self._asked if self._delivery is None else self._delivery.ready()
@@ -196,8 +203,7 @@ class Connection(asyncio.Protocol):
         """Wait for a turn where something is to be parsed, and read more or less by what waits."""
         if len(self._arrivals) and not self._queued and self._may_parse():
             self._queued = True
-            admission = self._service.admission
-            queue = admission.newcomers if self._new else admission.floods
+            queue = self._service.admission.queue(new=self._new, quick=self._arrivals.quick)
             queue.enter(source(self.address), self._take_turn)
         if self._reading is self._arrivals.full and not self._transport.is_closing():
             self._reading = not self._reading
@@ -259,9 +265,10 @@ class Connection(asyncio.Protocol):
 
     def _take_request(self, event: HttpRequest) -> None:
         self._asked = True
-        request = Request(event.path, Headers(event.headers.raw_items()), event.method)
+        headers = Headers(event.headers.raw_items())
+        request = Request(event.path, headers, event.method, self._transport.is_closing)
         if not request.wants_websocket:
-            self._service.start_soon(partial(self._answer, request))
+            self.start_soon(partial(self._answer, request))
             return
         refusal = (
             handshake.wrong_method(request)
@@ -384,11 +391,3 @@ class Connection(asyncio.Protocol):
 
     def _failed(self) -> None:
         self.close(1011, "the server failed; its log says why")
-
-
-def host_of(peer: object) -> str:
-    """The address of a socket's peer, an IPv4 one always as such; a Unix socket's is its own kind."""
-    if not (isinstance(peer, tuple) and peer):
-        return "local"
-    address = str(peer[0]).partition("%")[0]
-    return address.removeprefix("::ffff:") if "." in address else address

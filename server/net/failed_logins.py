@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 
@@ -54,6 +55,7 @@ class FailedLogins:
             self._tries.popitem(last=False)
 
 
+@lru_cache(maxsize=10_000)
 def source(address: str) -> str:
     """What counts as one address: an IPv4 address, or the /64 network that an IPv6 address comes from."""
     try:

@@ -21,6 +21,9 @@ class HostLimits:
     """Messages of one connection that nobody asked for, on the average."""
     message_burst: int = 200
     """Messages of one connection that nobody asked for, without a pause."""
+    moves_per_second: float = 200.0
+    """Messages of one address that were asked for, on the average and at once, which come before those of others that
+    wait; more of them wait for turns."""
     cut_offs: int = 20
     """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
     hello_seconds: float = 10.0
@@ -43,6 +46,7 @@ PRIVATE = HostLimits(
     connections_per_address=4096,
     messages_per_second=100_000,
     message_burst=100_000,
+    moves_per_second=1_000_000,
     cut_offs=1_000_000,
     territories=1000,
     work_ms_per_second=1_000_000.0,

@@ -89,7 +89,10 @@ class Outgoing:
 
     def _end_stream(self) -> None:
         self.ended = True
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
-        else:  # by TLS no half of a connection can be closed
+        if not self._transport.can_write_eof():  # by TLS no half of a connection can be closed
             self._transport.close()
+            return
+        try:
+            self._transport.write_eof()
+        except OSError:  # the peer has reset the connection, and the event loop has not noticed yet
+            self._transport.abort()

@@ -13,6 +13,8 @@ PAUSE_SECONDS = 0.002
 """From one piece of a newcomer to the next where nobody plays: 250 connections come in a second."""
 PLAY_PAUSE_SECONDS = 0.006
 """From one piece of a newcomer to the next where somebody has made a move meanwhile: a newcomer costs as much as some moves."""
+QUICK_PAUSE_SECONDS = 0.001
+"""From one move to the next of the addresses that play more than a server of many bots can give each of them."""
 FLOOD_PAUSE_SECONDS = 0.004
 """From one piece of whoever sends much to the next."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 
@@ -24,6 +24,10 @@ class Headers:
         return [part.strip() for value in self.get_all(name) for part in value.split(",")]
 
 
+def _is_waited_for() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request: its target as it was sent, with the query, its headers, and its method."""
@@ -31,6 +35,8 @@ class Request:
     path: str
     headers: Headers
     method: str = "GET"
+    abandoned: Callable[[], bool] = _is_waited_for
+    """Says whether nobody waits for the answer any more."""
 
     @property
     def wants_websocket(self) -> bool:

@@ -2,7 +2,7 @@
 
 Messages are encoded once for all spectators, gathered for a moment that no eye sees, and handed out to a few
 spectators at a time, evenly over as long a moment, so that a player's move meets few of them on its way. A spectator
-that reads slowly skips to the newest position.
+that reads slowly skips to the newest position, and so does one whose address watches more than it may.
 """
 
 from __future__ import annotations
@@ -26,11 +26,19 @@ class Spectator(Protocol):
     def tell_encoded(self, messages: Sequence[bytes]) -> None:
         """Hand over encoded messages, without waiting."""
 
+    def affords(self, cost: int) -> bool:
+        """Whether its address may have so many µs of the server's time now; they are counted if so."""
+        ...
+
 
 MAX_BACKLOG_BYTES = 16 * 1024
 """What may wait for a spectator before it is left out until it has read that."""
 GATHER_SECONDS = 0.05
 """From something that happens to the moment when spectators are told, together with all that happened meanwhile."""
+UPDATE_COST = 20
+"""What it takes to tell a spectator of the latest moves, in µs."""
+VIEW_COST = 100
+"""What it takes to show a spectator the whole match again, in µs."""
 SPECTATORS_A_TURN = 4
 """Spectators that are told in one turn of the event loop."""
 
@@ -51,6 +59,8 @@ class Spectators:
         self._later = later
         self._spectators: dict[Spectator, int | None] = {}
         """The number of the message that each is to be told next; None for one that has missed a message."""
+        self._poor: set[Spectator] = set()
+        """Those that were left out of the last round because their address watches more than it may."""
         self._news: list[bytes] = []
         """The latest messages, as far back as somebody has not been told."""
         self._count = 0
@@ -71,6 +81,7 @@ class Spectators:
     def leave(self, spectator: Spectator) -> None:
         """Show a spectator no more."""
         self._spectators.pop(spectator, None)
+        self._poor.discard(spectator)
 
     def show(self, message: ServerMessage) -> None:
         """Show what has happened to every spectator that keeps up, and the whole match to one that has caught up."""
@@ -115,7 +126,7 @@ class Spectators:
             if spectator not in self._spectators:
                 continue
             next_number = self._spectators[spectator]
-            if spectator.backlog > MAX_BACKLOG_BYTES:
+            if spectator.backlog > MAX_BACKLOG_BYTES or not self._afforded(spectator, next_number):
                 self._spectators[spectator] = None
                 continue
             if next_number is None:
@@ -136,6 +147,15 @@ class Spectators:
         if self._news or self._newcomers():
             self._tell_soon()
 
+    def _afforded(self, spectator: Spectator, next_number: int | None) -> bool:
+        if next_number is not None and next_number == self._count:
+            return True  # it has nothing to be told
+        if spectator.affords(VIEW_COST if next_number is None else UPDATE_COST):
+            self._poor.discard(spectator)
+            return True
+        self._poor.add(spectator)
+        return False
+
     def _news_from(self, number: int) -> list[bytes]:
         """The messages from that number on, as far as they are kept."""
         return self._news[max(0, number - self._count + len(self._news)) :]
@@ -143,7 +163,7 @@ class Spectators:
     def _newcomers(self) -> bool:
         """Whether a spectator waits to see the whole match, and reads what it is told."""
         return any(
-            next_number is None and spectator.backlog <= MAX_BACKLOG_BYTES
+            next_number is None and spectator.backlog <= MAX_BACKLOG_BYTES and spectator not in self._poor
             for spectator, next_number in self._spectators.items()
         )
 

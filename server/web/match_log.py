@@ -6,6 +6,7 @@ import base64
 import binascii
 from http import HTTPStatus
 
+import anyio.to_thread
 import msgspec
 from msgspec import Struct
 
@@ -69,7 +70,9 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
     if len(found) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
     (terms,) = found
-    entries, result = timeline(terms, await events_of(engine, terms.match))
+    events = await events_of(engine, terms.match)
+    # A match is played through a referee again, which takes as long as some hundred moves in play.
+    entries, result = await anyio.to_thread.run_sync(timeline, terms, events)
     return Log(
         match=terms.match,
         game=terms.game.name,

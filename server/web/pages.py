@@ -11,8 +11,8 @@
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
 What a question costs is taken from the budget of its address, and whoever has none left is answered 429.
-Each answer that needs the store is kept for a second, only a few are made at the same time, and one question
-has one form: however often people press reload, matches do not notice.
+Each answer that needs the store is kept for a second, only a few are made at the same time, with a rest after each, and
+one question has one form: however often people press reload, matches do not notice.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from time import monotonic
@@ -40,6 +41,7 @@ from server.store.queries import MOST_LISTED, Queries
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
+from server.web.turns import Turns
 
 log = logging.getLogger("arena.pages")
 
@@ -48,6 +50,8 @@ KEPT_SECONDS = 1.0
 """How long an answer from the store is given again."""
 KEPT = 64
 """How many answers from the store are kept."""
+KEPT_BYTES = 2 * 1024 * 1024
+"""How many bytes the answers that are kept have together."""
 STORE_QUESTIONS = 4
 """How many questions go to the store at the same time."""
 PATIENCE_SECONDS = 10.0
@@ -64,6 +68,19 @@ LONGEST = 2048
 
 _WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+
+
+GONE = answers.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+"""What is made for a client that has gone before its turn came; it is sent to nobody."""
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Whoever asks for something, and what that costs at the most in µs."""
+
+    request: Request
+    address: str
+    cost: int
 
 
 class _Wrong(Exception):
@@ -109,7 +126,7 @@ class Pages:
             "map": DEFAULT_MAP,
         }
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
-        self._turns = anyio.CapacityLimiter(STORE_QUESTIONS)
+        self._turns = Turns(STORE_QUESTIONS)
         self._draining = draining
         self._trouble = trouble
 
@@ -130,6 +147,7 @@ class Pages:
         wait = self._work.ask(address, cost, monotonic())
         if wait > 0:
             return answers.too_much(wait)
+        asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
         if path == "/":
             return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
@@ -138,9 +156,9 @@ class Pages:
         if path.startswith("/api/log/"):
             match = unquote(path.removeprefix("/api/log/"))
             # The answer is never kept, for only whoever shows the token may have it.
-            return await self._timed(path, lambda: self._logs.answer(match, request, address))
+            return await self._timed(path, asker, lambda: self._logs.answer(match, request, address))
         if path.startswith("/api/"):
-            return await self._api(path.removeprefix("/api/"), request.path)
+            return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
 
     def _plain(self, path: str) -> Answer | None:
@@ -157,31 +175,38 @@ class Pages:
                 return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
         return None
 
-    async def _api(self, path: str, asked: str) -> Answer | None:
+    async def _api(self, path: str, asker: _Asker) -> Answer | None:
+        async def ask(make: Callable[[], Awaitable[Answer]]) -> Answer:
+            return await self._ask(path, given, asker, make)
+
         what, _, rest = path.partition("/")
         name = unquote(rest)
         try:
-            given = _parameters(urlsplit(asked).query)
+            given = _parameters(urlsplit(asker.request.path).query)
             match what, bool(rest):
                 case "about", False:
                     return answers.json(self._about)
                 case "map", True:
                     return _map(name)
                 case "records", False:
-                    return await self._ask(path, given, lambda: self._records(given))
+                    return await ask(lambda: self._records(given))
                 case "record", True:
-                    return await self._ask(
-                        path, given, lambda: self._record(name, download="download" in given)
-                    )
+                    return await ask(lambda: self._record(name, download="download" in given))
                 case "table", False:
-                    return await self._ask(path, given, lambda: self._table(given.get("event", "")))
+                    return await ask(lambda: self._table(given.get("event", "")))
                 case "bot", True:
-                    return await self._ask(path, given, lambda: self._bot(name))
+                    return await ask(lambda: self._bot(name))
         except _Wrong as wrong:
             return answers.bad_request(str(wrong))
         return None
 
-    async def _ask(self, path: str, given: dict[str, str], make: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _ask(
+        self,
+        path: str,
+        given: dict[str, str],
+        asker: _Asker,
+        make: Callable[[], Awaitable[Answer]],
+    ) -> Answer:
         """The answer of the last second where there is one, or a new one."""
         known = PARAMETERS[path.partition("/")[0]]
         for name in given:
@@ -191,24 +216,33 @@ class Pages:
         question = (unquote(path), *sorted(given.items()))
 
         async def answer() -> Answer:
-            kept = self._kept.get(question)  # the same question may have been answered while this one waited
-            if kept is not None and monotonic() < kept[0]:
-                return kept[1]
-            made = await make()
-            self._kept.pop(question, None)
-            while len(self._kept) >= KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[question] = (monotonic() + KEPT_SECONDS, made)
+            made = self._kept_answer(
+                question
+            )  # the same question may have been answered while this one waited
+            if made is None:
+                made = await make()
+                self._keep(question, made)
             return made
 
-        return await self._timed(f"/api/{path}", answer)
+        return self._kept_answer(question) or await self._timed(f"/api/{path}", asker, answer)
 
-    async def _timed(self, asked: str, make: Callable[[], Awaitable[Answer]]) -> Answer:
+    def _kept_answer(self, question: tuple[object, ...]) -> Answer | None:
+        kept = self._kept.get(question)
+        return kept[1] if kept is not None and monotonic() < kept[0] else None
+
+    def _keep(self, question: tuple[object, ...], made: Answer) -> None:
+        """Keep an answer for a moment; the oldest ones go where they are too many or too long together."""
+        self._kept.pop(question, None)
+        self._kept[question] = (monotonic() + KEPT_SECONDS, made)
+        while len(self._kept) > KEPT or sum(len(each.body) for _, each in self._kept.values()) > KEPT_BYTES:
+            del self._kept[next(iter(self._kept))]
+
+    async def _timed(self, asked: str, asker: _Asker, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, or that the store is busy or away where it takes too long or fails."""
         try:
             with anyio.fail_after(PATIENCE_SECONDS):
-                async with self._turns:
-                    return await make()
+                async with self._turns.turn(asker.address, asker.cost):
+                    return GONE if asker.request.abandoned() else await make()
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:

@@ -51,3 +51,33 @@ def test_what_is_seen_runs_only_for_the_mover_and_rounds_down() -> None:
     clock = Clock.start(TimeControl(1000, 0), 0)
     seen = clock.seen(Player.MINNIE, 1)
     assert (seen.maxie_ms, seen.minnie_ms) == (1000, 999)
+
+
+@given(
+    st.booleans(),
+    st.integers(1, 2_000),
+    st.integers(1, 1_000),
+    st.integers(0, 300),
+    st.integers(0, 50),
+    st.lists(st.tuples(players, st.integers(0, 400)), max_size=40),
+)
+def test_of_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_a_move(
+    per_move: bool,
+    total: int,
+    base: int,
+    increment: int,
+    margin: int,
+    moves: list[tuple[Player, int]],
+) -> None:
+    control = TimeControl(base, 0, per_move=True) if per_move else TimeControl(base, increment)
+    bounded, free = Clock.start(control, margin, total), Clock.start(control, margin)
+    spent = dict.fromkeys(Player, 0)
+    for number, (player, takes) in enumerate(moves, 1):
+        assert bounded.left(player) == min(free.left(player), max(0, total - spent[player]) * MS)
+        if takes * MS > bounded.allowed(player):
+            with pytest.raises(ValueError, match="outside"):
+                bounded.spend(player, takes * MS)
+            return
+        spent[player] += takes
+        bounded, free = bounded.spend(player, takes * MS), free.spend(player, takes * MS)
+        assert spent[player] <= total + number * margin

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from games.catalogue import GAMES
@@ -42,6 +42,8 @@ def is_move(game: AnyGame, data: object) -> bool:
 @given(
     lines=st.lists(st.lists(PLAIN | st.integers(0, 8) | st.lists(st.integers(0, 15), max_size=3)), max_size=5)
 )
+@example(lines=[[0, False]])
+@example(lines=[[5, [5]]])
 def test_a_line_is_kept_up_to_what_is_no_move(name: str, lines: list[list[Any]]) -> None:
     game = make_setup(name)
     limit, cut = ThinkingLimit(game), 0

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
 
+import msgpack
 import pytest
 from playwright.sync_api import Page, expect
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from maps.loader import load_map
 from maps.setup import DEFAULT_MAP
+from protocol.messages import SUBPROTOCOL
+from server.lobby.roster import MATCHES
 from testkit.browser import Arena, arena, wait
 
 
@@ -24,6 +31,37 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server as `arena serve` starts it, to which nobody has connected."""
     with arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", private=False) as running:
         yield running
+
+
+class Guest:
+    """Somebody who plays the house from an address, without a page."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    @classmethod
+    @contextmanager
+    def at(cls, url: str, name: str, source: str) -> Iterator[Self]:
+        """A guest who is in."""
+        options: Any = {"source_address": (source, 0)}
+        with connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options) as socket:
+            guest = cls(socket)
+            guest.say(type="hello", name=name)
+            yield guest
+
+    def say(self, **message: object) -> None:
+        self._socket.send(msgpack.packb(message))
+
+    def hear(self, kind: str) -> dict[str, Any]:
+        """The next message of this kind."""
+        while True:
+            message: dict[str, Any] = msgpack.unpackb(self._socket.recv(timeout=60, decode=False))
+            if message["type"] == kind:
+                return message
+
+    def challenge(self, opponent: str) -> None:
+        clock = {"base_ms": 300_000, "increment_ms": 3_000, "per_move": False}
+        self.say(type="challenge", opponent=opponent, game="tictactoe", rated=False, time_control=clock)
 
 
 def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
@@ -92,6 +130,27 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
     page.get_by_role("button", name="Resign").click()
+
+
+def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, page: Page) -> None:
+    url = fresh.url.replace("http", "ws", 1)
+    with ExitStack() as stack:
+        playing = []
+        for number in range(MATCHES):
+            # Two from each address, which are all that the guests of one address may have.
+            guest = stack.enter_context(Guest.at(url, f"guest-{number}", f"127.0.1.{number // 2}"))
+            guest.challenge("house-greedy")
+            playing.append((guest, guest.hear("start")["match"]))
+        page.goto(f"{fresh.url}#/play/house-greedy")
+        page.get_by_label("Game").select_option("tictactoe")
+        page.get_by_role("button", name="Start the match").click()
+        status = page.get_by_role("status")
+        expect(status).to_have_text("You have the next turn; waiting for a place …")
+        for guest, match in playing:
+            guest.say(type="resign", match=match)
+            guest.hear("end")
+        expect(page.locator(".player .name", has_text="house-greedy")).to_be_visible()
+        page.get_by_role("button", name="Resign").click()
 
 
 def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena, page: Page) -> None:

@@ -16,7 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from games.core import AnyGame, GameError, Player
-from maps.loader import MapError, map_names, size_of
+from maps.loader import MapError, size_of
 from maps.setup import make_setup
 from match.terms import Terms
 from protocol.adjudication import Adjudication
@@ -34,13 +34,13 @@ from protocol.messages import (
 from protocol.record import Record
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
-from server.lobby.matchmaking import guests
 from server.lobby.matchmaking.answer_window import AnswerWindow
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
-from server.lobby.matchmaking.guests import GuestMatches
+from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
+from server.net.failed_logins import source
 from server.net.limits import HostLimits
 from server.rooms.member import Member
 
@@ -99,7 +99,7 @@ class Arranger:
         self._answer_window = AnswerWindow()
         self._meetings = Meetings()
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
-        self._guests = GuestMatches(monotonic_ns())
+        self._house = HouseChallenges(lobby, self._challenges, monotonic_ns())
 
     @property
     def draining(self) -> bool:
@@ -121,15 +121,20 @@ class Arranger:
         if fresh:
             self._suspensions.pardon(member.name)
             member.suspend("")
-        for challenge in self._challenges.listed(monotonic_ns()):
+        # A house bot is told of a challenge when it is that one's turn.
+        told = [] if member.name in self._lobby.house else self._challenges.listed(monotonic_ns())
+        for challenge in told:
             if challenge.opponent == member.name:
                 member.tell(challenge)
                 self._answer_window.ask(member.name, monotonic_ns())
         member.change()
 
     def left(self, member: Member) -> None:
-        """Close the challenges of a bot whose connection has ended."""
-        self.close_of(member.name, f"{member.name} has left")
+        """Close the challenges of a bot whose connection has ended; those to a house bot wait for it."""
+        if member.name in self._lobby.house:
+            self._house.left(member.name)
+        else:
+            self.close_of(member.name, f"{member.name} has left")
         self._answer_window.forget(member.name)
         if not member.matches:
             self._meetings.forget(member.name)
@@ -139,9 +144,13 @@ class Arranger:
         for gone in self._challenges.drop_bot(name):
             self._over(gone, "withdrawn", why)
 
+    def resumed(self, terms: Terms) -> None:
+        """Take note of a match that goes on from before the server was away."""
+        self._house.resumed(terms)
+
     def ended(self, record: Record) -> None:
         """Take note of a match that is over; a bot that forfeits again and again is suspended."""
-        self._guests.ended(record.match)
+        self._house.ended(record.match)
         result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
@@ -180,35 +189,36 @@ class Arranger:
             raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
         self._challenges.check(member.name, asked)
         if member.guest:
-            self._check_guest(member, asked)
+            self._house.check_guest(member, asked, monotonic_ns())
         target = self._lobby.find(asked.opponent) if asked.opponent else None
         connected = target is not None and target.connection is not None
-        if asked.opponent and not connected and asked.opponent not in self._lobby.house:
+        in_house = asked.opponent in self._lobby.house
+        if asked.opponent and not connected and not in_house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
         game = _game_of(asked, self._most_territories)
         if target is not None and connected:
             why = target.takes.refusal(game, asked.time_control)
             if why:
                 raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
-        made = self._challenges.add(member.name, asked, game, monotonic_ns())
-        told = made.message(monotonic_ns())
+        now = monotonic_ns()
+        made = self._challenges.add(member.name, asked, game, now, lasts=WAIT_NS if in_house else None)
+        told = made.message(now)
         member.tell(told)
-        if target is not None:
+        if in_house:
+            self._wait_for_house(made, member)
+        elif target is not None:
             target.tell(told)
             if target.free:
-                self._answer_window.ask(target.name, monotonic_ns())
+                self._answer_window.ask(target.name, now)
                 target.change()
-        if asked.opponent in self._lobby.house:
-            # A house bot that is not connected is told of the challenge when it comes in.
-            self._lobby.house.ask(asked.opponent)
 
-    def _check_guest(self, member: Member, asked: Challenge) -> None:
-        why = guests.objection(asked, self._lobby.house, map_names())
-        if why:
-            raise BadChallenge(Code.BAD_CHALLENGE, why)
-        why = self._guests.refusal(member.address, monotonic_ns())
-        if why:
-            raise BadChallenge(Code.RATE_LIMITED, why)
+    def _wait_for_house(self, made: OpenChallenge, member: Member) -> None:
+        refused = self._house.opened(made, member)
+        closed = self._challenges.close(refused) if refused is not None else None
+        if closed is not None:
+            self._over(closed, "refused", "too many wait for the server's own bots: try again later")
+        if not self._draining:
+            self._house.look(monotonic_ns())
 
     def _accept(self, member: Member, id: str) -> None:
         if member.guest:
@@ -220,15 +230,13 @@ class Arranger:
             name = busy.name if busy is not None else taken.challenger
             self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
             return
-        if challenger.guest and self._guests.full(challenger.address):
-            self._over(taken, "refused", "other guests from your address are playing", also=member)
-            return
         maxie, minnie = self._seats(taken, member.name)
-        terms = _terms(taken, maxie, minnie, self._adjudication)
+        terms = _terms(
+            taken, maxie, minnie, self._house.total_ms(taken, challenger), adjudication=self._adjudication
+        )
+        self._house.began(taken.id, terms.match)
         self._over(taken, "accepted", match=terms.match, also=member)
         self._meetings.note(maxie, minnie)
-        if challenger.guest:
-            self._guests.began(terms.match, challenger.address)
         self._start(terms)
 
     def _seats(self, taken: OpenChallenge, other: str) -> tuple[str, str]:
@@ -247,6 +255,7 @@ class Arranger:
         match: str | None = None,
         also: Member | None = None,
     ) -> None:
+        self._house.over(which.id)
         told = ChallengeOver(which.id, outcome, detail, match)
         names = {which.challenger, which.asked.opponent} | ({also.name} if also else set())
         for name in names:
@@ -261,6 +270,8 @@ class Arranger:
             for gone in self._challenges.expire(monotonic_ns()):
                 self._over(gone, "expired")
             seen = self._lobby.changes
+            if not self._draining:
+                self._house.look(monotonic_ns())
             await self._match_all()
             if self._lobby.changes == seen:
                 with anyio.move_on_after(self._next_wake()):
@@ -276,7 +287,7 @@ class Arranger:
                 return
             rating = partial(self._rating, offer.game.name)
             most = self._concurrency - self._playing()
-            chosen = self._meetings.choose(self._waiting.names(), rating, most)
+            chosen = self._meetings.choose(self._waiting.names(), rating, most, address=self._address)
             if not chosen:
                 return
             for pair in chosen:
@@ -289,6 +300,10 @@ class Arranger:
                 # So many may wait at once that the matches in progress would be held up.
                 await checkpoint()
 
+    def _address(self, name: str) -> str:
+        member = self._lobby.find(name)
+        return "" if member is None else source(member.address)
+
     def _may_begin(self, weight: int = 1) -> bool:
         load = self._playing()
         return not self._draining and (load == 0 or load + weight <= self._concurrency)
@@ -299,6 +314,7 @@ class Arranger:
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
         self._meetings.note(*pair)
+        self._meetings.served(*map(self._address, pair))
         terms = Terms(
             match=uuid.uuid4().hex,
             event=offer.event,
@@ -316,7 +332,7 @@ class Arranger:
 
     def _next_wake(self) -> float:
         """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""
-        wakes = [3600.0]
+        wakes = [3600.0 if self._house.wake is None else self._house.wake]
         answered = self._answer_window.next_end(monotonic_ns())
         if answered is not None:
             wakes.append((answered - monotonic_ns()) / 1e9)
@@ -327,7 +343,9 @@ class Arranger:
         return max(0.01, min(wakes))
 
 
-def _terms(taken: OpenChallenge, maxie: str, minnie: str, adjudication: Adjudication | None) -> Terms:
+def _terms(
+    taken: OpenChallenge, maxie: str, minnie: str, total_ms: int, *, adjudication: Adjudication | None
+) -> Terms:
     return Terms(
         match=uuid.uuid4().hex,
         event=OPEN_EVENT,
@@ -338,6 +356,7 @@ def _terms(taken: OpenChallenge, maxie: str, minnie: str, adjudication: Adjudica
         ready_ms=READY_MS,
         adjudication=adjudication,
         rated=taken.asked.rated,
+        total_ms=total_ms,
     )
 
 

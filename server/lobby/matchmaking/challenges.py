@@ -6,7 +6,7 @@ match: whoever does that may still find that a player is busy by now, and then r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from games.core import AnyGame
@@ -80,12 +80,30 @@ class Challenges:
                 Code.RATE_LIMITED, f"{self._per_bot} challenges of yours are open; withdraw one"
             )
 
-    def add(self, challenger: str, asked: Challenge, game: AnyGame, now: int) -> OpenChallenge:
-        """Open a challenge. Raises BadChallenge."""
+    def add(
+        self, challenger: str, asked: Challenge, game: AnyGame, now: int, *, lasts: int | None = None
+    ) -> OpenChallenge:
+        """Open a challenge, for `lasts` ns where it does not last as long as any other. Raises BadChallenge."""
         self.check(challenger, asked)
-        made = OpenChallenge(f"c{next(self._number)}", challenger, asked, game, now + self._lasts)
+        expires = now + (self._lasts if lasts is None else lasts)
+        made = OpenChallenge(f"c{next(self._number)}", challenger, asked, game, expires)
         self._open[made.id] = made
         return made
+
+    def renew(self, id: str, now: int) -> OpenChallenge | None:
+        """Have an open challenge last as long from now as any that is opened now; None where it is over."""
+        found = self._open.get(id)
+        if found is not None:
+            found = self._open[id] = replace(found, expires=now + self._lasts)
+        return found
+
+    def find(self, id: str) -> OpenChallenge | None:
+        """The open challenge of that id; None where there is none."""
+        return self._open.get(id)
+
+    def close(self, id: str) -> OpenChallenge | None:
+        """Close a challenge, whoever it is of; None where it is over already."""
+        return self._open.pop(id, None)
 
     def accept(self, who: str, id: str) -> OpenChallenge:
         """Take a challenge that names `who`, or anybody's open one. Raises BadChallenge."""

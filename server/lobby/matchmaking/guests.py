@@ -10,7 +10,6 @@ from collections.abc import Container
 
 from protocol.messages import Challenge
 from protocol.timecontrol import TimeControl
-from server.net.failed_logins import source
 from server.net.token_bucket import TokenBucket
 from server.net.work import WorkBudget
 
@@ -18,10 +17,12 @@ LONGEST = TimeControl(900_000, 10_000)
 """The most time that a guest's match may have: a house bot plays only so many matches at once."""
 LONGEST_MOVE_MS = 60_000
 """The most time for each move that a guest's match may have."""
+TOTAL_MS = 900_000
+"""How long each player of a guest's match may think in all: with both, a match takes half an hour at the most."""
 PER_SECOND = 1.0
-"""Matches that all guests together may ask for in a second: each is kept in the store."""
+"""Matches of all guests together that begin in a second: each is kept in the store."""
 BURST = 10
-"""Matches that all guests together may ask for at one moment, after asking for none."""
+"""Matches of all guests together that may begin at one moment, after none did."""
 COST = 500_000
 """What a match that is asked for takes of its address's budget for guests, in µs."""
 MS_PER_SECOND = 100.0
@@ -54,34 +55,19 @@ def objection(asked: Challenge, house: Container[str], maps: Container[str]) -> 
 
 
 class GuestMatches:
-    """What the guests of each address ask for and play; a /64 network in IPv6 counts as one address."""
+    """How often the guests of each address may ask for a match, and how often one of all guests may begin."""
 
     def __init__(self, now: int) -> None:
         """`now`: monotonic ns, as in the methods."""
         self._all = TokenBucket(PER_SECOND, BURST, now)
         self._each = WorkBudget(MS_PER_SECOND)
-        self._playing: dict[str, str] = {}
-        """By match in progress, the address of the guest in it."""
 
     def refusal(self, address: str, now: int) -> str | None:
         """Why a guest of this address may not ask for a match; None where it may, and then it is counted."""
-        if self.full(address):
-            return f"{PLACES_PER_ADDRESS} guests from your address are playing: wait until one has ended"
-        # The address's own budget comes first, so that whoever asks without end takes nothing from the others.
         if self._each.ask(address, COST, now / 1e9) > 0:
             return "many guests from your address ask for a match just now: try again in a moment"
-        if not self._all.take(now):
-            return "many guests ask for a match just now: try again in a moment"
         return None
 
-    def full(self, address: str) -> bool:
-        """Whether the guests of this address are in as many matches as they may be in."""
-        return sum(each == source(address) for each in self._playing.values()) >= PLACES_PER_ADDRESS
-
-    def began(self, match: str, address: str) -> None:
-        """A guest of this address is in a match from now on."""
-        self._playing[match] = source(address)
-
-    def ended(self, match: str) -> None:
-        """A match is over, be it a guest's or not."""
-        self._playing.pop(match, None)
+    def may_begin(self, now: int) -> bool:
+        """Whether a guest's match may begin; it is counted if so. Whoever may not waits for its turn."""
+        return self._all.take(now)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
 from games.core import AnyGame
 from protocol.timecontrol import TimeControl
@@ -14,6 +15,8 @@ RATING_STEP = 200.0
 
 UNRATED = 1500.0
 """The rating that counts for a bot without one."""
+KNOWN = 10_000
+"""Addresses of which it is known when they had their last turn."""
 MOST_COMPARED = 50
 """How many of those that wait are compared with each other, the longest waiting first: all pairs of
 thousands would hold up every match."""
@@ -40,6 +43,9 @@ class Meetings:
     def __init__(self) -> None:
         self._as_maxie: dict[str, dict[str, int]] = {}
         """By the bot in Maxie's seat, how often it met whom. It grows by the pair, and is forgotten by the bot."""
+        self._turns: OrderedDict[str, int] = OrderedDict()
+        """When each address had its last turn, by the number of the turn."""
+        self._turn = 0
 
     def times(self, maxie: str, minnie: str) -> int:
         """How often they have met in these seats."""
@@ -50,17 +56,21 @@ class Meetings:
         idle: Sequence[str],
         rating: Callable[[str], float] = lambda _name: UNRATED,
         most: int = 1,
+        *,
+        address: Callable[[str], str] = lambda _name: "",
     ) -> list[tuple[str, str]]:
         """The next matches among these: near in rating, seldom met, each in the seat it has had less.
 
-        The cost of a pair is how often they have met, and one for each `RATING_STEP` between them: the
-        cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. Fewer
-        than `most` where too few are idle, or so many that not all can be compared. O(n² log n).
+        The addresses of the bots take turns: the next pair has a bot of the address whose bots have gone longest
+        without a match. The cost of a pair is how often they have met, and one for each `RATING_STEP` between them:
+        the cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. Fewer
+        than `most` where too few are idle, or so many that not all can be compared. O(n² (log n + most)).
         """
         if len(idle) > MOST_COMPARED:
             # Those that are left over are better compared with whoever comes after them.
             most = min(most, MOST_COMPARED // 4)
-            idle = idle[:MOST_COMPARED]
+            idle = _in_rounds(idle, address)[:MOST_COMPARED]
+        addresses = {name: address(name) for name in idle}
         ratings = {name: rating(name) for name in idle}
 
         met = {name: self._as_maxie.get(name, {}) for name in idle}
@@ -71,13 +81,34 @@ class Meetings:
 
         chosen: list[tuple[str, str]] = []
         taken: set[str] = set()
-        for pair in sorted(combinations(idle, 2), key=cost):
-            if len(chosen) >= most:
-                break
-            if taken.isdisjoint(pair):
-                taken.update(pair)
-                chosen.append(self.seats(*pair))
+        pairs = sorted(combinations(idle, 2), key=cost)
+        turns, start = dict(self._turns), 0
+        while len(chosen) < most and len(idle) - len(taken) >= 2:
+            first = min(
+                (name for name in idle if name not in taken), key=lambda name: turns.get(addresses[name], 0)
+            )
+            turn = addresses[first]
+            while not taken.isdisjoint(pairs[start]):
+                start += 1
+            pair = next(
+                pair
+                for pair in islice(pairs, start, None)
+                if turn in (addresses[pair[0]], addresses[pair[1]]) and taken.isdisjoint(pair)
+            )
+            for name in pair:
+                turns[addresses[name]] = self._turn + 1 + len(chosen)
+            taken.update(pair)
+            chosen.append(self.seats(*pair))
         return chosen
+
+    def served(self, *addresses: str) -> None:
+        """Take note that bots of these addresses are given a match by `choose`."""
+        self._turn += 1
+        for each in addresses:
+            self._turns[each] = self._turn
+            self._turns.move_to_end(each)
+        while len(self._turns) > KNOWN:
+            self._turns.popitem(last=False)
 
     def seats(self, a: str, b: str) -> tuple[str, str]:
         """The two as (Maxie, Minnie): swapped from match to match."""
@@ -94,3 +125,14 @@ class Meetings:
         for maxie in [maxie for maxie, against in self._as_maxie.items() if against.pop(name, 0)]:
             if not self._as_maxie[maxie]:
                 del self._as_maxie[maxie]
+
+
+def _in_rounds(idle: Sequence[str], address: Callable[[str], str]) -> list[str]:
+    """The longest waiting bot of each address first, then the second of each, and so on."""
+    seen: Counter[str] = Counter()
+    rounds: list[int] = []
+    for name in idle:
+        whose = address(name)
+        rounds.append(seen[whose])
+        seen[whose] += 1
+    return [name for _, name in sorted(zip(rounds, idle, strict=True), key=lambda each: each[0])]

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 
-from server.net.addresses import inside_url, listen_problem, url
+from server.net.addresses import host_of, inside_url, listen_problem, url
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,18 @@ def test_a_port_in_use_is_told_with_what_would_help() -> None:
     told = listen_problem("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
     assert told == "cannot listen on 127.0.0.1:80: the port is in use; choose another, or 0 for any free one"
     assert listen_problem("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(": Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        (("192.0.2.1", 80), "192.0.2.1"),
+        (("::ffff:192.0.2.1", 80, 0, 0), "192.0.2.1"),
+        (("2001:db8::1", 80, 0, 0), "2001:db8::1"),
+        (("fe80::1%eth0", 80, 0, 2), "fe80::1"),
+        ("/run/arena.sock", "local"),
+        (None, "local"),
+    ],
+)
+def test_whom_a_socket_comes_from(peer: object, address: str) -> None:
+    assert host_of(peer) == address

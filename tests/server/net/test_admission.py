@@ -50,6 +50,20 @@ def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
     assert guard.let_in("2001:db8::3")
 
 
+def test_the_moves_of_one_address_count_together_as_long_as_it_is_connected() -> None:
+    guard = Admission(HostLimits(moves_per_second=1), ())
+    for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
+        assert guard.let_in(address)
+    assert guard.moves("10.0.0.1") is guard.moves("10.0.0.1")
+    assert guard.moves("10.0.0.1") is not guard.moves("10.0.0.2")
+    before = guard.moves("10.0.0.1")
+    guard.leave("10.0.0.1")
+    assert guard.moves("10.0.0.1") is before
+    guard.leave("10.0.0.1")
+    assert guard.let_in("10.0.0.1")
+    assert guard.moves("10.0.0.1") is not before
+
+
 def test_a_proxy_is_bounded_by_the_total_only() -> None:
     guard = admission("10.0.0.0/8", connections=3, connections_per_address=1)
     assert guard.trusts("10.1.2.3")

@@ -22,10 +22,15 @@ from server.net.arrivals import (
 )
 from server.net.frames import FramesSeen
 from server.net.limits import HostLimits
+from server.net.token_bucket import TokenBucket
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 SECOND = 1_000_000_000
 BURST = 12
+
+
+def unlimited() -> TokenBucket:
+    return TokenBucket(1e9, 1_000_000, 0)
 
 
 def wire(opcode: Opcode, data: bytes = b"", *, final: bool = True) -> bytes:
@@ -62,7 +67,7 @@ def by_the_library(parser: Protocol, data: bytes) -> FramesSeen:
 
 def opened(limits: HostLimits | None = None, now: int = 0) -> Arrivals:
     """What arrives on a connection whose request has been counted and parsed."""
-    arrivals = Arrivals(limits or HostLimits(message_burst=BURST), now)
+    arrivals = Arrivals(limits or HostLimits(message_burst=BURST), now, unlimited)
     assert arrivals.count(REQUEST, now) is Arrival.DUE
     return arrivals
 
@@ -101,7 +106,7 @@ def test_what_is_kept_comes_out_whole_in_small_pieces_and_the_request_by_itself(
     stream: bytes, data: st.DataObject
 ) -> None:
     request = REQUEST[:-2] + b"X: " + data.draw(st.integers(0, 2000)) * b"x" + b"\r\n\r\n"
-    arrivals = Arrivals(HostLimits(), 0)
+    arrivals = Arrivals(HostLimits(), 0, unlimited)
     taken: list[bytes] = []
     for piece in data.draw(cuts(request + stream)):
         arrivals.keep(piece)
@@ -210,3 +215,14 @@ def test_no_more_is_read_while_much_is_kept() -> None:
     assert full == [False, True, False]
     assert arrivals.take_all() == (KEPT_BYTES - PIECE_BYTES) * b"x"
     assert len(arrivals) == 0
+
+
+def test_what_is_due_waits_where_much_is_due_from_its_address() -> None:
+    address = TokenBucket(2.0, 2, 0)
+    one, other = (Arrivals(HostLimits(), 0, lambda: address) for _ in range(2))
+    assert [one.waits(0), other.waits(0), one.waits(0)] == [False, False, True]
+    assert [one.quick, other.quick] == [True, False]
+    one.keep(b"a move")
+    assert one.take() == b"a move"
+    assert [one.quick, other.quick] == [False, False]
+    assert not other.waits(SECOND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -126,6 +126,30 @@ async def test_what_is_asked_for_waits_in_no_queue() -> None:
         assert record.result.reason is EndReason.LINE
 
 
+async def test_an_address_of_which_much_is_due_waits_for_turns_and_no_other_does() -> None:
+    limits = HostLimits(moves_per_second=2)
+    impatient = partial(Admission, quick_pause_seconds=3600)
+    async with (
+        open_host(limits=limits, admission=impatient) as host,
+        plain(host) as first,
+        plain(host, ELSEWHERE) as second,
+    ):
+        anna, dora = Peer(first), Peer(second)
+        for name, peer in (("anna", anna), ("dora", dora)):
+            await peer.hello(name, host.issue_token(name))
+        answered = []
+        with anyio.move_on_after(1):
+            for number in range(10):
+                await anna.say(Watch(f"match {number}"))
+                answered.append((await anna.hear(Error)).match)
+        # Some are parsed at once, one is at its turn at once, and the next one waits for an hour.
+        assert 2 < len(answered) < 10
+        for number in range(2):
+            await dora.say(Watch(f"match {number}"))
+            assert (await dora.hear(Error)).match == f"match {number}"
+        first.transport.abort()
+
+
 async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over() -> None:
     async with open_host(limits=HostLimits(cut_offs=1)) as host, plain(host) as flooder:
         await Peer(flooder).hello("anna", host.issue_token("anna"))
@@ -167,6 +191,25 @@ async def test_a_handshake_that_never_ends_counts_as_cut_off() -> None:
         with pytest.raises((InvalidMessage, OSError)):
             async with plain(host):
                 pass
+
+
+async def test_a_handshake_that_goes_on_byte_by_byte_is_cut_off_as_early_as_a_silent_one() -> None:
+    async with open_host(limits=HostLimits(hello_seconds=0.3)) as host:
+        port = int(host.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        ended = asyncio.create_task(reader.read())
+        sent = 0
+        with anyio.fail_after(10):
+            while not ended.done():
+                with suppress(ConnectionError):
+                    writer.write(b"a")
+                    await writer.drain()
+                sent += 1
+                await asyncio.sleep(0.01)
+        with suppress(ConnectionError):
+            assert ended.result() == b""
+        assert sent > 3, "it was cut off at once"
+        writer.close()
 
 
 async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:

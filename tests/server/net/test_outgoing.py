@@ -128,3 +128,17 @@ async def test_a_peer_that_closes_is_answered_and_the_stream_ends() -> None:
         assert await asyncio.get_running_loop().sock_recv(peer, 100) == b"\x88\x02\x03\xe8"
         assert await asyncio.get_running_loop().sock_recv(peer, 100) == b""
         writer.outgoing.end_after(None)
+
+
+async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection_only() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        peer = socket.create_connection(listener.getsockname())
+        ours, _ = listener.accept()
+    transport, writer = await asyncio.get_running_loop().create_connection(Writer, sock=ours)
+    # The kernel resets the connection at the first bytes that come after this.
+    peer.close()
+    writer.library.fail(1001, "the server stops")
+    writer.outgoing.flush()
+    assert writer.outgoing.ended
+    await asyncio.wait_for(writer.lost.wait(), 10)
+    assert transport.is_closing()

@@ -12,7 +12,14 @@ from protocol.codec import decode_server
 from protocol.codes import EndReason
 from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
-from server.rooms.spectators import GATHER_SECONDS, MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
+from server.rooms.spectators import (
+    GATHER_SECONDS,
+    MAX_BACKLOG_BYTES,
+    SPECTATORS_A_TURN,
+    UPDATE_COST,
+    VIEW_COST,
+    Spectators,
+)
 
 CLOCKS = Clocks(1, 1)
 BYTES = 1024
@@ -26,7 +33,15 @@ class Slow:
     """A spectator that reads when it is told to: a peer that misbehaves as slowly as a test wants."""
 
     backlog: int = 0
+    affordable: int = 1_000_000_000
+    """How many µs of the server's time its address may have yet."""
     told: list[list[bytes]] = field(default_factory=list)
+
+    def affords(self, cost: int) -> bool:
+        if cost > self.affordable:
+            return False
+        self.affordable -= cost
+        return True
 
     def tell_encoded(self, messages: Sequence[bytes]) -> None:
         self.backlog += BYTES
@@ -108,6 +123,23 @@ def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
     match.move()
     assert slow.moves() == list(range(101))
     assert len(slow.told) == LEFT_OUT + 1
+
+
+def test_whoever_watches_more_than_it_may_is_left_out_and_skips_to_the_newest() -> None:
+    match, much, little = Match(), Slow(affordable=VIEW_COST + 10 * UPDATE_COST), Slow()
+    match.spectators.enter(much)
+    match.spectators.enter(little)
+    for _ in range(30):
+        match.move()
+        much.backlog = little.backlog = 0
+    assert much.moves() == list(range(10))
+    assert little.moves() == list(range(30))
+    much.affordable = VIEW_COST
+    match.move()
+    assert much.moves() == list(range(31))
+    match.move()
+    match.end()
+    assert much.moves() == list(range(32)), "the end is told to all, with what was missed"
 
 
 def test_even_one_that_never_read_is_told_the_end() -> None:

@@ -20,6 +20,7 @@ from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
 from server.store.finished import MOST_BYTES, READ_AT_ONCE
+from server.store.queries import Queries
 from server.store.schema import matches
 from server.web.pages import STORE_QUESTIONS
 from tests.server.databases import Postgresql
@@ -302,3 +303,26 @@ async def test_only_get_is_answered(host: Host, method: str) -> None:
             connection.close()
 
     assert await asyncio.to_thread(fetch) == (405, "GET")
+
+
+async def test_who_has_gone_before_its_turn_is_not_answered(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def bot(_queries: Queries, name: str) -> None:
+        asked.append(name)
+
+    monkeypatch.setattr(Queries, "bot", bot)
+    port = int(host.url.rpartition(":")[2])
+    # All turns are taken for as long as an answer may take, or rests after it.
+    for number in range(STORE_QUESTIONS):
+        assert (await get(host, f"/api/bot/first{number}"))[0] == 404
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /api/bot/gone HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await writer.drain()
+    await asyncio.sleep(0.02)
+    writer.transport.abort()
+    assert (await get(host, "/api/bot/last"))[0] == 404
+    assert asked[-1] == "last"
+    assert "gone" not in asked

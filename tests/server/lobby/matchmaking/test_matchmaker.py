@@ -58,6 +58,52 @@ def test_of_a_crowd_all_get_a_match_the_longest_waiting_first(size: int) -> None
     assert opponents == sorted(opponents)
 
 
+def play(meetings: Meetings, addresses: dict[str, str], slots: int, rounds: int) -> Counter[str]:
+    """How many matches each bot was given where so many are in progress at once and all last as long."""
+    given: Counter[str] = Counter()
+    waiting = list(addresses)
+    for _ in range(rounds):
+        chosen = meetings.choose(waiting, most=slots, address=addresses.__getitem__)
+        for pair in chosen:
+            meetings.note(*pair)
+            meetings.served(*(addresses[name] for name in pair))
+            given.update(pair)
+        playing = [name for pair in chosen for name in pair]
+        waiting = [name for name in waiting if name not in playing] + playing
+    return given
+
+
+@given(st.integers(2, 80), st.integers(1, 3), st.integers(1, 3))
+def test_an_address_with_many_bots_does_not_hold_up_one_with_a_few(
+    many: int, others: int, slots: int
+) -> None:
+    addresses = {f"many {number}": "192.0.2.1" for number in range(many)}
+    addresses |= {f"other {number}": f"192.0.2.{number + 2}" for number in range(others)}
+    rounds = 12
+    given = play(Meetings(), addresses, slots, rounds)
+    # The turns are shared by the addresses: each of them has at least every so many-th pair, as far as it has bots.
+    for number in range(others):
+        assert given[f"other {number}"] >= rounds * min(slots, 1) // (others + 1)
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 3))
+def test_no_address_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], slots: int) -> None:
+    addresses = {
+        f"{whose} {number}": str(whose) for whose, size in enumerate(sizes) for number in range(size)
+    }
+    meetings, waited = Meetings(), Counter[str]()
+    waiting = list(addresses)
+    for _ in range(30):
+        chosen = meetings.choose(waiting, most=slots, address=addresses.__getitem__)
+        served = [addresses[name] for pair in chosen for name in pair]
+        for pair in chosen:
+            meetings.note(*pair)
+            meetings.served(*(addresses[name] for name in pair))
+        for whose in set(addresses.values()):
+            waited[whose] = 0 if whose in served else waited[whose] + 1
+            assert waited[whose] < len(sizes)
+
+
 def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     meetings = Meetings()

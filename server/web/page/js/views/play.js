@@ -60,6 +60,7 @@ export class PlayView {
       this.tell(`Not let in: ${detail}`, true);
     });
     on("challenged", ({ opponent }) => this.tell(`${opponent} is asked …`));
+    on("queued", ({ place }) => this.tell(place === 1 ? "You have the next turn; waiting for a place …" : `Waiting for a place: ${place - 1} before you …`));
     on("challenge_over", (over) => {
       if (over.outcome === "accepted") this.tell("The match begins …");
       else this.tell(`No match: ${over.detail || over.outcome}`, true);

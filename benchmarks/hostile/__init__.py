@@ -1,0 +1,1 @@
+"""What strangers who keep within all limits cost honest bots, by every kind of request that a server answers."""

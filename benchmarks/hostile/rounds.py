@@ -1,0 +1,271 @@
+"""Rounds of honest play by turns without and with strangers who send one kind of request, and what is told of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from benchmarks.attackers import Window, window
+from benchmarks.hostile.kinds import HOUSE
+from benchmarks.hostile.seeds import fill
+from benchmarks.hostile.stranger import Tally
+from benchmarks.load import Load, all_in, arena_bot
+from benchmarks.measure import Ratio, Section, short
+from benchmarks.results import claim
+from benchmarks.script import MAP
+from benchmarks.served import ROOT, Running, serving
+
+SECONDS = 2.5
+"""Of each quiet and each hostile time: all kinds are measured within five minutes."""
+ADDRESSES = 10
+CLIENTS = 8
+"""Of each address."""
+BOTS = 100
+RATE = 300.0
+"""Moves a second of all honest bots."""
+SOURCES = 4
+"""Addresses that the honest bots come from."""
+MOST = 2.0
+"""By how much honest bots may wait longer."""
+NEAR = 1.5
+"""A kind with such a ratio has more rounds, for one alone may be off by as much."""
+MORE_ROUNDS = 2
+MOST_NEAR = 6
+"""Kinds that have more rounds, those with the greatest ratios first."""
+MOST_MEMORY = 1.2
+SETTLE_SECONDS = 0.5
+
+
+@dataclass
+class Turns:
+    """One kind of request, round by round."""
+
+    quiet: list[Window] = field(default_factory=list)
+    hostile: list[Window] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
+    memory: int = 0
+    """The server's after the last of them, in bytes."""
+
+    @property
+    def ratios(self) -> list[float]:
+        """Of the p99 of honest bots, round by round."""
+        return [there.p99 / quiet.p99 for there, quiet in zip(self.hostile, self.quiet, strict=True)]
+
+    @property
+    def inside(self) -> list[float]:
+        """Of the p99 in the server, round by round."""
+        return [there.inside / quiet.inside for there, quiet in zip(self.hostile, self.quiet, strict=True)]
+
+
+@dataclass
+class Outcome:
+    """What came of all rounds."""
+
+    turns: dict[str, Turns] = field(default_factory=dict)
+    load: Load = field(default_factory=Load)
+    memory: int = 0
+    """The server's before the first round, in bytes."""
+
+
+class Strangers:
+    """The strangers' process, which is given one order after the other."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._in = cast("asyncio.StreamWriter", process.stdin)
+        self._out = cast("asyncio.StreamReader", process.stdout)
+
+    async def say(self, content: object) -> None:
+        """Give it a line."""
+        self._in.write(json.dumps(content).encode() + b"\n")
+        await self._in.drain()
+
+    async def hear(self) -> dict[str, Any]:
+        """Its next line. Raises RuntimeError where it has ended."""
+        line = await self._out.readline()
+        if not line:
+            raise RuntimeError("the strangers' process has ended; its output above says why")
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+
+@asynccontextmanager
+async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Strangers]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.hostile.strangers", url),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        strangers = Strangers(process)
+        await strangers.say(tokens)
+        await strangers.hear()
+        yield strangers
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def run(database: str, kinds: list[str], seconds: float, clients: int) -> Outcome:
+    """Every kind in a round of its own, and in more where it comes near the bound."""
+    honest = [f"bot {number}" for number in range(BOTS)]
+    playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
+    tokens = await fill(database, [*honest, *playing])
+    outcome = Outcome()
+    serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
+    with serving(*serve, "--tc", "60+1", "--concurrency", str(BOTS // 2), "--db", database) as server:
+        async with asyncio.TaskGroup() as tasks:
+            bots = [
+                tasks.create_task(
+                    arena_bot(
+                        server.url,
+                        name,
+                        outcome.load,
+                        BOTS / 2 / RATE,
+                        token=tokens[name],
+                        source=f"127.0.1.{1 + number % SOURCES}",
+                    )
+                )
+                for number, name in enumerate(honest)
+            ]
+            await all_in(outcome.load, BOTS)
+            async with _strangers(server.url, {name: tokens[name] for name in playing}) as strangers:
+                await asyncio.sleep(seconds)
+                outcome.memory = server.memory
+                rounds = Rounds(server, strangers, outcome, seconds, clients)
+                for kind in kinds:
+                    await rounds.play(kind)
+                for kind in near(outcome):
+                    for _ in range(MORE_ROUNDS):
+                        await rounds.play(kind)
+            for bot in bots:
+                bot.cancel()
+    return outcome
+
+
+def near(outcome: Outcome) -> list[str]:
+    """The kinds whose first round came near the bound, the worst first."""
+    first = {kind: turns.ratios[0] for kind, turns in outcome.turns.items()}
+    worst = sorted(first, key=lambda kind: -first[kind])
+    return [kind for kind in worst if first[kind] >= NEAR][:MOST_NEAR]
+
+
+class Rounds:
+    """Plays one round after the other, each from addresses that were never there before."""
+
+    def __init__(
+        self, server: Running, strangers: Strangers, outcome: Outcome, seconds: float, clients: int
+    ) -> None:
+        self._server = server
+        self._strangers = strangers
+        self._outcome = outcome
+        self._seconds = seconds
+        self._clients = clients
+        self._number = 0
+
+    async def play(self, kind: str) -> None:
+        """A quiet time, and then one in which the strangers send requests of this kind."""
+        self._number += 1
+        turns = self._outcome.turns.setdefault(kind, Turns())
+        order = {
+            "kind": kind,
+            "addresses": [f"127.{20 + self._number}.0.{place}" for place in range(1, 1 + ADDRESSES)],
+            "clients": self._clients,
+            "seconds": self._seconds,
+        }
+        await self._strangers.say(order)
+        await self._strangers.hear()
+        await asyncio.sleep(SETTLE_SECONDS)
+        turns.quiet.append(await window(self._server, self._outcome.load, self._seconds))
+        await self._strangers.say("go")
+        turns.hostile.append(await window(self._server, self._outcome.load, self._seconds))
+        said = await self._strangers.hear()
+        turns.tallies.append(Tally(**said))
+        turns.memory = self._server.memory
+        print(
+            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {said}, {turns.memory / 2**20:.0f} MiB",
+            flush=True,
+        )
+        await asyncio.sleep(SETTLE_SECONDS)
+
+
+def faults(outcome: Outcome) -> list[str]:
+    """What was not as it should be."""
+    wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
+    wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
+    for kind, turns in outcome.turns.items():
+        if statistics.median(turns.ratios) >= MOST:
+            wrong.append(f"{kind}: p99 is {Ratio(turns.ratios)} times what it is in the quiet")
+        if not sum(each.sent for each in turns.tallies):
+            wrong.append(f"{kind}: nothing was sent")
+    if _grown(outcome) >= MOST_MEMORY:
+        wrong.append(f"the server's memory is {_grown(outcome):.2f} times what it was")
+    return wrong
+
+
+def _grown(outcome: Outcome) -> float:
+    return max(each.memory for each in outcome.turns.values()) / outcome.memory
+
+
+def section(outcome: Outcome, seconds: float, clients: int) -> Section:
+    """What is written to the results."""
+    rows = [_row(kind, turns) for kind, turns in outcome.turns.items()]
+    worst = max(statistics.median(turns.ratios) for turns in outcome.turns.values())
+    grown = _grown(outcome)
+    return Section(
+        "Honest bots beside strangers who keep within all limits",
+        f"{BOTS} honest bots play {RATE:.0f} moves a second in all, on a server with its default limits. In each round "
+        f"{clients} clients of each of {ADDRESSES} addresses send one kind of request as often as the limits allow, for "
+        f"{seconds:g} s after a quiet time as long in which they are connected and silent; their addresses have saved up all "
+        "the work that they may ask for. p99 of a move, from its sending to its acknowledgement as the bot sees it; *in "
+        f"the server* from arrival to announcement. A kind whose first ratio is {NEAR} or more has {MORE_ROUNDS} more rounds, for the {MOST_NEAR} worst of them. "
+        "CPU is that of the server, of one core; the strangers run on CPU time that nobody else wants (`SCHED_IDLE`). "
+        "*Refused* are `rate_limited` and 429, *lost* connections that the server ended or did not let in.",
+        [
+            "request",
+            "p99 ms quiet",
+            "hostile",
+            "ratio",
+            "in the server",
+            "CPU",
+            "sent",
+            "answered",
+            "refused",
+            "lost",
+            "MiB after",
+        ],
+        rows,
+        note=f"The server had {outcome.memory / 2**20:.0f} MiB before the first round.",
+        claims=[
+            claim(
+                "p99 of honest bots beside strangers who keep within all limits, the worst kind of request",
+                f"less than {MOST:g} × that without",
+                f"{short(worst)} ×",
+            ),
+            claim("memory of the server after them", f"less than {MOST_MEMORY} ×", f"{grown:.2f} ×"),
+        ],
+    )
+
+
+def _row(kind: str, turns: Turns) -> list[str]:
+    cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
+    return [
+        f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
+        f"{statistics.median(each.p99 for each in turns.quiet):.1f}",
+        f"{statistics.median(each.p99 for each in turns.hostile):.1f}",
+        str(Ratio(turns.ratios)) if len(turns.ratios) > 1 else short(turns.ratios[0]),
+        short(statistics.median(turns.inside)),
+        " → ".join(f"{each:.0%}" for each in cpu),
+        *(
+            f"{sum(getattr(each, name) for each in turns.tallies):,}"
+            for name in ("sent", "answered", "refused", "lost")
+        ),
+        f"{turns.memory / 2**20:.0f}",
+    ]

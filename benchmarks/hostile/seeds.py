@@ -1,0 +1,70 @@
+"""The store that the hostile benchmark begins with: tokens, and finished matches with thinking at its bound."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from benchmarks.hostile.kinds import LINE, THINKERS
+from maps.setup import make_setup
+from protocol.codes import EndReason
+from protocol.messages import Data, Players, Thinking
+from protocol.record import FORMAT, Record, RecordedMove, Result
+from server.store import tokens
+from server.store.archive import import_lines
+from server.store.database import close, make_engine, prepare
+
+LONG_MATCHES = 40
+
+
+def long_match() -> list[Data]:
+    """A whole match on `m2`: always the first legal move, until the ply limit ends it."""
+    game: Any = make_setup("riskless", "m2")
+    position, moves = game.start(), []
+    while game.outcome(position) is None:
+        move = game.moves(position)[0]
+        moves.append(game.move_to_data(move))
+        position = game.play(position, move)
+    return moves
+
+
+def long_records(count: int) -> Iterator[bytes]:
+    """Lines of so many records in which each move has the most thinking that a move may tell."""
+    game: Any = make_setup("riskless", "m2")
+    moves = long_match()
+    line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
+    for _ in range(count):
+        yield msgspec.json.encode(
+            Record(
+                format=FORMAT,
+                match=uuid.uuid4().hex,
+                event="thinking",
+                game="riskless",
+                setup=game.setup(),
+                players=Players(*THINKERS),
+                time_control="60+1",
+                started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                moves=[
+                    RecordedMove(move, 1.0, Thinking(99_999, 1.0, 2**60, line[ply]))
+                    for ply, move in enumerate(moves)
+                ],
+                result=Result(None, EndReason.PLY_LIMIT),
+            )
+        )
+
+
+async def fill(database: str, names: Sequence[str]) -> dict[str, str]:
+    """Prepare a store with long records, and with a token for each of the names, which is returned. Raises RuntimeError."""
+    engine = make_engine(database)
+    try:
+        await prepare(engine)
+        done = await import_lines(engine, long_records(LONG_MATCHES))
+        if done.bad:
+            raise RuntimeError(f"a record is not one: {done.bad}")
+        return {name: await tokens.create(engine, name, "bot") for name in names}
+    finally:
+        await close(engine)

@@ -1,0 +1,217 @@
+"""A stranger on a bare socket, who speaks the protocol and keeps within all limits, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import struct
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgpack
+import msgspec
+from msgspec import Struct
+
+from testkit.bare import frame, opening
+
+MESSAGES_AT_ONCE = 150
+"""Messages that a stranger sends without a pause at first: fewer than the 200 that would be a flood."""
+MESSAGES_PER_SECOND = 45.0
+"""Messages that it sends then: fewer than the 50 a second of a flood."""
+KNOCK_SECONDS = 0.02
+"""The least time from one connection of a stranger to its next: none is nearer."""
+SMALL_BUFFER = 64 * 1024
+
+
+class Told(Struct):
+    """What a stranger needs of a message."""
+
+    type: str
+    match: str | None = None
+    code: str = ""
+    challenge: str = ""
+    challenger: str = ""
+    session: str = ""
+    ply: int | None = None
+    moves: list[Any] = []
+    matches: list[Any] = []
+
+
+_told = msgspec.msgpack.Decoder(Told)
+
+
+@dataclass
+class Tally:
+    """What was sent, and how it was answered."""
+
+    sent: int = 0
+    answered: int = 0
+    refused: int = 0
+    """Answers that the limits gave: `rate_limited` and 429."""
+    lost: int = 0
+    """Connections that the server ended or did not let in."""
+    codes: dict[str, int] = field(default_factory=dict)
+    """How often each code of errors came, and each status of GETs."""
+
+    def note(self, code: str) -> None:
+        """Count a code or a status."""
+        self.codes[code] = self.codes.get(code, 0) + 1
+
+
+class Pace:
+    """When a client may send its next message: many at once, then as many a second as are allowed."""
+
+    def __init__(self, now: float) -> None:
+        self._held = float(MESSAGES_AT_ONCE)
+        self._at = now
+
+    def wait(self, now: float) -> float:
+        """The seconds to wait before one message more, which is counted."""
+        self._held = min(MESSAGES_AT_ONCE, self._held + (now - self._at) * MESSAGES_PER_SECOND)
+        self._at = now
+        self._held -= 1
+        return max(0.0, -self._held / MESSAGES_PER_SECOND)
+
+
+class Stranger:
+    """One connection that is in, with what it was told."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tally: Tally, name: str
+    ) -> None:
+        self.name = name
+        self.tally = tally
+        self.session = ""
+        self._reader = reader
+        self._writer = writer
+        self._pace = Pace(time.monotonic())
+
+    async def say(self, **content: object) -> None:
+        """Send a message as soon as the limit of messages allows it. Raises OSError."""
+        wait = self._pace.wait(time.monotonic())
+        if wait > 0:
+            await asyncio.sleep(wait)
+        self.tally.sent += 1
+        await self.say_asked(**content)
+
+    async def say_asked(self, **content: object) -> None:
+        """Send a message that the server has asked for, which no limit counts. Raises OSError."""
+        self._writer.write(frame(msgpack.packb(content)))
+        await self._writer.drain()
+
+    async def hear(self) -> Told:
+        """The next message. Raises OSError, EOFError."""
+        payload = await self._frame()
+        told = _told.decode(payload)
+        if told.type == "error":
+            self.tally.note(told.code)
+        return told
+
+    async def read_all(self, expects: frozenset[str]) -> None:
+        """Read until the end, and count what is heard that a request is answered by."""
+        while True:
+            self.count(await self.hear(), expects)
+
+    def count(self, told: Told, expects: frozenset[str]) -> None:
+        """Count a message as an answer, as a refusal, or not at all."""
+        if told.code == "rate_limited":
+            self.tally.refused += 1
+        elif told.type in expects or told.type == "error":
+            self.tally.answered += 1
+
+    def end(self) -> None:
+        """End the connection."""
+        self._writer.close()
+
+    async def _frame(self) -> bytes:
+        while True:
+            try:
+                first, size = await self._reader.readexactly(2)
+                if size == 126:
+                    (size,) = struct.unpack("!H", await self._reader.readexactly(2))
+                elif size == 127:
+                    (size,) = struct.unpack("!Q", await self._reader.readexactly(8))
+                payload = await self._reader.readexactly(size)
+            except asyncio.IncompleteReadError:
+                raise EOFError("the server has ended the connection") from None
+            match first & 0x0F:
+                case 8:
+                    raise EOFError("the server closes the connection")
+                case 9:
+                    self._writer.write(frame(payload, 10))
+                case 2:
+                    return payload
+
+
+async def enter(url: str, source: str, tally: Tally, **hello: Any) -> Stranger:
+    """A connection from the address `source`, let in under the name of its hello. Raises OSError, EOFError."""
+    reader, writer = await connected(url, source)
+    writer.write(opening(urlsplit(url).netloc))
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        raise EOFError("the server has ended the connection") from None
+    if b" 101 " not in head.partition(b"\r\n")[0]:
+        raise EOFError("no websocket was opened")
+    stranger = Stranger(reader, writer, tally, hello["name"])
+    await stranger.say_asked(type="hello", **hello)
+    told = await stranger.hear()
+    if told.type != "welcome":
+        raise EOFError(f"not let in: {told.code}")
+    stranger.session = told.session
+    return stranger
+
+
+@asynccontextmanager
+async def entered(url: str, source: str, tally: Tally, **hello: Any) -> AsyncIterator[Stranger]:
+    """As `enter`; the connection ends with the block."""
+    stranger = await enter(url, source, tally, **hello)
+    try:
+        yield stranger
+    finally:
+        stranger.end()
+
+
+async def connected(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A socket to the server of a URL, from an address. Raises OSError."""
+    address = urlsplit(url)
+    return await asyncio.open_connection(
+        address.hostname, address.port, local_addr=(source, 0), limit=SMALL_BUFFER
+    )
+
+
+async def get(url: str, source: str, path: str, tally: Tally, credentials: str = "") -> bytes:
+    """The body of a plain GET, which is counted. Raises OSError and EOFError where there is no answer."""
+    reader, writer = await connected(url, source)
+    try:
+        basic = base64.b64encode(credentials.encode()).decode()
+        allowed = f"Authorization: Basic {basic}\r\n" if credentials else ""
+        tally.sent += 1
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n{allowed}\r\n".encode())
+        answer = await reader.read(-1)
+    finally:
+        writer.close()
+    status = answer[9:12].decode(errors="replace")
+    if not answer:
+        raise EOFError("no answer")
+    tally.note(status)
+    if status == "429":
+        tally.refused += 1
+    else:
+        tally.answered += 1
+    return answer.partition(b"\r\n\r\n")[2]
+
+
+async def again_and_again(once: Callable[[], Awaitable[object]], tally: Tally) -> None:
+    """Do something once more as soon as it is done, until cancelled; what the server ends is counted."""
+    for _ in itertools.count():
+        try:
+            await once()
+        except (OSError, EOFError):
+            tally.lost += 1
+        await asyncio.sleep(KNOCK_SECONDS)

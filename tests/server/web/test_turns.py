@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import anyio
+import anyio.abc
+import pytest
+from anyio.lowlevel import checkpoint
+
+from server.web.turns import SHARE, Turns
+
+COST = 10_000
+
+
+class Clock:
+    """Calls nothing before it is told to."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[float, Callable[[], None]]] = []
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        self.calls.append((seconds, call))
+
+    async def pass_by(self) -> None:
+        """Make the first call that is due, and let whoever waited for it go on."""
+        _, call = self.calls.pop(0)
+        call()
+        for _ in range(10):
+            await checkpoint()
+
+
+async def ask(turns: Turns, address: str, order: list[str]) -> None:
+    async with turns.turn(address, COST):
+        order.append(address)
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await checkpoint()
+
+
+async def test_addresses_take_turns_however_much_each_asks() -> None:
+    clock, order = Clock(), list[str]()
+    turns = Turns(1, clock.later)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(ask, turns, "192.0.2.1", order)
+        await settle()
+        for address in ("192.0.2.2", "192.0.2.3"):
+            tasks.start_soon(ask, turns, address, order)
+        await settle()
+        assert order == ["192.0.2.1"]
+        for _ in range(4):
+            await clock.pass_by()
+        assert order == ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.1"]
+        while clock.calls:
+            await clock.pass_by()
+    assert Counter(order) == {"192.0.2.1": 20, "192.0.2.2": 1, "192.0.2.3": 1}
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
+    clock, order = Clock(), list[str]()
+    turns = Turns(at_once, clock.later)
+    async with anyio.create_task_group() as tasks:
+        for number in range(3 * at_once):
+            tasks.start_soon(ask, turns, f"192.0.2.{number}", order)
+        await settle()
+        assert len(order) == at_once
+        rest = clock.calls[0][0]
+        assert at_once * COST / 1e6 / rest == pytest.approx(SHARE)
+        while clock.calls:
+            await clock.pass_by()
+    assert len(order) == 3 * at_once
+
+
+async def test_who_gives_up_takes_no_turn_away() -> None:
+    clock, order = Clock(), list[str]()
+    turns = Turns(1, clock.later)
+    await ask(turns, "192.0.2.1", order)
+    with anyio.move_on_after(0) as scope:
+        await ask(turns, "192.0.2.2", order)
+    assert scope.cancelled_caught
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, turns, "192.0.2.3", order)
+        await settle()
+        await clock.pass_by()
+    await clock.pass_by()
+    await ask(turns, "192.0.2.4", order)
+    assert order == ["192.0.2.1", "192.0.2.3", "192.0.2.4"]
+
+
+async def test_who_gives_up_as_its_turn_comes_hands_it_on() -> None:
+    clock, order = Clock(), list[str]()
+    turns = Turns(1, clock.later)
+    await ask(turns, "192.0.2.1", order)
+    async with anyio.create_task_group() as outer:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, turns, "192.0.2.2", order)
+                await settle()
+                outer.start_soon(ask, turns, "192.0.2.3", order)
+                await settle()
+                _, call = clock.calls.pop(0)
+                call()
+                scope.cancel()
+        await settle()
+        while clock.calls:  # where it was told of its turn before it was told to give up
+            await clock.pass_by()
+    assert order in (["192.0.2.1", "192.0.2.3"], ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
