@@ -2,24 +2,49 @@
 #   docker build -t riskless-arena . && docker run --rm riskless-arena maps show m2
 # an engine that cannot pull may have the image of another Python: `--build-arg PYTHON_VERSION=3.13`
 ARG PYTHON_VERSION=3.14
-FROM python:${PYTHON_VERSION}-slim AS build
+FROM python:${PYTHON_VERSION}-slim AS dependencies
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-RUN python -m venv /opt/build && python -m venv --without-pip /opt/arena
+RUN python -m venv --without-pip /opt/arena
 WORKDIR /src
 # The dependencies are a layer of their own: a change of the sources does not install them again.
-COPY requirements.lock requirements-build.lock ./
-RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashes -r requirements.lock \
- && /opt/build/bin/python -m pip install --quiet --require-hashes -r requirements-build.lock
+COPY requirements.lock ./
+RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashes -r requirements.lock
+
+# The compiled searches, so that no bot has to compile them while a match waits: for the processor of this machine, and
+# for any. The next three stages need these sources alone, and are made at the same time as the wheel.
+FROM dependencies AS searches
+COPY games games
+COPY bots bots
+FROM searches AS searches-here
+RUN XDG_CACHE_HOME=/kernels /opt/arena/bin/python -m bots.compiled
+FROM searches AS searches-any
+RUN XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic /opt/arena/bin/python -m bots.compiled
+
+FROM python:${PYTHON_VERSION}-slim AS wheel
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python -m venv --without-pip /opt/build
+WORKDIR /src
+COPY requirements-build.lock ./
+RUN python -m pip --python /opt/build/bin/python install --quiet --require-hashes -r requirements-build.lock
 COPY . .
-RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
- && python -m pip --python /opt/arena/bin/python install --quiet --no-deps /tmp/wheel/*.whl \
+RUN python -m pip --python /opt/build/bin/python wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheel .
+
+FROM dependencies AS installed
+COPY --from=wheel /wheel /wheel
+RUN python -m pip --python /opt/arena/bin/python install --quiet --no-deps /wheel/*.whl \
  && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:${PYTHON_VERSION}-slim
-# What is compiled at run time is kept where the arena's own user may write, also where the root is read-only.
-ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache
-RUN useradd --system --create-home --uid 10001 arena && install -d -o arena -g arena /record
-COPY --from=build /opt/arena /opt/arena
+# What is compiled at run time is kept where the arena's own user may write, also where the root is read-only. Before that,
+# ARENA_KERNELS names what is compiled already: in a volume, for this image's machine, for any.
+ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache \
+    ARENA_KERNELS=/var/cache/arena:/opt/arena/kernels/here:/opt/arena/kernels/any
+RUN groupadd --system --gid 10001 arena && useradd --system --create-home --uid 10001 --gid 10001 arena \
+ && install -d -o arena -g arena /record /store /var/cache/arena
+COPY --from=installed /opt/arena /opt/arena
+COPY --from=searches-here /kernels /opt/arena/kernels/here
+COPY --from=searches-any /kernels /opt/arena/kernels/any
+COPY --chmod=755 docker/as-owner /usr/local/bin/
 USER arena
 WORKDIR /record
 EXPOSE 8765

@@ -7,12 +7,15 @@ can be started again, so a bot that stays away, or answers nothing, is lost once
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
 
 from server.host import Host
+
+ANOTHER_EVENT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
+"""The way on for whoever starts such a ladder in containers, where an event cannot go on."""
 
 
 class TooFewBots(Exception):
@@ -165,7 +168,8 @@ async def gather(host: Host, game: str, dial_in: DialIn, names: Sequence[str] = 
                 await host.lobby.wait_change()
         if missing:
             raise TooFewBots(
-                f"of the event's bots {', '.join(sorted(missing))} did not come within {dial_in.wait:g} s"
+                f"of the event's bots {', '.join(sorted(missing))} did not come within {dial_in.wait:g} s:"
+                f" let them come, or name another event with --event; {ANOTHER_EVENT}"
             )
         return DialInBots(host, game, dial_in, {name: DialInBot() for name in names})
     with anyio.move_on_after(dial_in.wait):
@@ -179,6 +183,12 @@ async def gather(host: Host, game: str, dial_in: DialIn, names: Sequence[str] = 
         while await _somebody_new(host, game, here, dial_in.settle):
             here |= _here(host, game)
     return DialInBots(host, game, dial_in, {name: DialInBot() for name in here})
+
+
+async def await_in_vain(host: Host, game: str, dial_in: DialIn) -> None:
+    """Wait as `gather` does, where nothing will be played: who finds no server would look for it much longer."""
+    with suppress(TooFewBots):  # whoever has come by then is told when the host closes
+        await gather(host, game, dial_in)
 
 
 async def _somebody_new(host: Host, game: str, before: set[str], seconds: float) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from anyio.abc import TaskStatus
 
 from ladder.bots import BotRefused
 from ladder.cluster import ClusterLost
-from ladder.dial_in import DialIn, TooFewBots
+from ladder.dial_in import DialIn, TooFewBots, await_in_vain
 from ladder.event import Ladder
 from ladder.organiser import GRACE_MS, Organiser, Watcher
 from ladder.record_file import RecordFile
@@ -68,7 +68,7 @@ async def run_ladder(
         try:
             async with (
                 _open(ladder, dial_in, database, port) as host,
-                _event(ladder, host, database) as stored,
+                _claimed(ladder, watcher, host, database, dial_in) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
                     organiser = Organiser(ladder, watcher, host, stored, file, enough, ready_ms, opened)
@@ -118,6 +118,24 @@ def _open(
         name=name,
         adjudication=ladder.plan.adjudication,
     )
+
+
+@asynccontextmanager
+async def _claimed(
+    ladder: Ladder, watcher: Watcher, host: Host, database: str | None, dial_in: DialIn | None
+) -> AsyncIterator[StoredLadder]:
+    """The event. Where it is refused, bots that dial in are let in first, so that they are told that the host ends."""
+    async with AsyncExitStack() as stack:
+        try:
+            stored = await stack.enter_async_context(_event(ladder, host, database))
+        except CannotResume:
+            if dial_in is not None:
+                watcher.notice(
+                    f"nothing can be played: waiting for {dial_in.bots} bots at {host.url}, to send them home"
+                )
+                await await_in_vain(host, ladder.plan.game, dial_in)
+            raise
+        yield stored
 
 
 @asynccontextmanager

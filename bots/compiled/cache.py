@@ -5,6 +5,10 @@ changed, and identifies a function by what its closure holds, which differs from
 where that is another compiled function or an intrinsic. Kernels here are closures over functions of
 other files. So the folder is named by a digest of all sources of this package, and a kernel in it
 by its name alone.
+
+Compiled code is for one model of processor. A process looks for code for its own: in the user's cache, then in the folders
+that ARENA_KERNELS names, which are only read. If there is none, it takes the code that was compiled there for any
+processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if there is none of that either, it compiles.
 """
 
 from __future__ import annotations
@@ -38,12 +42,30 @@ def inlined(function: Function) -> Function:
     return cast("Function", _register(forceinline=True, _nrt=False)(function))
 
 
+MADE_BEFORE = "ARENA_KERNELS"
+"""The variable that names folders of kernels that were compiled before, with a colon between (Windows: a semicolon)."""
+
+ANY_PROCESSOR = ("generic", "")
+"""The model and the features for which numba compiles what every processor of an architecture can run."""
+
+
 def digest() -> str:
     """Names the sources of this package, and what they are compiled with."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         whole.update(path.name.encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:20]
+
+
+def inside(cache: Path) -> Path:
+    """The folder of these sources' kernels inside a folder for caches."""
+    return cache / "riskless-arena" / f"kernels-{digest()}"
+
+
+def made_before() -> list[Path]:
+    """The folders of kernels that ARENA_KERNELS names: each was the XDG_CACHE_HOME of whoever compiled them."""
+    named = os.environ.get(MADE_BEFORE, "").split(os.pathsep)
+    return [inside(Path(each)) for each in named if each]
 
 
 def folder() -> Path:
@@ -54,7 +76,7 @@ def folder() -> Path:
     """
     given = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(given) if Path(given).is_absolute() else Path.home() / ".cache"
-    wanted = base / "riskless-arena" / f"kernels-{digest()}"
+    wanted = inside(base)
     try:
         wanted.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=wanted):
@@ -103,29 +125,46 @@ def kernel(function: Function, name: str) -> Function:
             del py_func
 
     class Cache(_caching.Cache):  # type: ignore[misc]
-        """What names a compiled kernel."""
+        """What names a compiled kernel, and where else it is looked for."""
 
         _impl_class = Impl
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return sig, codegen.magic_tuple(), name
 
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = super().load_overload(sig, target_context)
+            if found is not None:
+                return found
+            architecture, *processor = target_context.codegen().magic_tuple()
+            for wanted in (tuple(processor), ANY_PROCESSOR):
+                for path in made_before():
+                    data = _made_in(path, name).load((sig, (architecture, *wanted), name))
+                    if data is not None:
+                        return self._impl.rebuild(target_context, data)
+            return None
+
     dispatcher._cache = Cache(function)  # noqa: SLF001  # numba has no public way to choose the cache
     return cast("Function", dispatcher)
+
+
+def _made_in(path: Path, name: str) -> Any:
+    """The files of a kernel in a folder; a folder that is not there has none."""
+    return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
 class _Locator:
     """Answers numba's question where to keep the files."""
 
     def __init__(self, path: Path) -> None:
-        self._path = str(path)
+        self._path = path
 
     def get_cache_path(self) -> str:
-        return self._path
+        return str(self._path)
 
     def ensure_cache_path(self) -> None:
         """Nothing is to be done: `folder` has made it."""
 
     def get_source_stamp(self) -> str:
-        """The same for all kernels, because the folder's name tells the sources."""
-        return self._path
+        """The same for all kernels and wherever the folder is moved to: its name tells the sources."""
+        return self._path.name

@@ -16,7 +16,7 @@ from games.riskless import Riskless
 from ladder.bots import BotRefused
 from ladder.cluster import ClusterLost
 from ladder.cores import can_pin
-from ladder.dial_in import DialIn, TooFewBots
+from ladder.dial_in import ANOTHER_EVENT, DialIn, TooFewBots
 from ladder.event import Ladder
 from ladder.openings import (
     SHIPPED,
@@ -86,7 +86,9 @@ def play(
                 )
         except BotRefused as refused:
             raise Misuse(str(refused)) from None
-        except (CannotListen, CannotResume, ClusterLost, StoreError, TooFewBots) as error:
+        except CannotResume as error:
+            raise Failure(f"{error}; {ANOTHER_EVENT}" if dial_in is not None else str(error)) from None
+        except (CannotListen, ClusterLost, StoreError, TooFewBots) as error:
             raise Failure(str(error)) from None
         except OSError as error:
             raise Failure(f"cannot write {error.filename or played.record}: {error.strerror}") from None

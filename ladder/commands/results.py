@@ -64,7 +64,12 @@ class Reports:
 
 
 def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], reports: Reports) -> None:
-    """Print the table and what follows from it, write the reports, and say where the matches are."""
+    """Say where the matches are, print the table and what follows from it, and write the reports."""
+    # The table stays the last thing that is seen: what scrolls away above it may be long.
+    _say_where(played)
+    warning = warning_of_draws(played)
+    if warning is not None:
+        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     rows = table(played.bots, played.records)
     json = reports.json
     if str(json) != "-":  # else the output is for a program
@@ -81,14 +86,15 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
         write_text(page(played), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows), reports.csv)
-    warning = warning_of_draws(played)
-    if warning is not None:
-        err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+    if played.stopped:
+        raise typer.Exit(STOPPED)
+
+
+def _say_where(played: Ladder) -> None:
+    """Say in which file the matches are, and how many."""
     count = len(played.played)
     void = sum(map(is_void, played.records))
     ending = f"; {void} void, which count for nobody" if void else ""
     of = f" of {played.matches}" if played.matches is not None else ""
     how = f"stopped: {count}{of} matches are" if played.stopped else f"{count} matches are"
     err.print(f"{how} in {played.record}{ending}", markup=False, highlight=False, soft_wrap=True)
-    if played.stopped:
-        raise typer.Exit(STOPPED)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from match.replay import verify
 from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record
+
+T = TypeVar("T")
+
+ANY_PORT = "127.0.0.1:"
+"""Publishes a port of a container at a free one of this machine."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,6 +50,27 @@ def compose_project(name: str, *files: Path, **always: str) -> Compose:
         return docker(*words, **{**always, **environment})
 
     return run
+
+
+@contextmanager
+def stand_in(image: str, folder: Path) -> Iterator[None]:
+    """An image: the one that is here, else one that is built of a folder and removed at the end."""
+    if docker("images", "--quiet", image).strip():
+        yield
+        return
+    docker("build", "--tag", image, str(folder))
+    yield
+    # Nobody shall take it for the real one.
+    docker("image", "rm", image)
+
+
+def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 120) -> T:
+    """What `holds` returns, as soon as that is something."""
+    end = time.monotonic() + seconds
+    while (found := holds()) is None:
+        assert time.monotonic() < end, f"no {what} within {seconds:g} s"
+        time.sleep(0.2)
+    return found
 
 
 def assert_replays(record: Record) -> None:

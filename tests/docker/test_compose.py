@@ -6,23 +6,35 @@ Runs where DOCKER_HOST names an engine, as `.ci/run` sees to where it can.
 from __future__ import annotations
 
 import os
+import re
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import msgspec
 import pytest
 
+from protocol.codes import EndReason
 from protocol.record import Record, read
 from testkit.parts import requires
-from tests.docker.compose import Compose, assert_replays, compose_project, docker
+from tests.docker.compose import ANY_PORT, Compose, assert_replays, compose_project, docker, wait_for
 
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.timeout(900),  # the first build installs all dependencies
     requires("docker"),
 ]
+
+SOMEBODY = 12345
+"""A user of this machine that nobody else is."""
+
+ANOTHER = {"NUMBA_CPU_NAME": "nocona", "NUMBA_CPU_FEATURES": ""}
+"""A processor that no machine has any more on which this is run, as numba names it."""
 
 OWN_BOT = """
 from bots.api.bot import Bot
@@ -45,23 +57,64 @@ services:
     pull_policy: never
     volumes: ["{tmp_path / "last.py"}:/bots/last.py:ro"]
     command: bot /bots/last.py --url ws://server:8765 --wait 120
+    attach: false
 """,
         encoding="utf-8",
     )
-    run = compose_project(f"arena-test-{os.getpid()}", tmp_path / "own.yml")
+    project = compose_project(f"arena-test-{os.getpid()}", tmp_path / "own.yml")
+    always = {"LISTEN": ANY_PORT, "RECORD": str(results(tmp_path))}
+
+    def run(*words: str, **environment: str) -> str:
+        return project(*words, **{**always, **environment})
+
     yield run
     run("down", "--volumes", "--timeout", "5")
 
 
+def results(folder: Path) -> Path:
+    """A folder for results. It belongs to an ordinary user, whoever runs the tests."""
+    made = folder / "results"
+    made.mkdir()
+    if os.geteuid() == 0:
+        os.chown(made, SOMEBODY, SOMEBODY)
+    return made
+
+
 def exit_codes(compose: Compose) -> dict[str, int]:
-    """Of every container, by its service and number."""
-    lines = compose("ps", "--all", "--format", "{{.Name}} {{.ExitCode}}").splitlines()
-    return {name.split("-", 3)[3]: int(code) for name, code in map(str.split, lines)}
+    """Of every container that plays, by its service and number, once all have ended."""
+
+    def ended() -> dict[str, int] | None:
+        told = compose("ps", "--all", "--format", "{{.Name}} {{.State}} {{.ExitCode}}").splitlines()
+        found = {name.split("-", 3)[3]: (state, int(code)) for name, state, code in map(str.split, told)}
+        if any(state != "exited" for state, _ in found.values()):
+            return None
+        return {name: code for name, (_, code) in found.items() if name != "kernels-1"}
+
+    return wait_for("end of all containers", ended)
 
 
-def records(compose: Compose, folder: Path) -> list[Record]:
-    compose("cp", "server:/record/ladder.jsonl", str(folder))
-    return list(read(folder / "ladder.jsonl"))
+def records(folder: Path) -> list[Record]:
+    return list(read(folder / "results" / "ladder.jsonl"))
+
+
+def lines_of_server(output: str) -> list[str]:
+    """What the ladder told, of what `up` shows."""
+    return [
+        line.partition("| ")[2] for line in output.splitlines() if re.match(r"\W*(\[2K)?server-1 +\| ", line)
+    ]
+
+
+def assert_told_once_and_whole(output: str, matches: int, bots: set[str]) -> None:
+    """Each match has one line, and after the last come a line of the file and the table, all of it."""
+    told = lines_of_server(output)
+    numbers = [int(found[1]) for line in told if (found := re.match(rf"(\d+)/{matches} ", line))]
+    assert numbers == list(range(1, matches + 1)), output[-5000:]
+    where = told.index(f"{matches} matches are in /record/ladder.jsonl")
+    last = told[where + 1 :]
+    assert {row.split("|")[2].strip() for row in last[2 : 2 + len(bots)]} == bots, output[-5000:]
+    assert len(last) == 2 + len(bots) + any("matches lost on time" in line for line in last)
+    shown = [line for line in output.splitlines() if " | " in line]
+    assert len(shown) == len(told), "only the ladder is shown"
 
 
 def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
@@ -73,9 +126,10 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     output = compose("up", "--build", "--scale", "greedy=2", **terms)
     codes = exit_codes(compose)
     assert len(codes) == 8
+    assert_told_once_and_whole(output, 42, bots)
     failed = {name: code for name, code in codes.items() if code}
     assert not failed, f"all end by themselves when the ladder is over\n{output[-8000:]}"
-    played = records(compose, tmp_path)
+    played = records(tmp_path)
     met = sorted((record.players.maxie, record.players.minnie) for record in played)
     assert met == sorted(
         [*combinations(sorted(bots), 2), *((b, a) for a, b in combinations(sorted(bots), 2))]
@@ -89,13 +143,13 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     two = min(2, int(docker("info", "--format", "{{.NCPU}}")))
     assert {each.threads for each in engines if each and each.name == "jamboree"} == {two}
     assert {each.threads for each in engines if each and each.name == "alphabeta"} == {1}
-    compose("cp", "server:/record/table.json", str(tmp_path))
-    table = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
+    assert not any(record.result.reason is EndReason.NO_SHOW for record in played)
+    table = msgspec.json.decode((tmp_path / "results" / "table.json").read_bytes())["table"]
     assert {row["bot"] for row in table} == bots
     assert sum(row["points"] for row in table) == len(played)
-    printed = [line.partition("|")[2] for line in output.splitlines() if "server-1 " in line]
-    rows = [line for line in printed if line.count("|") > 10]
-    assert all(any(f"| {bot} " in row for row in rows) for bot in bots), output[-3000:]
+    owner = (tmp_path / "results").stat().st_uid
+    assert {file.stat().st_uid for file in (tmp_path / "results").iterdir()} == {owner}
+    assert owner != 0
 
 
 def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: Path) -> None:
@@ -105,22 +159,26 @@ def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: 
     while "2/6000 " not in compose("logs", "server"):
         assert time.monotonic() < limit, compose("logs")
         time.sleep(0.5)
-    assert compose("exec", "server", "id", "-un").strip() == "arena"
+    status = compose("exec", "server", "cat", "/proc/1/status")
+    (users,) = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)
+    assert set(users.split()) == {str((tmp_path / "results").stat().st_uid)}
+    assert set(re.findall(r"^Cap\w+:\s+(\w+)$", status, re.MULTILINE)) == {"0" * 16}
+    assert compose("exec", "random", "id", "-un").strip() == "arena"
     began = time.monotonic()
     compose("stop", "--timeout", "30")
     assert time.monotonic() - began < 20
     codes = exit_codes(compose)
     assert codes.pop("server-1") == 130, "stopped, not killed (137)"
     assert set(codes.values()) == {0}
-    played = records(compose, tmp_path)
+    played = records(tmp_path)
     assert len(played) >= 2
     for record in played:
         assert_replays(record)
 
 
-def matches_of(compose: Compose, folder: Path) -> set[str]:
+def matches_of(folder: Path) -> set[str]:
     """The matches that are in the record, each there once."""
-    ids = [record.match for record in records(compose, folder)]
+    ids = [record.match for record in records(folder)]
     assert len(ids) == len(set(ids))
     return set(ids)
 
@@ -134,16 +192,97 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
         assert time.monotonic() < limit, compose("logs")
         time.sleep(0.2)
     compose("kill")
-    before = matches_of(compose, tmp_path)
+    before = matches_of(tmp_path)
+    refused = compose("up", *services, **{**terms, "TC": "6+1"})
+    told = lines_of_server(refused)
+    assert "was begun with another plan: time control was 5+1, now 6+1" in told[-1], refused
+    assert told[-1].endswith("EVENT=NAME docker compose up begins another event")
+    assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 0, "last-1": 0}
+    second = compose("up", *services, **{**terms, "ROUNDS": "1", "EVENT": "my second"})
+    assert_told_once_and_whole(second, 6, {"random", "greedy", "last"})
+    others = matches_of(tmp_path) - before
     output = compose("up", *services, **terms)
     assert "goes on: " in output, output
-    after = matches_of(compose, tmp_path)
+    after = matches_of(tmp_path) - others
     assert before < after
     assert len(after) == 60
-    compose("cp", "server:/record/report.html", str(tmp_path))
-    assert "<h2>Ratings</h2>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Ratings</h2>" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
     names = compose("ps", "--all", "--format", "{{.Name}}").split()
     for name in names:
         if "-random-" in name or "-greedy-" in name:
-            shown = docker("inspect", "--format", "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}", name)
-            assert shown.split() == [str(10**9), str(2**30)]
+            assert limits(name) == [10**9, 2**30, 256]
+    assert limits(compose("ps", "--all", "--quiet", "server").strip()) == [10**9, 2**30, 256]
+
+
+def limits(container: str) -> list[int]:
+    """The cores (in billionths), the bytes of memory and the processes that a container may have."""
+    wanted = "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}} {{.HostConfig.PidsLimit}}"
+    return [int(word) for word in docker("inspect", "--format", wanted, container).split()]
+
+
+def test_what_is_typed_first_ends_with_the_table_and_no_match_is_lost_by_the_set_up(
+    compose: Compose, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything as it is shipped. The times depend on the machine: they are told, and not asserted."""
+    bots = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
+    began = time.monotonic()
+    compose("build", "server")
+    built = time.monotonic()
+    output: list[str] = []
+    up = threading.Thread(target=lambda: output.append(compose("up", "server", *sorted(bots))))
+    up.start()
+
+    def answered() -> float | None:
+        container = compose("ps", "--quiet", "server").strip()
+        if not container or "8765/tcp" not in docker("port", container):
+            return None
+        address = docker("port", container, "8765/tcp").strip()
+        try:
+            with urlopen(f"http://{address}/", timeout=5) as page:
+                assert "<html" in page.read().decode()
+        except (URLError, ConnectionError):
+            return None
+        return time.monotonic()
+
+    page = wait_for("page", answered)
+    up.join()
+    over = time.monotonic()
+    assert_told_once_and_whole(output[0], 20, bots)
+    played = records(tmp_path)
+    ends = Counter(record.result.reason.value for record in played)
+    assert ends[EndReason.NO_SHOW] == 0, "every bot was ready in time"
+    assert set(exit_codes(compose).values()) == {0}
+    with capsys.disabled():
+        print(  # noqa: T201 - the times are for whoever runs this
+            f"\nbuilt in {built - began:.0f} s, the page after {page - built:.1f} s, the table after"
+            f" {over - built:.0f} s; load {os.getloadavg()[0]:.1f}; ends: {dict(ends)}"
+        )
+
+
+READY = "python -m bots.compiled && find /tmp /var/cache/arena -name '*.nbc' | wc -l"
+"""Gets the compiled searches ready, and tells how many of them had to be compiled for it, or are in the volume."""
+
+
+def test_no_bot_compiles_what_the_image_has(compose: Compose) -> None:
+    """On the processor that the image was built on, and on one that it has never met."""
+    compose("build", "server")
+    for processor in ({}, ANOTHER):
+        words = [word for name, value in processor.items() for word in ("-e", f"{name}={value}")]
+        run = ("run", "--rm", "--no-deps", *words, "--entrypoint", "sh", "alphabeta", "-c", READY)
+        assert compose(*run).splitlines()[-1] == "0"
+
+
+def test_another_processor_is_compiled_for_once_and_bots_cannot_change_what_was_made(
+    compose: Compose,
+) -> None:
+    compose("build", "server")
+    another = [word for name, value in ANOTHER.items() for word in ("-e", f"{name}={value}")]
+    compose("run", "--rm", *another, "kernels")
+    listing = ("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c")
+    look = "find /var/cache/arena -name '*.nbc' -exec stat -c '%n %Y' {} +"
+    made = compose(*listing, look)
+    assert made.count(".nbc") >= 4
+    compose("run", "--rm", *another, "kernels")
+    assert compose(*listing, look) == made, "what is there is not made again"
+    tried = compose(*listing, "touch /var/cache/arena/x 2>&1 || true")
+    assert "Read-only file system" in tried

@@ -22,7 +22,7 @@ from protocol.record import from_line
 from testkit.parts import requires
 from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
-from tests.docker.compose import ROOT, assert_replays, docker, token_in
+from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
@@ -108,13 +108,8 @@ class Profile:
 @pytest.fixture(scope="module")
 def image() -> Iterator[None]:
     """The image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
-    if docker("images", "--quiet", IMAGE).strip():
+    with stand_in(IMAGE, Path(__file__).parent / "postgres"):
         yield
-        return
-    docker("build", "--tag", IMAGE, str(Path(__file__).parent / "postgres"))
-    yield
-    # Nobody shall take it for the real one.
-    docker("image", "rm", IMAGE)
 
 
 @pytest.fixture(scope="module")

@@ -83,6 +83,42 @@ def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
         assert server.returncode == 1
 
 
+def test_a_ladder_that_is_refused_sends_its_bots_home_and_names_the_way_on(tmp_path: Path) -> None:
+    kept = ("--db", "sqlite:///ladder.db", "--event", "kept", "--game", "tictactoe")
+    begun = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", *kept)
+    with running(*begun, folder=tmp_path) as first:
+        told = output(first)
+        assert first.returncode == 0, told
+    external = ("ladder", "--external", "2", "--port", "0", "--rounds", "2", *kept)
+    with running(*external, folder=tmp_path) as server:
+        assert server.stdout is not None
+        url = re.search(r"ws://[0-9.:]+", server.stdout.readline())
+        assert url
+        # A bot that finds no server looks for it for a minute: these two were told that it ends.
+        bot = ("bot", "greedy", "--unique", "--url", url[0], "--wait", "60")
+        with running(*bot, folder=tmp_path) as one, running(*bot, folder=tmp_path) as two:
+            told = output(server)
+            assert server.returncode == 1, told
+            for each in (one, two):
+                assert "0 won" in output(each)
+                assert each.returncode == 0
+    refusal = told.splitlines()[-1]
+    assert refusal.startswith("arena: event kept was begun with another plan: ")
+    assert "rounds was 1, now 2" in refusal
+    assert refusal.endswith(
+        "give it another name; with Docker Compose, EVENT=NAME docker compose up begins another event"
+    )
+
+
+def test_the_table_is_the_last_that_is_told(tmp_path: Path) -> None:
+    ladder = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", "--game", "tictactoe")
+    with running(*ladder, folder=tmp_path) as process:
+        told = output(process).splitlines()
+    (where,) = [number for number, line in enumerate(told) if re.match(r"2 matches are in ", line)]
+    assert len(told) - where == 5, told
+    assert all(re.fullmatch(r"\|.*\|", line) for line in told[where + 1 :])
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

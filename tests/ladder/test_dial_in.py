@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, gather
+from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, await_in_vain, gather
 from protocol.messages import EngineInfo, Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
@@ -67,6 +67,23 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
         bots = await gather(host, "tictactoe", terms(2))
         assert (bots.asks("a"), bots.asks("b")) == (6, 0)
+
+
+@pytest.mark.parametrize(("bots", "wait"), [(1, 60), (2, 0.1)])
+async def test_who_is_awaited_in_vain_is_still_let_in(host: Host, bots: int, wait: float) -> None:
+    """With enough bots the wait ends soon, and with too few of them it ends without an error."""
+    async with here(host, "a"):
+        with anyio.fail_after(20):
+            await await_in_vain(host, "tictactoe", terms(bots, wait))
+        assert [member.name for member in host.lobby.players_of("tictactoe")] == ["a"]
+
+
+async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on(host: Host) -> None:
+    async with here(host, "a"):
+        with pytest.raises(
+            TooFewBots, match=r"^of the event's bots b did not come within 0\.1 s: let them come"
+        ):
+            await gather(host, "tictactoe", terms(2, wait=0.1), ["a", "b"])
 
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:

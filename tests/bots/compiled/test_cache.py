@@ -28,8 +28,9 @@ for n in (1, 2):
 """
 
 
-def run(folder: Path) -> list[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}
+def run(folder: Path, *made_before: Path, **given: str) -> list[str]:
+    named = os.pathsep.join(map(str, made_before))
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder), cache.MADE_BEFORE: named, **given}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
     )
@@ -39,6 +40,34 @@ def run(folder: Path) -> list[str]:
 def test_a_second_process_finds_closures_over_intrinsics(tmp_path: Path) -> None:
     assert run(tmp_path) == ["compiled", "compiled"]
     assert run(tmp_path) == ["hit", "hit"]
+
+
+def test_what_was_compiled_elsewhere_for_this_processor_is_found_before_what_any_can_run(
+    tmp_path: Path,
+) -> None:
+    native, other = tmp_path / "native", tmp_path / "any"
+    assert run(native) == ["compiled", "compiled"]
+    assert run(other, NUMBA_CPU_NAME="generic") == ["compiled", "compiled"]
+    missing, moved = tmp_path / "missing", tmp_path / "moved"
+    native.rename(moved)
+    for folders in ((moved,), (other,), (missing, other, moved)):
+        assert run(tmp_path / "own", *folders) == ["hit", "hit"]
+        assert kernels(tmp_path / "own") == set(), "what is found elsewhere is not copied"
+    # Broken code is noticed only where it is read: what any processor can run is not, beside the better one.
+    for file in cache.inside(other).glob("*.nbc"):
+        file.write_bytes(b"")
+    assert run(tmp_path / "own", missing, other, moved) == ["hit", "hit"]
+
+
+def test_code_for_another_processor_is_not_taken(tmp_path: Path) -> None:
+    assert run(tmp_path / "other", NUMBA_CPU_NAME="nocona", NUMBA_CPU_FEATURES="") == ["compiled", "compiled"]
+    assert run(tmp_path / "own", tmp_path / "other") == ["compiled", "compiled"]
+    assert len(kernels(tmp_path / "own")) == 2
+
+
+def kernels(folder: Path) -> set[str]:
+    """The compiled kernels of a cache by their files."""
+    return {file.name for file in folder.rglob("*.nbc")}
 
 
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

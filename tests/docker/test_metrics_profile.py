@@ -1,0 +1,92 @@
+"""The profile `metrics` of the compose file: what the containers measure is asked for, kept and shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from testkit.parts import requires
+from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker, stand_in, wait_for
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(600),
+    requires("docker"),
+]
+
+IMAGES: dict[str, str] = dict(
+    re.findall(
+        r"^  (prometheus|grafana):\n(?:    .*\n)*?    image: (\S+)$",
+        (ROOT / "docker-compose.yml").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
+
+Shown = dict[str, list[list[dict[str, list[str]]]]]
+"""The results of each panel's queries."""
+
+
+@pytest.fixture(scope="module")
+def images() -> Iterator[None]:
+    here = Path(__file__).parent
+    with (
+        stand_in(IMAGES["prometheus"], here / "prometheus"),
+        stand_in(IMAGES["grafana"], here / "grafana"),
+    ):
+        if docker("run", "--rm", "--entrypoint", "ls", IMAGES["grafana"], "/").count("server.py") == 0:
+            pytest.skip("the real Grafana is here, which answers no queries to a test")
+        yield
+
+
+@pytest.fixture
+def compose(images: None, tmp_path: Path) -> Iterator[Compose]:
+    run = compose_project(f"arena-metrics-{os.getpid()}")
+    always = {"LISTEN": ANY_PORT, "GRAFANA": ANY_PORT, "RECORD": str(tmp_path), "BOTS": "2"}
+
+    def with_profile(*words: str, **environment: str) -> str:
+        return run("--profile", "metrics", *words, **{**always, **environment})
+
+    yield with_profile
+    with_profile("down", "--volumes", "--timeout", "5")
+
+
+def value(shown: Shown, panel: str, query: int = 0) -> float:
+    """What a query of a panel shows; 0 where it shows nothing."""
+    results = shown[panel][query]
+    return float(results[0]["value"][1]) if results else 0.0
+
+
+def test_the_dashboard_shows_a_ladder_in_play(compose: Compose) -> None:
+    services = ("server", "random", "greedy", "prometheus", "grafana")
+    compose("up", "--build", "--detach", *services, GAME="tictactoe", ROUNDS="100000")
+    address = compose("port", "grafana", "3000").strip()
+    assert address.startswith("127.0.0.1:"), "only this machine sees it"
+
+    def all_shown() -> Shown | None:
+        try:
+            with urlopen(f"http://{address}/", timeout=60) as answer:
+                shown: Shown = json.load(answer)
+        except (URLError, ConnectionError):
+            return None  # it is not up yet
+        lively = ("Moves a second", "Journal: events a second", "Matches ended a minute")
+        return shown if all(value(shown, panel) > 0 for panel in lively) else None
+
+    shown = wait_for("dashboard that shows moves", all_shown)
+    assert value(shown, "Bots and matches") == 2
+    for panel in ("From a move's arrival to its announcement", "Journal: from an event to its commit"):
+        assert 0 < value(shown, panel, 0) <= value(shown, panel, 1) < 2
+    assert value(shown, "Forfeits by kind") == 0
+    for service in ("prometheus", "grafana"):
+        container = compose("ps", "--quiet", service).strip()
+        limits = docker(
+            "inspect", "--format", "{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.Memory}}", container
+        )
+        assert limits.split() == ["true", str(2**29)]
+        assert docker("inspect", "--format", "{{.RestartCount}}", container).strip() == "0"
