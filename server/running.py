@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib.metadata import version
 from time import monotonic
 
 import anyio
@@ -26,6 +25,7 @@ from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.net.work import WorkBudget
+from server.processes.identity import PROGRAM
 from server.rooms.room import Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
@@ -37,7 +37,6 @@ from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.static import StaticFiles
 
-PROGRAM = f"riskless-arena {version('riskless-arena')}"
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 

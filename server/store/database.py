@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,7 +200,7 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
 
 
 async def prepare(engine: AsyncEngine) -> None:
-    """Make the tables, or bring those of an older version up to date. Raises StoreError."""
+    """Make the tables, or bring those of an older version up to date as they are. Raises StoreError."""
     async with usable(engine), exclusive(engine) as connection:
         await connection.run_sync(migrations.upgrade)
 
@@ -241,11 +241,16 @@ def may_pass(error: Exception) -> bool:
 
 
 @asynccontextmanager
-async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
-    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside."""
+async def open_store(
+    url: str, make_ready: Callable[[AsyncEngine], Awaitable[None]] = prepare
+) -> AsyncIterator[AsyncEngine]:
+    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside.
+
+    make_ready: `server.store.upgrade.make_ready` for a store of somebody's, of which a backup is kept before it is changed
+    """
     engine = make_engine(url)
     try:
-        await prepare(engine)
+        await make_ready(engine)
         async with usable(engine):
             yield engine
     finally:

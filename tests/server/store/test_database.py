@@ -18,6 +18,7 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from server.processes.identity import PROGRAM
 from server.store import migrations, schema, tokens
 from server.store.database import (
     PASSWORD_FILE,
@@ -85,11 +86,11 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
     async with closing(make_engine(database)) as engine:
         await prepare(engine)
         async with engine.begin() as connection:
-            await connection.execute(schema.about.update().values(schema_version=version))
+            await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
             await prepare(engine)
-        known = f"this program knows schemas up to {migrations.SCHEMA_VERSION}: use the version that wrote it"
-        assert str(refused.value).endswith(f": it has schema {version}, and {known}")
+        known = f"this is {PROGRAM}, which knows schemas up to {migrations.SCHEMA_VERSION}: use a version that knows it"
+        assert f": it has schema {version}, written by arena 99, and {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == version
