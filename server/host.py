@@ -34,6 +34,7 @@ from server.processes.tasks import cancelled_at_exit
 from server.running import Host, Told
 from server.store.database import Engine, make_engine
 from server.store.database import close as close_engine
+from server.store.journal.journal import JournalFailed
 from server.store.lease import LeaseLost
 from server.store.upgrade import make_ready
 
@@ -156,7 +157,11 @@ async def open_host(
                     if member.connection is not None:
                         member.connection.dismiss(Code.SHUTTING_DOWN)
                 if lost is None:
-                    await running.journal.drain()
+                    try:
+                        await running.journal.drain()
+                    except JournalFailed as failed:
+                        # Of what is missing nobody was told: the next start goes on before it.
+                        log.warning("the server stops without its store: %s", failed)
     if lost is not None:
         raise lost
 

@@ -37,6 +37,11 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
+CONNECT_SECONDS = 10
+"""How long it may take for a new connection."""
+IDLE_SECONDS = 10
+"""How long PostgreSQL waits for the next statement of a transaction before it ends it: a process that stands still in the
+middle of one must not keep its locks, for others wait for them to take its name over."""
 
 
 def now() -> str:
@@ -189,7 +194,11 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
             url.set(drivername="postgresql+asyncpg"),
             # A connection that the database has closed in the meantime is found out before it is used.
             pool_pre_ping=True,
-            connect_args={"command_timeout": COMMAND_SECONDS},
+            connect_args={
+                "command_timeout": COMMAND_SECONDS,
+                "timeout": CONNECT_SECONDS,
+                "server_settings": {"idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s"},
+            },
         )
     except ModuleNotFoundError:
         raise StoreError(

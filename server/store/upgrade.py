@@ -70,6 +70,8 @@ def _keep_writers_out(connection: sa.Connection) -> None:
     tables = sa.inspect(connection).get_table_names()
     if connection.dialect.name == "postgresql":
         names = ", ".join(map(connection.dialect.identifier_preparer.quote, sorted(tables)))
+        # It does nothing while the copy is written, and must not be ended for that.
+        connection.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         connection.execute(sa.text(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE"))
     if "servers" in tables:
         lease.require_none(connection)
