@@ -293,7 +293,9 @@ def keep_others_out(connection: sa.Connection) -> None:
     """Make the transaction that begins here one of those of `exclusive`."""
     if connection.dialect.name == "sqlite":
         driver = connection.connection.driver_connection
-        if not (isinstance(driver, sqlite3.Connection) and driver.in_transaction):  # as that of a blocking twin is
+        if not (
+            isinstance(driver, sqlite3.Connection) and driver.in_transaction
+        ):  # as that of a blocking twin is
             connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
