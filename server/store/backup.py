@@ -61,6 +61,7 @@ def _new_file(path: Path) -> Iterator[Path]:
         raise FileExistsError(errno.EEXIST, "it exists: name another file, or remove it first", str(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         part = Path(folder) / path.name
+        database.make_private(part)
         yield part
         with part.open("rb") as written:
             os.fsync(written.fileno())

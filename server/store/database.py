@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,30 @@ def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     options = {"lasting": lasting}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     _set_pragmas(engine.sync_engine)
+    file = Path(url.database)
+
+    @sa.event.listens_for(engine.sync_engine, "do_connect")
+    def _make_file(*_given: object) -> None:
+        make_private(file)
+
     return engine
+
+
+def make_private(file: Path) -> None:
+    """Make an empty file that nobody else may read, where there is none; SQLite makes its logs beside it alike.
+
+    SQLite itself would let all users of the machine read what is in a store, hashes of tokens too.
+    """
+    if not file.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def close_to_others(file: Path) -> None:
+    """Take from others of this machine what they may do with an SQLite store; what its group may do stays."""
+    for part in (file, *(file.with_name(f"{file.name}-{log}") for log in ("wal", "shm"))):
+        if part.exists() and part.stat().st_uid == os.geteuid():
+            part.chmod(part.stat().st_mode & 0o770)
 
 
 def blocking_twin(engine: AsyncEngine) -> sa.Engine:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.store import backup, lease, migrations
-from server.store.database import StoreError, exclusive, usable
+from server.store.database import StoreError, close_to_others, exclusive, usable
 from server.store.lease import LEASE_SECONDS, LOOK_SECONDS, NameHeld
 
 log = logging.getLogger("arena.store")
@@ -61,6 +61,9 @@ async def _make_ready(engine: AsyncEngine, *, back_up: bool) -> None:
             await anyio.Path(copy).unlink()
         raise
     if version is not None:
+        if engine.dialect.name == "sqlite":
+            # Older versions left it to the user's umask who may read a store.
+            close_to_others(Path(engine.url.database or ""))
         told = f"a backup of it as it was is {copy}" if copy is not None else "there is no backup of it"
         log.warning("the store had schema %d and now has %d; %s", version, migrations.SCHEMA_VERSION, told)
 

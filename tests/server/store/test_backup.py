@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ async def test_a_backup_holds_everything_and_can_be_served_from(database: str, t
         assert await backup(database, file) == Contents(matches=2, finished=2, tokens=2)
         before = await everything(engine)
     assert names_in(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
+    assert stat.S_IMODE((await anyio.Path(file).stat()).st_mode) == 0o600
     async with open_store(f"sqlite:///{file}") as engine:
         assert await everything(engine) == before
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable
@@ -284,3 +285,27 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
         finally:
             twin.dispose()
             other.dispose()
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+async def test_nobody_else_may_read_a_store_and_its_logs(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+            await tokens.create(engine, "anna", "bot")
+            assert modes(tmp_path) == {"arena.db": 0o600, "arena.db-wal": 0o600, "arena.db-shm": 0o600}
+    finally:
+        os.umask(before)
+    assert modes(tmp_path) == {"arena.db": 0o600}
+
+
+async def test_who_may_read_a_store_that_is_there_is_left_to_its_host(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}"):
+        pass
+    (tmp_path / "arena.db").chmod(0o640)
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        await tokens.create(engine, "anna", "bot")
+        assert set(modes(tmp_path).values()) == {0o640}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -154,6 +155,19 @@ async def test_the_backup_can_be_restored_by_this_version(
         contents = await restore(engine, copy)
         assert contents.finished == len(release.records())
         assert {record.match: record async for record in exported(engine)} == release.records()
+
+
+async def test_an_old_store_that_everybody_could_read_is_closed_to_others(
+    release: Release, tmp_path: Path
+) -> None:
+    file = tmp_path / "arena.db"
+    await release.put(f"sqlite:///{file}")
+    file.chmod(0o664)
+    async with open_store(f"sqlite:///{file}", make_ready):
+        found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    (copy,) = backups(tmp_path)
+    assert found.pop(copy.name) == 0o600
+    assert set(found.values()) == {0o660}
 
 
 async def test_without_a_backup_none_is_made(
