@@ -134,6 +134,8 @@ async def open_host(
                 lambda connection: receiver(connection, running.dispatch, limits),
                 tasks,
                 program=PROGRAM,
+                # Where no token is needed, a page has no more than whoever sends it.
+                any_origin=anyone,
                 admission=admission,
             )
         )

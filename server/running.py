@@ -21,6 +21,7 @@ from server.lobby.matches import Matches
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.roster import HouseRoster
+from server.net.failed_logins import FailedLogins, pause_within
 from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
@@ -74,7 +75,12 @@ class Host:
             engine, self.metrics.journal_seconds.observe, server=name, patience=grace_ms / 1000
         )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
-        accounts = Accounts(anyone=anyone, guests=house.lets_guests_in, engine=engine)
+        accounts = Accounts(
+            anyone=anyone,
+            guests=house.lets_guests_in,
+            engine=engine,
+            failed_logins=FailedLogins(pause=pause_within(grace_ms / 1000)),
+        )
         for bot in house.bots:
             # Nobody else can come in under the name of a house bot.
             accounts.issue(bot.name)
