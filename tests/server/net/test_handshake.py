@@ -158,7 +158,7 @@ def test_a_page_of_another_site_may_not(origin: str) -> None:
     answer = handshake.wrong_origin(Request("/", Headers([("Host", "arena.example"), ("Origin", origin)])))
     assert answer is not None
     assert answer.status == HTTPStatus.FORBIDDEN
-    response, body = read(answer)
+    _, body = read(answer)
     assert body.decode().count("\n") == 1
     assert b"may not connect to arena.example; a proxy must pass the Host header on" in body
     assert len(body) < 300
