@@ -196,7 +196,14 @@ def _set_pragmas(engine: sa.Engine) -> None:
         cursor.close()
 
 
-def _postgresql(url: sa.URL) -> AsyncEngine:
+def patient_twin(engine: AsyncEngine) -> AsyncEngine:
+    """An engine for the same database, for commands that may take as long as they need."""
+    if engine.dialect.name == "sqlite":
+        return _sqlite(engine.url, lasting=engine.get_execution_options()["lasting"])
+    return _postgresql(engine.url, command_seconds=None)
+
+
+def _postgresql(url: sa.URL, *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         known = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -218,7 +225,7 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
             # A connection that the database has closed in the meantime is found out before it is used.
             pool_pre_ping=True,
             connect_args={
-                "command_timeout": COMMAND_SECONDS,
+                "command_timeout": command_seconds,
                 "timeout": CONNECT_SECONDS,
                 "server_settings": {"idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s"},
             },

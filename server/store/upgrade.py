@@ -17,7 +17,16 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.store import backup, lease, migrations
-from server.store.database import StoreError, close_to_others, exclusive, usable
+from server.store.database import (
+    StoreError,
+    close,
+    close_to_others,
+    exclusive,
+    patient_twin,
+    prepare,
+    reading,
+    usable,
+)
 from server.store.lease import LEASE_SECONDS, LOOK_SECONDS, NameHeld
 
 log = logging.getLogger("arena.store")
@@ -47,17 +56,35 @@ async def make_ready(engine: AsyncEngine, *, back_up: bool = True) -> None:
 
 
 async def _make_ready(engine: AsyncEngine, *, back_up: bool) -> None:
+    async with usable(engine), reading(engine) as reader:
+        old = await reader.run_sync(migrations.outdated)
+    if old is None:
+        await prepare(engine)
+        return
+    # A large store is copied, and gets another index, in minutes.
+    patient = patient_twin(engine)
+    try:
+        await _upgrade(patient, back_up=back_up)
+    finally:
+        await close(patient)
+
+
+async def _upgrade(engine: AsyncEngine, *, back_up: bool) -> None:
     copy: Path | None = None
+    changed = False
     try:
         async with usable(engine), exclusive(engine) as connection:
+            # Another process may have done it in the meantime.
             version = await connection.run_sync(migrations.outdated)
             if version is not None:
                 await connection.run_sync(_keep_writers_out)
                 if back_up:
                     copy = await _back_up(engine, version)
             await connection.run_sync(migrations.upgrade)
+            changed = True
     except BaseException:
-        if copy is not None:
+        # Where only the commit failed, it may be durable all the same.
+        if copy is not None and not changed:
             await anyio.Path(copy).unlink()
         raise
     if version is not None:

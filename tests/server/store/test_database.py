@@ -33,6 +33,7 @@ from server.store.database import (
     make_engine,
     may_pass,
     open_store,
+    patient_twin,
     prepare,
 )
 from server.store.journal.journal import Journal
@@ -160,6 +161,17 @@ async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database:
 
 async def _awaited(work: Awaitable[object]) -> None:
     await work
+
+
+async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
+    async with closing(make_engine(database)) as engine:
+        await prepare(engine)
+        async with closing(patient_twin(engine)) as twin:
+            async with twin.begin() as connection:
+                await connection.execute(schema.about.update().values(program="a twin"))
+            async with engine.connect() as connection:
+                found = (await connection.execute(sa.select(schema.about.c.program))).scalar_one()
+            assert found == "a twin"
 
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
