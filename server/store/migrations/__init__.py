@@ -2,7 +2,8 @@
 
 For a new version, add a file to `versions/` whose `revision` is the next number in four digits and whose
 `down_revision` is the last, raise `SCHEMA_VERSION`, and change the tables in `server.store.schema` to match; a
-test compares the two. A file that has been released is never changed.
+test compares the two. A file that has been released is never changed. `server.store.upgrade` makes a backup before any
+of them is run on somebody's store.
 """
 
 from __future__ import annotations
