@@ -88,8 +88,7 @@ class Room:
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
         self._waiting_since = monotonic_ns()
-        # the connection by which each player was told of the match
-        self._started_on: dict[Player, BotConnection | None] = dict.fromkeys(players)
+        self._told_by: dict[Player, BotConnection | None] = dict.fromkeys(players)  # of the match's start
         self._inbox: deque[tuple[Event, int, bool]] = deque()
         """Events, each with when it happened (monotonic ns) and whether it is a player's."""
         self._writing = False
@@ -299,9 +298,9 @@ class Room:
                 continue
             member, message = self.players[effect.player], effect.message
             if type(message) is Start:
-                self._started_on[effect.player] = member.connection
+                self._told_by[effect.player] = member.connection
             # Who has just come back is told of the match when its return is judged, and nothing before.
-            if type(message) is End or self._started_on[effect.player] is member.connection:
+            if type(message) is End or self._told_by[effect.player] is member.connection:
                 member.tell(message)
             if isinstance(message, Accepted):
                 shown = message
