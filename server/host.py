@@ -30,11 +30,14 @@ from server.net.connection import Connection
 from server.net.delivery import Receiver
 from server.net.limits import PRIVATE, HostLimits
 from server.net.server import CannotListen, MakeAdmission, open_server
+from server.processes.identity import PROGRAM
 from server.processes.tasks import cancelled_at_exit
-from server.running import PROGRAM, Host, Told
-from server.store.database import Engine, make_engine, prepare
+from server.running import Host, Told
+from server.store.database import Engine, make_engine
 from server.store.database import close as close_engine
+from server.store.journal.journal import JournalFailed
 from server.store.lease import LeaseLost
+from server.store.upgrade import make_ready
 
 __all__ = ["CannotListen", "Host", "open_host"]
 
@@ -63,6 +66,7 @@ async def open_host(
     going_on: str | None = None,
     on_record: Told | None = None,
     name: str = "",
+    back_up: bool = True,
     receiver: MakeReceiver = Session,
     admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Host]:
@@ -79,6 +83,7 @@ async def open_host(
     going_on         the event whose matches the server goes on with, from before it went away
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
+    back_up          whether a store of an older version is copied before it is brought up to date
     receiver         makes the receiver of each connection's messages
     admission        makes what decides who may connect
 
@@ -88,7 +93,7 @@ async def open_host(
     """
     lost: LeaseLost | None = None
     async with AsyncExitStack() as stack:
-        engine = await _open_store(stack, database)
+        engine = await _open_store(stack, database, back_up=back_up)
         tasks = await stack.enter_async_context(cancelled_at_exit())
         running = Host(
             engine,
@@ -133,6 +138,8 @@ async def open_host(
                 lambda connection: receiver(connection, running.dispatch, limits),
                 tasks,
                 program=PROGRAM,
+                # Where no token is needed, a page has no more than whoever sends it.
+                any_origin=anyone,
                 admission=admission,
             )
         )
@@ -156,12 +163,16 @@ async def open_host(
                     if member.connection is not None:
                         member.connection.dismiss(Code.SHUTTING_DOWN)
                 if lost is None:
-                    await running.journal.drain()
+                    try:
+                        await running.journal.drain()
+                    except JournalFailed as failed:
+                        # Of what is missing nobody was told: the next start goes on before it.
+                        log.warning("the server stops without its store: %s", failed)
     if lost is not None:
         raise lost
 
 
-async def _open_store(stack: AsyncExitStack, database: str | None) -> Engine:
+async def _open_store(stack: AsyncExitStack, database: str | None, *, back_up: bool) -> Engine:
     """The store, which the stack closes; without an address it is a file that goes with it."""
     if database is None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
@@ -169,5 +180,5 @@ async def _open_store(stack: AsyncExitStack, database: str | None) -> Engine:
     else:
         engine = make_engine(database)
     stack.push_async_callback(close_engine, engine)
-    await prepare(engine)
+    await make_ready(engine, back_up=back_up)
     return engine

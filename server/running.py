@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib.metadata import version
 from time import monotonic
 
 import anyio
@@ -23,10 +22,12 @@ from server.lobby.matches import Matches
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.roster import HouseRoster
+from server.net.failed_logins import FailedLogins, pause_within
 from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.net.work import WorkBudget
+from server.processes.identity import PROGRAM
 from server.rooms.room import Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
@@ -38,7 +39,6 @@ from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.static import StaticFiles
 
-PROGRAM = f"riskless-arena {version('riskless-arena')}"
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 
@@ -77,7 +77,12 @@ class Host:
             engine, self.metrics.journal_seconds.observe, server=name, patience=grace_ms / 1000
         )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
-        accounts = Accounts(anyone=anyone, guests=house.lets_guests_in, engine=engine)
+        accounts = Accounts(
+            anyone=anyone,
+            guests=house.lets_guests_in,
+            engine=engine,
+            failed_logins=FailedLogins(pause=pause_within(grace_ms / 1000)),
+        )
         for bot in house.bots:
             # Nobody else can come in under the name of a house bot.
             accounts.issue(bot.name)

@@ -135,7 +135,7 @@ async def crash(
             outcome.faults.append(
                 f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
             )
-        await _hold_against(server.database, players, interrupted, outcome)
+        await hold_against(server.database, players, interrupted, outcome)
     finally:
         server.close()
     return outcome
@@ -154,10 +154,8 @@ async def _in_progress(database: str) -> set[str]:
         return {past.terms.match for past in await unfinished(engine, "serve")}
 
 
-async def _hold_against(
-    database: str, players: list[Player], interrupted: set[str], outcome: Outcome
-) -> None:
-    """Compare what the bots were told with what the store holds."""
+async def hold_against(database: str, players: list[Player], interrupted: set[str], outcome: Outcome) -> None:
+    """Compare what the bots were told with what the store holds; every difference is a fault of the outcome."""
     fault = outcome.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -48,6 +49,8 @@ class Player:
     started: set[str] = field(default_factory=set)
     refused: list[Error] = field(default_factory=list)
     connections: int = 0
+    elsewhere: tuple[str, ...] = ()
+    """Where the server may be as well: it is looked for there and at `url` by turns."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
@@ -59,10 +62,11 @@ class Player:
 
     async def run(self) -> None:
         """Play until cancelled."""
+        addresses = cycle((self.url, *self.elsewhere))
         while True:
             try:
                 async with connect(
-                    self.url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None
+                    next(addresses), subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None
                 ) as connection:
                     await self._serve(connection)
             except (OSError, TimeoutError, ConnectionClosed, InvalidHandshake):

@@ -19,6 +19,7 @@ from rating.standings import is_void, table
 from server.store import database
 from server.store.database import StoreError, open_store
 from server.store.ladders import StoredLadder, changes, read
+from server.store.upgrade import make_ready
 
 LOOK_SECONDS = 1.0
 """How long to wait from one look at the store to the next."""
@@ -41,7 +42,7 @@ def watch_ladder(url: str, event: str | None, json: Path | None, seconds: float 
 
 
 async def _watch(url: str, event: str | None, seconds: float) -> StoredLadder:
-    async with open_store(url) as engine:
+    async with open_store(url, make_ready) as engine:
         kept = await read(engine, event)
         if kept is None:
             raise Failure(f"there is no ladder {event or ''} in {url}".replace("  ", " "))

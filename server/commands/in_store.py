@@ -9,6 +9,7 @@ import anyio
 
 from console import Failure
 from server.store.database import Engine, StoreError, file_of, open_store
+from server.store.upgrade import make_ready
 
 DATABASE = "sqlite:///arena.db"
 """The store where none is named, which is that of `arena serve`."""
@@ -26,7 +27,7 @@ def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bo
         check_there(url)
 
     async def main() -> T:
-        async with open_store(url) as engine:
+        async with open_store(url, make_ready) as engine:
             return await work(engine)
 
     try:

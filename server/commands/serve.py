@@ -150,6 +150,10 @@ def serve(
     ] = SAFE.hello_seconds,
     record: RecordOption = None,
     db: DatabaseOption = "sqlite:///arena.db",
+    no_backup: Annotated[
+        bool,
+        typer.Option("--no-backup", help="Keep no copy of an older version's store before it is changed."),
+    ] = False,
     log: Annotated[LogForm, typer.Option("--log", help="Form of the log on stderr.")] = LogForm.TEXT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log comings and goings too.")] = False,
     wire: Annotated[bool, typer.Option("--wire", help="Log every message, in and out.")] = False,
@@ -215,6 +219,7 @@ def serve(
                 going_on=OPEN_EVENT,
                 on_record=tell,
                 name=name,
+                back_up=not no_backup,
             ) as running,
         ):
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)

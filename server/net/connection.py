@@ -54,6 +54,7 @@ class Service(Protocol):
     admission: Admission
     pages: Pages
     program: str
+    any_origin: bool
 
     def receiver(self, connection: Connection) -> Receiver:
         """Make the receiver of a connection whose opening handshake is done."""
@@ -274,6 +275,7 @@ class Connection(asyncio.Protocol):
             handshake.wrong_method(request)
             or self._count_client(request)
             or handshake.subprotocol_missing(request)
+            or (None if self._service.any_origin else handshake.wrong_origin(request))
         )
         if refusal is not None:
             self._respond(refusal)

@@ -20,6 +20,18 @@ class _Tries:
     """The time until which the address is refused."""
 
 
+PAUSE_SECONDS = 60.0
+"""For how long an address is refused, where the matches of its bots wait for longer."""
+
+
+def pause_within(grace: float) -> float:
+    """For how many seconds an address is refused where lost bots have `grace` seconds to return.
+
+    It is open again when half of that is over: what others at its address do then costs no bot its matches.
+    """
+    return min(PAUSE_SECONDS, grace / 2) if grace > 0 else PAUSE_SECONDS
+
+
 class FailedLogins:
     """At most `limit` wrong tokens within `window` from one address; then nothing more for `pause`.
 
@@ -27,7 +39,7 @@ class FailedLogins:
     """
 
     def __init__(
-        self, *, limit: int = 10, window: float = 60, pause: float = 60, capacity: int = 10_000
+        self, *, limit: int = 10, window: float = 60, pause: float = PAUSE_SECONDS, capacity: int = 10_000
     ) -> None:
         self._limit = limit
         self._window = window

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
@@ -34,6 +35,27 @@ def subprotocol_missing(request: Request) -> Answer | None:
         return None
     said = ", ".join(offered) or "none"
     return text(f"subprotocol {SUBPROTOCOL} is needed, not {said:.100}", HTTPStatus.BAD_REQUEST)
+
+
+def wrong_origin(request: Request) -> Answer | None:
+    """The refusal of a page of another site, which a browser names as the Origin; None where there is none.
+
+    Sites are compared by the names of their machines: not every proxy tells which scheme and port it was asked at.
+    """
+    asked = {_machine(f"//{value}") for value in request.headers.get_all("Host")}
+    for origin in request.headers.get_all("Origin"):
+        if not asked or {_machine(origin)} != asked:
+            here = ", ".join(request.headers.get_all("Host")) or "this server"
+            line = f"a page of {origin:.100} may not connect to {here:.100}; a proxy must pass the Host header on"
+            return text(line, HTTPStatus.FORBIDDEN)
+    return None
+
+
+def _machine(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)

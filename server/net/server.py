@@ -48,13 +48,18 @@ class Server:
         tasks: anyio.abc.TaskGroup,
         *,
         program: str,
+        any_origin: bool = False,
         admission: MakeAdmission = Admission,
     ) -> None:
-        """`receiver` makes the receiver of each connection that has opened a websocket; jobs run in `tasks`."""
+        """`receiver` makes the receiver of each connection that has opened a websocket; jobs run in `tasks`.
+
+        any_origin: whether pages of other sites may connect from their visitors' browsers
+        """
         self.limits = limits
         self.admission = admission(limits, trusted_proxies)
         self.pages = pages
         self.program = program
+        self.any_origin = any_origin
         self._receiver = receiver
         self._tasks = tasks
         self._listeners: list[asyncio.Server] = []
@@ -146,10 +151,23 @@ async def open_server(
     tasks: anyio.abc.TaskGroup,
     *,
     program: str,
+    any_origin: bool = False,
     admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Server]:
-    """A server that does not listen yet; on leaving, its connections are told and closed."""
-    server = Server(limits, trusted_proxies, pages, receiver, tasks, program=program, admission=admission)
+    """A server that does not listen yet; on leaving, its connections are told and closed.
+
+    any_origin: whether pages of other sites may connect from their visitors' browsers
+    """
+    server = Server(
+        limits,
+        trusted_proxies,
+        pages,
+        receiver,
+        tasks,
+        program=program,
+        any_origin=any_origin,
+        admission=admission,
+    )
     tasks.start_soon(server.admission.keepalive.run)
     try:
         yield server

@@ -1,4 +1,4 @@
-"""Which process this is, in words that another process can check: is it still there?
+"""Which program and which process this is, the latter in words that another process can check: is it still there?
 
 A process is known by its number, by the boot of its machine and the namespace in which the number counts, and by
 when it started: numbers are given again.
@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 import socket
+from importlib.metadata import version
 from pathlib import Path
 
 from msgspec import Struct
 
 _PROC = Path("/proc")
+
+PROGRAM = f"riskless-arena {version('riskless-arena')}"
+"""The program and its version, as it presents itself."""
 
 
 class Process(Struct, frozen=True):

@@ -30,10 +30,10 @@ from match.referee import SEATS, Referee
 from match.terms import Terms
 from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
-from protocol.messages import Accepted, End, Engines, LiveMatch, Played, Turn, Update, View
+from protocol.messages import Accepted, End, Engines, LiveMatch, Played, Start, Turn, Update, View
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.net.loop_watch import LoopWatch
-from server.rooms.member import Member
+from server.rooms.member import BotConnection, Member
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.recovery import Unfinished
@@ -88,6 +88,7 @@ class Room:
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
         self._waiting_since = monotonic_ns()
+        self._told_by: dict[Player, BotConnection | None] = dict.fromkeys(players)  # of the match's start
         self._inbox: deque[tuple[Event, int, bool]] = deque()
         """Events, each with when it happened (monotonic ns) and whether it is a player's."""
         self._writing = False
@@ -296,14 +297,17 @@ class Room:
             if not isinstance(effect, Tell):
                 continue
             member, message = self.players[effect.player], effect.message
-            member.tell(message)
+            if type(message) is Start:
+                self._told_by[effect.player] = member.connection
+            # Who has just come back is told of the match when its return is judged, and nothing before.
+            if type(message) is End or self._told_by[effect.player] is member.connection:
+                member.tell(message)
             if isinstance(message, Accepted):
                 shown = message
             elif isinstance(message, Turn):
                 # Nothing waits for it to be durable: it goes with the next event.
-                at = monotonic_ns()
+                self._waiting_since = at = monotonic_ns()
                 left = TurnLeft(message.ply, member.lag)
-                self._waiting_since = at
                 before = self.referee.revision
                 self.referee.handle(left, at)
                 if self.referee.revision != before:

@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,15 +38,20 @@ async def backup(url: str, path: Path) -> Contents:
     """Copy the store as it is now into a new file. Raises StoreError, and OSError for the file."""
     engine = make_engine(url)
     try:
-        with _new_file(path) as part:
-            async with database.usable(engine):
-                if engine.dialect.name == "sqlite":
-                    await _vacuum(engine, part)
-                else:
-                    await _copy_out(engine, part)
-            return await _contents_of(part)
+        return await copy_into_file(engine, path)
     finally:
         await database.close(engine)
+
+
+async def copy_into_file(engine: AsyncEngine, path: Path) -> Contents:
+    """Copy a store of this version or an older one, as it is now, into a new file. Raises StoreError, and OSError."""
+    with _new_file(path) as part:
+        async with database.usable(engine):
+            if engine.dialect.name == "sqlite":
+                await _vacuum(engine, part)
+            else:
+                await _copy_out(engine, part)
+        return await _contents_of(part)
 
 
 @contextmanager
@@ -56,6 +61,7 @@ def _new_file(path: Path) -> Iterator[Path]:
         raise FileExistsError(errno.EEXIST, "it exists: name another file, or remove it first", str(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         part = Path(folder) / path.name
+        database.make_private(part)
         yield part
         with part.open("rb") as written:
             os.fsync(written.fileno())
@@ -71,30 +77,39 @@ async def _vacuum(engine: AsyncEngine, part: Path) -> None:
     try:
         async with copied.begin() as alone:
             # Nobody holds a name in the copy, whoever does in what it was taken from.
-            if await alone.run_sync(migrations.version_of) == migrations.SCHEMA_VERSION:
+            if await alone.run_sync(lambda copy: sa.inspect(copy).has_table(schema.servers.name)):
                 await alone.execute(sa.delete(schema.servers))
     finally:
         await database.close(copied)
 
 
 async def _copy_out(engine: AsyncEngine, part: Path) -> None:
+    """Make a store of the same version of an empty file, and copy all rows into it."""
     async with database.snapshot(engine) as connection:
         version = await connection.run_sync(migrations.version_of)
-        if version != migrations.SCHEMA_VERSION:
-            raise migrations.UnknownSchema(
-                f"it has schema {version}, and this program copies schema {migrations.SCHEMA_VERSION}:"
-                " let `arena serve` bring it up to date first"
-            )
+        if version is None:
+            raise StoreError(f"{engine.url.database} holds no store: it is empty")
+        await connection.run_sync(migrations.outdated)
         target = make_engine(f"sqlite:///{part}")
         try:
-            await database.prepare(target)
             async with target.begin() as into:
-                await _copy(connection, into)
+                await into.run_sync(migrations.upgrade, version)
+                tables = await into.run_sync(_tables)
+                await _copy(connection, into, tables)
             async with target.connect() as alone:
                 # Everything goes into the one file, with no log beside it.
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
         finally:
             await database.close(target)
+
+
+def _tables(connection: sa.Connection) -> list[sa.Table]:
+    """The tables of a store of this version or an older one, each after those that it refers to."""
+    if migrations.outdated(connection) is None:
+        return metadata.sorted_tables
+    found = sa.MetaData()
+    found.reflect(connection)
+    return [table for table in found.sorted_tables if table.name != migrations.ALEMBIC_TABLE]
 
 
 async def restore(engine: AsyncEngine, path: Path) -> Contents:
@@ -109,7 +124,7 @@ async def restore(engine: AsyncEngine, path: Path) -> Contents:
             await database.prepare(opened)
             async with database.snapshot(opened) as source, database.exclusive(engine) as target:
                 await _check_empty(target)
-                await _copy(source, target)
+                await _copy(source, target, metadata.sorted_tables)
                 return await _contents(target)
         finally:
             await database.close(opened)
@@ -131,10 +146,10 @@ async def _check_empty(target: AsyncConnection) -> None:
         raise StoreError(f"the store has {there} already: restore into an empty one")
 
 
-async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy every row of every table but the version, which the target has from its making, and the leases."""
-    for table in metadata.sorted_tables:
-        if table in (schema.about, schema.servers):
+async def _copy(source: AsyncConnection, target: AsyncConnection, tables: Sequence[sa.Table]) -> None:
+    """Copy every row of these tables but the version, which the target has from its making, and the leases."""
+    for table in tables:
+        if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(CHUNK):
@@ -165,6 +180,6 @@ async def _contents(connection: AsyncConnection) -> Contents:
     every = sa.select(sa.func.count()).select_from(matches)
     return Contents(
         matches=await count(every),
-        finished=await count(every.where(matches.c.record.is_not(None))),
+        finished=await count(every.where(matches.c.finished.is_not(None))),
         tokens=await count(sa.select(sa.func.count()).select_from(tokens)),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,11 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
+CONNECT_SECONDS = 10
+"""How long it may take for a new connection."""
+IDLE_SECONDS = 10
+"""How long PostgreSQL waits for the next statement of a transaction before it ends it: a process that stands still in the
+middle of one must not keep its locks, for others wait for them to take its name over."""
 
 
 def now() -> str:
@@ -90,7 +95,30 @@ def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     options = {"lasting": lasting}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     _set_pragmas(engine.sync_engine)
+    file = Path(url.database)
+
+    @sa.event.listens_for(engine.sync_engine, "do_connect")
+    def _make_file(*_given: object) -> None:
+        make_private(file)
+
     return engine
+
+
+def make_private(file: Path) -> None:
+    """Make an empty file that nobody else may read, where there is none; SQLite makes its logs beside it alike.
+
+    SQLite itself would let all users of the machine read what is in a store, hashes of tokens too.
+    """
+    if not file.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def close_to_others(file: Path) -> None:
+    """Take from others of this machine what they may do with an SQLite store; what its group may do stays."""
+    for part in (file, *(file.with_name(f"{file.name}-{log}") for log in ("wal", "shm"))):
+        if part.exists() and part.stat().st_uid == os.geteuid():
+            part.chmod(part.stat().st_mode & 0o770)
 
 
 def blocking_twin(engine: AsyncEngine) -> sa.Engine:
@@ -168,7 +196,14 @@ def _set_pragmas(engine: sa.Engine) -> None:
         cursor.close()
 
 
-def _postgresql(url: sa.URL) -> AsyncEngine:
+def patient_twin(engine: AsyncEngine) -> AsyncEngine:
+    """An engine for the same database, for commands that may take as long as they need."""
+    if engine.dialect.name == "sqlite":
+        return _sqlite(engine.url, lasting=engine.get_execution_options()["lasting"])
+    return _postgresql(engine.url, command_seconds=None)
+
+
+def _postgresql(url: sa.URL, *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         known = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -189,7 +224,11 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
             url.set(drivername="postgresql+asyncpg"),
             # A connection that the database has closed in the meantime is found out before it is used.
             pool_pre_ping=True,
-            connect_args={"command_timeout": COMMAND_SECONDS},
+            connect_args={
+                "command_timeout": command_seconds,
+                "timeout": CONNECT_SECONDS,
+                "server_settings": {"idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s"},
+            },
         )
     except ModuleNotFoundError:
         raise StoreError(
@@ -200,7 +239,7 @@ def _postgresql(url: sa.URL) -> AsyncEngine:
 
 
 async def prepare(engine: AsyncEngine) -> None:
-    """Make the tables, or bring those of an older version up to date. Raises StoreError."""
+    """Make the tables, or bring those of an older version up to date as they are. Raises StoreError."""
     async with usable(engine), exclusive(engine) as connection:
         await connection.run_sync(migrations.upgrade)
 
@@ -241,11 +280,16 @@ def may_pass(error: Exception) -> bool:
 
 
 @asynccontextmanager
-async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
-    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside."""
+async def open_store(
+    url: str, make_ready: Callable[[AsyncEngine], Awaitable[None]] = prepare
+) -> AsyncIterator[AsyncEngine]:
+    """A store that is ready for use, and closed afterwards. Raises StoreError, also for what comes inside.
+
+    make_ready: `server.store.upgrade.make_ready` for a store of somebody's, of which a backup is kept before it is changed
+    """
     engine = make_engine(url)
     try:
-        await prepare(engine)
+        await make_ready(engine)
         async with usable(engine):
             yield engine
     finally:

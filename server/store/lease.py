@@ -160,6 +160,18 @@ def held(connection: sa.Connection) -> list[str]:
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
+def require_none(connection: sa.Connection) -> None:
+    """See that nobody holds any name. Raises NameHeld for the first that somebody holds."""
+    now = _now(connection.dialect.name)
+    # By their names: a later version may add some that this store does not have yet.
+    names = ("name", "number", "host", "pid", "place", "started", "since", "renewed", "until")
+    columns: list[sa.ColumnElement[Any]] = [*(servers.c[name] for name in names), now.label("at")]
+    query = sa.select(*columns).where(servers.c.until > now).order_by(servers.c.name)
+    for row in connection.execute(query):
+        if not is_gone(Process(row.host, row.pid, row.place, row.started)):
+            raise NameHeld(row.name, row)
+
+
 def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
     if connection.execute(sa.update(servers).where(HELD).values(values), parameters(lease)).rowcount != 1:
         raise LeaseLost(lease)

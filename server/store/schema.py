@@ -15,7 +15,14 @@ metadata = sa.MetaData()
 MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 """Ids are in the order of their bytes on both databases."""
 
-about = sa.Table("about", metadata, sa.Column("schema_version", sa.Integer, nullable=False))
+about = sa.Table(  # one row
+    "about",
+    metadata,
+    sa.Column("schema_version", sa.Integer, nullable=False),
+    sa.Column(
+        "program", sa.String(64), nullable=True
+    ),  # who made the store this version's; unknown before it was kept
+)
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """SQLite counts by itself in a column of exactly this type."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import signal
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -13,7 +14,11 @@ from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import encode
 from protocol.messages import Hello
-from testkit.crash import Server
+from protocol.record import to_line
+from server.store.database import open_store
+from server.store.journal.reader import records_of
+from testkit.crash import Outcome, Server, hold_against
+from testkit.players import Player
 from testkit.wire import SUBPROTOCOL
 from tests.e2e.test_dial_in import running
 
@@ -63,12 +68,76 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
         assert await second.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(
+    database: str, tmp_path: Path
+) -> None:
+    """Two processes of one name, of which one plays, and a third of another name beside them."""
+    dice = random.Random(7)
+    with ExitStack() as stack:
+        first, second, other = (
+            server(tmp_path / each, stack, database, "--name", name)
+            for each, name in (("first", "north"), ("second", "north"), ("other", "south"))
+        )
+        players = [
+            Player(url, f"{name} {number}", lambda: dice.uniform(0.005, 0.1), elsewhere=elsewhere)
+            for url, name, elsewhere in ((first.url, "n", (second.url,)), (other.url, "s", ()))
+            for number in range(4)
+        ]
+        records: dict[str, str] = {}
+        outcome = Outcome()
+        async with asyncio.TaskGroup() as tasks:
+            playing = [tasks.create_task(player.run()) for player in players]
+            for each in (first, other):
+                each.start()
+                await each.wait_listening()
+            for what in ("kill", "freeze", "kill", "other", "stop", "freeze", "kill"):
+                await asyncio.sleep(dice.uniform(0.2, 3))
+                if what == "other":
+                    await other.stop(signal.SIGKILL)
+                    other.start()
+                    await other.wait_listening()
+                elif what == "freeze":
+                    assert first.process is not None
+                    first.process.send_signal(signal.SIGSTOP)
+                    second.start()
+                    await second.wait_listening()
+                    first.process.send_signal(signal.SIGCONT)
+                    assert await asyncio.to_thread(first.process.wait, 60) == 1
+                    first, second = second, first
+                else:
+                    await first.stop(signal.SIGKILL if what == "kill" else signal.SIGTERM)
+                    second.start()
+                    await second.wait_listening()
+                    first, second = second, first
+                now = await lines(database)
+                assert records.items() <= now.items(), "a record has changed"
+                records = now
+            codes = [await each.stop(signal.SIGTERM) for each in (first, other)]
+            for task in playing:
+                task.cancel()
+        assert codes == [0, 0]
+        await hold_against(database, players, set(), outcome)
+    assert not outcome.faults
+    assert outcome.acknowledged > 100
+
+
+async def lines(database: str) -> dict[str, str]:
+    """The records in a store, as lines."""
+    async with open_store(database) as engine:
+        return {each.match: to_line(each) for each in await records_of(engine, "serve")}
+
+
 def servers(folder: Path, stack: ExitStack) -> tuple[Server, Server]:
     """Two on the same store, with logs and ports of their own."""
-    found = []
-    for name in ("first", "second"):
-        (folder / name).mkdir()
-        server = Server(folder / name, 1, "--game", "tictactoe", "--db", f"sqlite:///{folder / 'arena.db'}")
-        stack.callback(server.close)
-        found.append(server)
-    return found[0], found[1]
+    database = f"sqlite:///{folder / 'arena.db'}"
+    return server(folder / "first", stack, database), server(folder / "second", stack, database)
+
+
+def server(folder: Path, stack: ExitStack, database: str, *options: str) -> Server:
+    """One on a store, with a log and a port of its own."""
+    folder.mkdir()
+    made = Server(folder, 2, "--game", "tictactoe", "--db", database, *options)
+    stack.callback(made.close)
+    return made

@@ -37,6 +37,11 @@ def _somebody() -> str:
     return "nobody"
 
 
+def _children(process: int) -> list[int]:
+    listings = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for listing in listings for child in listing.read_text(encoding="ascii").split()]
+
+
 def _ask(folder: Path, statement: str) -> None:
     async def run() -> None:
         connection = await asyncpg.connect(host=str(folder), user="arena", database="postgres", timeout=5)
@@ -101,6 +106,28 @@ class Postgresql:
             self._server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
             self._server.wait(START_SECONDS)
             self._server = None
+
+    def kill(self) -> None:
+        """End it and whatever serves its clients without a word, as a crash does: the next start has to recover."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGQUIT)
+            self._server.wait(START_SECONDS)
+            self._server = None
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It stands still meanwhile, and so does all that serves its clients; what is sent to it waits."""
+        assert self._server is not None
+        still = [self._server.pid]
+        try:
+            os.kill(self._server.pid, signal.SIGSTOP)  # first, so that it starts nothing more
+            for process in _children(self._server.pid):
+                os.kill(process, signal.SIGSTOP)
+                still.append(process)
+            yield
+        finally:
+            for process in reversed(still):
+                os.kill(process, signal.SIGCONT)
 
     def new_database(self) -> str:
         """The URL of an empty database."""

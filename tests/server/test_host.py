@@ -7,6 +7,7 @@ import socket
 import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
+from time import monotonic
 
 import anyio
 import pytest
@@ -25,6 +26,7 @@ from protocol.messages import (
     Challenged,
     End,
     Error,
+    Hello,
     Move,
     Ready,
     Start,
@@ -32,6 +34,7 @@ from protocol.messages import (
     Unwatch,
     View,
     Watch,
+    Welcome,
 )
 from protocol.record import FORMAT, Record, Result
 from server.host import CannotListen, Host, open_host
@@ -306,3 +309,39 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
                 await anyio.sleep_forever()
         async with open_host(database=url) as again:
             assert await records_of(again.engine, record.event) == [record]
+
+
+async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:
+    for anyone in (False, True):
+        async with open_host(anyone=anyone) as host, AsyncExitStack() as stack:
+            await stack.enter_async_context(dial(host.url))
+            own = host.url.replace("ws:", "http:")
+            await stack.enter_async_context(dial(host.url, origin=own))
+            if anyone:
+                await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
+                continue
+            with pytest.raises(InvalidStatus) as refused:
+                await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
+            assert refused.value.response.status_code == 403
+
+
+async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
+    grace = 4.0
+    async with open_host(grace_ms=int(1000 * grace)) as host:
+        token = host.issue_token("anna")
+        for _ in range(10):
+            async with dial(host.url) as peer:
+                await peer.say(Hello("anna", "wrong"))
+                assert (await peer.hear(Error)).code is Code.BAD_TOKEN
+        closed = monotonic()
+        async with dial(host.url) as peer:
+            await peer.say(Hello("anna", token))
+            refused = await peer.hear(Error)
+            assert refused.code is Code.RATE_LIMITED
+        while True:
+            async with dial(host.url) as peer:
+                await peer.say(Hello("anna", token))
+                if isinstance(await peer.next(), Welcome):
+                    break
+            await anyio.sleep(0.1)
+        assert monotonic() - closed >= grace / 4, "it was closed"

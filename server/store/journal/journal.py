@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from time import monotonic, perf_counter
 from typing import TypeVar
@@ -31,7 +31,7 @@ from server.store import database, lease
 from server.store.journal.batch import Batch, write_batch
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
-from server.store.lease import RENEW_SECONDS, Lease, LeaseLost
+from server.store.lease import LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
 
 T = TypeVar("T")
 
@@ -71,17 +71,20 @@ class Journal:
         *,
         server: str = "",
         patience: float = 0.0,
+        answer_seconds: float = LEASE_SECONDS,
     ) -> None:
         """Write to one store.
 
         tell      is told how long each commit took, in seconds
         server    the name of the server whose matches these are
         patience  for how many seconds a batch is tried again while the store is away, before it fails
+        answer_seconds  for how many seconds, and for as long as `patience`, a store is waited for that does not answer
         """
         self._engine = engine
         self._server = server
         self._tell = tell
         self._patience = patience
+        self._answer_seconds = answer_seconds
         self._stopping = False
         """Whether nobody waits any more for a store that is away."""
         self._asked_at: float | None = None
@@ -226,7 +229,8 @@ class Journal:
         end, again = monotonic() + self._patience, False
         while True:
             try:
-                await self._commit(writer, partial(self._write, batch, rows, again=again))
+                with self._answered(writer, end):
+                    await self._commit(writer, partial(self._write, batch, rows, again=again))
             except Exception as error:
                 if self._stopping or monotonic() >= end or not database.may_pass(error):
                     raise
@@ -242,6 +246,24 @@ class Journal:
                 return
             with anyio.move_on_after(RETRY_SECONDS):
                 await self._hurried.wait()
+
+    @contextmanager
+    def _answered(self, writer: Writer, end: float) -> Iterator[None]:
+        """Wait for no answer within this block when patience has ended, in monotonic seconds."""
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle
+
+        def give_up() -> None:
+            nonlocal timer
+            writer.abandon()
+            # What was being written may have been something else, which only came first.
+            timer = loop.call_later(RETRY_SECONDS, give_up)
+
+        timer = loop.call_later(max(self._answer_seconds, end - monotonic()), give_up)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     async def _commit(self, writer: Writer, work: Callable[[sa.Connection], None]) -> None:
         self._asked_at = monotonic()
@@ -272,7 +294,8 @@ class Journal:
             return
         self._renew_at = monotonic() + RENEW_SECONDS
         try:
-            await self._commit(writer, partial(lease.renew, lease=self._lease))
+            with self._answered(writer, monotonic()):
+                await self._commit(writer, partial(lease.renew, lease=self._lease))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  the next try may find the store there again

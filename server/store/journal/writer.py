@@ -31,6 +31,10 @@ class Writer(Protocol):
         """
         ...
 
+    def abandon(self) -> None:
+        """Wait no longer for an answer of a database that is away: what is being written fails, done or not."""
+        ...
+
 
 class _InThread:
     """SQLite: a connection with a thread of its own."""
@@ -46,9 +50,20 @@ class _InThread:
         with self._connection.begin():
             return work(self._connection)
 
+    def abandon(self) -> None:
+        """Do nothing: SQLite itself waits a few seconds for a lock, and nobody can call a disk's answer off."""
+
     async def close(self) -> None:
         """Close the connection, after what is being written."""
         await self._thread.do(self._connection.close)
+
+
+class _Terminates(Protocol):
+    """A connection of the driver, as far as it is needed here."""
+
+    def terminate(self) -> None:
+        """End it at once."""
+        ...
 
 
 class _Asynchronous:
@@ -57,13 +72,25 @@ class _Asynchronous:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
         self._one = anyio.Lock()
+        self._driver: _Terminates | None = None
+        """What the connection is to the driver, while something is being written."""
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         with anyio.CancelScope(shield=True):
-            # A connection that was lost is made anew by the next transaction.
-            async with self._one, self._connection.begin():
-                result = await self._connection.run_sync(work)
+            async with self._one:
+                try:
+                    # A connection that was lost is made anew by the next transaction.
+                    async with self._connection.begin():
+                        self._driver = (await self._connection.get_raw_connection()).driver_connection
+                        result = await self._connection.run_sync(work)
+                finally:
+                    self._driver = None
         return result
+
+    def abandon(self) -> None:
+        """End the connection that something is being written with, without a word to the database."""
+        if self._driver is not None:
+            self._driver.terminate()
 
     async def close(self) -> None:
         """Close the connection, after what is being written."""

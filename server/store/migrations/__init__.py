@@ -2,7 +2,8 @@
 
 For a new version, add a file to `versions/` whose `revision` is the next number in four digits and whose
 `down_revision` is the last, raise `SCHEMA_VERSION`, and change the tables in `server.store.schema` to match; a
-test compares the two. A file that has been released is never changed.
+test compares the two. A file that has been released is never changed. `server.store.upgrade` makes a backup before any
+of them is run on somebody's store.
 """
 
 from __future__ import annotations
@@ -12,8 +13,16 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.engine import Connection
 
-SCHEMA_VERSION = 2
+from server.processes.identity import PROGRAM
+
+SCHEMA_VERSION = 3
 """What this program reads and writes; the last revision is this number in four digits."""
+
+ALEMBIC_TABLE = "alembic_version"
+"""Where Alembic keeps the last revision."""
+
+ABOUT = sa.table("about", sa.column("schema_version", sa.Integer), sa.column("program", sa.String))
+"""The table that tells the version, as every version has it; `program` since schema 3."""
 
 
 class UnknownSchema(Exception):
@@ -36,20 +45,41 @@ def version_of(connection: Connection) -> int | None:
         return None
     if "about" not in tables:
         raise UnknownSchema(f"it holds something else: the tables {', '.join(sorted(tables))[:100]}")
-    version = connection.execute(sa.text("SELECT schema_version FROM about")).scalar_one_or_none()
+    version = connection.execute(sa.select(ABOUT.c.schema_version)).scalar_one_or_none()
     if not isinstance(version, int):
         raise UnknownSchema("it does not say which version it is")
     return version
 
 
-def upgrade(connection: Connection) -> None:
-    """Bring the store to `SCHEMA_VERSION`, in the caller's transaction. Raises UnknownSchema."""
+def outdated(connection: Connection) -> int | None:
+    """The schema version of a store that has to be brought up to date; None for every other. Raises UnknownSchema."""
     version = version_of(connection)
-    if version == SCHEMA_VERSION:
-        return
-    if version is not None and not 1 <= version < SCHEMA_VERSION:
+    if version is None or version == SCHEMA_VERSION:
+        return None
+    if not 1 <= version < SCHEMA_VERSION:
         raise UnknownSchema(
-            f"it has schema {version}, and this program knows schemas up to {SCHEMA_VERSION}: use the version that wrote it"
+            f"it has schema {version}, written by {_writer(connection)}, and this is {PROGRAM}, which knows schemas up to"
+            f" {SCHEMA_VERSION}: use a version that knows it, or restore a backup from before into an empty store"
         )
-    command.upgrade(configuration(connection), "head")
-    connection.execute(sa.text("UPDATE about SET schema_version = :version"), {"version": SCHEMA_VERSION})
+    return version
+
+
+def _writer(connection: Connection) -> str:
+    """The program that made the store what it is."""
+    columns = {column["name"] for column in sa.inspect(connection).get_columns("about")}
+    program = connection.execute(sa.select(ABOUT.c.program)).scalar() if "program" in columns else None
+    return program or "another version"
+
+
+def upgrade(connection: Connection, version: int = SCHEMA_VERSION) -> None:
+    """Bring the store to this schema version, in the caller's transaction. Raises UnknownSchema.
+
+    version: an older one is for an empty database only
+    """
+    if outdated(connection) is None and version_of(connection) is not None:
+        return
+    command.upgrade(configuration(connection), f"{version:04}")
+    told: dict[str, object] = {"schema_version": version}
+    if version == SCHEMA_VERSION:
+        told["program"] = PROGRAM
+    connection.execute(sa.update(ABOUT).values(told))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.failed_logins import FailedLogins, source
+from server.net.failed_logins import PAUSE_SECONDS, FailedLogins, pause_within, source
 
 
 def failed_logins() -> FailedLogins:
@@ -79,3 +79,13 @@ def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
     for at, number in enumerate(numbers):
         counted.wrong(f"2001:db8:{number:x}::1", at)
         assert len(vars(counted)["_tries"]) <= 100
+
+
+@given(st.floats(0.001, 3600))
+def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: float) -> None:
+    assert 0 < pause_within(grace) < grace
+    assert pause_within(grace) <= PAUSE_SECONDS
+
+
+def test_where_nobody_can_return_an_address_is_closed_for_the_usual_time() -> None:
+    assert pause_within(0) == PAUSE_SECONDS

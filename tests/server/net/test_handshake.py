@@ -125,3 +125,51 @@ async def test_a_fault_of_a_page_is_logged_and_not_told(caplog: pytest.LogCaptur
     [record] = caplog.records
     assert record.exc_info is not None
     assert "a secret of the server" in str(record.exc_info[1])
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://arena.example", "arena.example"),
+        ("https://arena.example", "arena.example"),
+        ("https://arena.example:8443", "arena.example"),  # nginx passes the name on without the port
+        ("http://ARENA.example", "arena.example:8765"),
+        ("http://[::1]:8765", "[::1]:8765"),
+        ("http://127.0.0.1:8765", "127.0.0.1:8765"),
+    ],
+)
+def test_a_page_of_the_server_itself_may_connect(origin: str, host: str) -> None:
+    assert handshake.wrong_origin(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://arena.example.evil.example",
+        "file://",
+        "",
+        "http://[",
+        "x" * 999,
+    ],
+)
+def test_a_page_of_another_site_may_not(origin: str) -> None:
+    answer = handshake.wrong_origin(Request("/", Headers([("Host", "arena.example"), ("Origin", origin)])))
+    assert answer is not None
+    assert answer.status == HTTPStatus.FORBIDDEN
+    _, body = read(answer)
+    assert body.decode().count("\n") == 1
+    assert b"may not connect to arena.example; a proxy must pass the Host header on" in body
+    assert len(body) < 300
+
+
+def test_every_origin_and_every_host_that_is_named_counts() -> None:
+    here, there = ("Origin", "http://a.example"), ("Origin", "http://b.example")
+    for headers in (
+        [("Host", "a.example"), here, there],
+        [("Host", "a.example"), ("Host", "b.example"), here],
+        [here],
+    ):
+        assert handshake.wrong_origin(Request("/", Headers(headers))) is not None
+    assert handshake.wrong_origin(Request("/", Headers([("Host", "a.example")]))) is None, "no browser"

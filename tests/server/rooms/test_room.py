@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from games.catalogue import make_game
 from games.core import Player
-from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft
+from match.events import Event, GotReady, Moved, Opened, Resigned, Returned, TurnLeft
 from match.referee import Referee
 from match.replay import verify
 from match.terms import Terms
@@ -44,7 +44,7 @@ class FakeConnection:
         self.told.append(message)
 
     def dismiss(self, code: Code) -> None:
-        raise AssertionError(code)
+        assert code is Code.REPLACED
 
     def of(self, kind: type[Message]) -> list[Message]:
         return [each for each in self.told if isinstance(each, kind)]
@@ -280,3 +280,46 @@ async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or
         kept = [event for _, event in await events_of(engine, given.match) if isinstance(event, Moved)]
     assert [event.thinking for event in kept] == [Thinking(depth=2, line=[4, 0])]
     assert cut == [2]
+
+
+async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(database: str) -> None:
+    """A bot that chooses anew for each turn would else answer the second one with another move."""
+    async with open_store(database) as engine, journal_of(engine) as journal:
+        room, connections = make_room(journal, terms())
+        again = FakeConnection()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, connections[Player.MAXIE])
+            for player in Player:
+                assert await post(room, GotReady(player), 1)
+            while not connections[Player.MAXIE].of(Turn):
+                await anyio.sleep(0.001)
+            # The move's commit is under way when the opponent, whose turn comes with it, is back.
+            assert await post(room, Moved(Player.MAXIE, 0, 4, None), 2)
+            room.players[Player.MINNIE].disconnect()
+            room.players[Player.MINNIE].connect(again)
+            assert await post(room, Returned(Player.MINNIE), 3)
+            while not again.of(Turn):
+                await anyio.sleep(0.001)
+            assert [type(message) for message in again.told] == [Start, Turn]
+            assert again.of(Turn)[0].moves == [4]
+            assert await post(room, Moved(Player.MINNIE, 1, 0, None), 4)
+            while not again.of(Accepted):
+                await anyio.sleep(0.001)
+            assert len(connections[Player.MAXIE].of(Turn)) == 2
+            assert await post(room, Resigned(Player.MINNIE), 5)
+    assert [type(message) for message in again.told] == [Start, Turn, Accepted, End]
+
+
+async def test_who_comes_back_while_the_end_is_being_written_is_told_of_it(database: str) -> None:
+    async with open_store(database) as engine, journal_of(engine) as journal:
+        room, connections = make_room(journal, terms())
+        again = FakeConnection()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)
+            await opened(room, connections[Player.MAXIE])
+            assert await post(room, Resigned(Player.MAXIE), 1)
+            room.players[Player.MINNIE].connect(again)
+            await post(room, Returned(Player.MINNIE), 2)
+    assert again.told[-1] == connections[Player.MAXIE].of(End)[0]
+    assert len(again.of(End)) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable
@@ -18,6 +19,7 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from server.processes.identity import PROGRAM
 from server.store import migrations, schema, tokens
 from server.store.database import (
     PASSWORD_FILE,
@@ -31,6 +33,7 @@ from server.store.database import (
     make_engine,
     may_pass,
     open_store,
+    patient_twin,
     prepare,
 )
 from server.store.journal.journal import Journal
@@ -85,11 +88,11 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
     async with closing(make_engine(database)) as engine:
         await prepare(engine)
         async with engine.begin() as connection:
-            await connection.execute(schema.about.update().values(schema_version=version))
+            await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
             await prepare(engine)
-        known = f"this program knows schemas up to {migrations.SCHEMA_VERSION}: use the version that wrote it"
-        assert str(refused.value).endswith(f": it has schema {version}, and {known}")
+        known = f"this is {PROGRAM}, which knows schemas up to {migrations.SCHEMA_VERSION}: use a version that knows it"
+        assert f": it has schema {version}, written by arena 99, and {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == version
@@ -158,6 +161,17 @@ async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database:
 
 async def _awaited(work: Awaitable[object]) -> None:
     await work
+
+
+async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
+    async with closing(make_engine(database)) as engine:
+        await prepare(engine)
+        async with closing(patient_twin(engine)) as twin:
+            async with twin.begin() as connection:
+                await connection.execute(schema.about.update().values(program="a twin"))
+            async with engine.connect() as connection:
+                found = (await connection.execute(sa.select(schema.about.c.program))).scalar_one()
+            assert found == "a twin"
 
 
 async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
@@ -283,3 +297,27 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
         finally:
             twin.dispose()
             other.dispose()
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+async def test_nobody_else_may_read_a_store_and_its_logs(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+            await tokens.create(engine, "anna", "bot")
+            assert modes(tmp_path) == {"arena.db": 0o600, "arena.db-wal": 0o600, "arena.db-shm": 0o600}
+    finally:
+        os.umask(before)
+    assert modes(tmp_path) == {"arena.db": 0o600}
+
+
+async def test_who_may_read_a_store_that_is_there_is_left_to_its_host(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}"):
+        pass
+    (tmp_path / "arena.db").chmod(0o640)
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        await tokens.create(engine, "anna", "bot")
+        assert set(modes(tmp_path).values()) == {0o640}

@@ -208,3 +208,23 @@ async def test_a_record_that_is_there_is_never_changed(
         async with engine.connect() as connection:
             kept = (await connection.execute(sa.select(schema.matches.c.record))).scalar_one()
         assert from_line(kept) == first
+
+
+async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_longer_than_the_lease(
+    postgresql_database: str,
+) -> None:
+    async with open_store(postgresql_database) as engine, open_writer(engine) as writer:
+        old = await taken(engine)
+        await run_out(engine)
+        async with engine.connect() as still:
+            # The same that every connection has, only shorter.
+            kept = (await still.execute(sa.text("SHOW idle_in_transaction_session_timeout"))).scalar_one()
+            assert kept == f"{lease.LEASE_SECONDS:.0f}s"
+            await still.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = '300ms'"))
+            await still.run_sync(lease.require, old)
+            with anyio.fail_after(10):
+                new = await writer.write(partial(lease.take, name="", process=this_process()))
+            assert new.number == old.number + 1
+            with pytest.raises(sa.exc.DBAPIError):
+                await still.run_sync(lease.require, old)
+            await still.invalidate()

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -23,9 +24,11 @@ MATCH = "m" * 32
 
 
 @asynccontextmanager
-async def patient(engine: AsyncEngine, seconds: float) -> AsyncIterator[Journal]:
+async def patient(
+    engine: AsyncEngine, seconds: float, answer_seconds: float = 10.0
+) -> AsyncIterator[Journal]:
     """A journal that waits so long for its store, and has a match in progress."""
-    journal = Journal(engine, patience=seconds)
+    journal = Journal(engine, patience=seconds, answer_seconds=answer_seconds)
     async with anyio.create_task_group() as tasks:
         await tasks.start(journal.run)
         journal.open_match(terms(), "2026-11-20T12:00:00Z")
@@ -60,6 +63,64 @@ async def test_what_was_appended_while_the_database_was_down_is_durable_when_it_
             await journal.durable(journal.close_match(record(MATCH)))
         assert journal.trouble() == ""
         assert await events_of(engine, MATCH) == [(seq, Opened()) for seq in (1, 2, 3)]
+
+
+async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_killed_again_and_again(
+    own_postgresql: Postgresql,
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    told = 1
+    async with open_store(url) as engine, patient(engine, 30) as journal, anyio.create_task_group() as tasks:
+
+        async def write() -> None:
+            nonlocal told
+            while True:
+                await journal.durable(journal.append(MATCH, told + 1, told + 1, Opened()))
+                told += 1
+
+        tasks.start_soon(write)
+        for _ in range(3):
+            before = told
+            with anyio.fail_after(30):
+                while told < before + 5:
+                    await anyio.sleep(0.001)
+            await asyncio.to_thread(own_postgresql.kill)
+            await asyncio.to_thread(own_postgresql.start)
+        tasks.cancel_scope.cancel()
+    async with open_store(url) as engine:
+        found = [at for at, _ in await events_of(engine, MATCH)]
+    assert found[:told] == list(range(1, told + 1))
+    assert len(found) - told in (0, 1), "the last one may be durable and not have been told yet"
+
+
+async def test_what_was_appended_while_the_database_stood_still_is_durable_when_it_goes_on(
+    own_postgresql: Postgresql,
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_store(url) as engine, patient(engine, 30) as journal:
+        with own_postgresql.frozen():
+            batch = journal.append(MATCH, 2, 2, Opened())
+            assert await trouble(journal) == f"the store has not answered for {SLOW_SECONDS:.0f} s"
+            later = journal.append(MATCH, 3, 3, Opened())
+            assert not batch.done.is_set()
+        with anyio.fail_after(15):
+            await journal.durable(batch)
+            await journal.durable(later)
+        assert journal.trouble() == ""
+        assert await events_of(engine, MATCH) == [(seq, Opened()) for seq in (1, 2, 3)]
+
+
+async def test_patience_ends_also_with_a_database_that_stands_still(own_postgresql: Postgresql) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_store(url) as engine, patient(engine, 0.5, 0.5) as journal:
+        with own_postgresql.frozen():
+            batch = journal.append(MATCH, 2, 2, Opened())
+            with anyio.fail_after(10), pytest.raises(JournalFailed):
+                await journal.durable(batch)
+        with anyio.fail_after(30):
+            # What was not told is not there; the server goes on under the lease that it has.
+            await journal.durable(journal.append(MATCH, 2, 7, Opened()))
+        assert await events_of(engine, MATCH) == [(1, Opened()), (7, Opened())]
 
 
 async def test_that_the_database_is_down_is_known_where_nobody_plays(own_postgresql: Postgresql) -> None:

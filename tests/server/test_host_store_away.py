@@ -1,0 +1,199 @@
+"""A host whose PostgreSQL stands still or dies in the middle of matches, over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from time import monotonic
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import anyio
+import pytest
+
+from games.core import AnyGame
+from match.events import Moved
+from protocol.codes import FORFEITS, EndReason
+from protocol.messages import End, Move, Ready, Start, Turn
+from protocol.record import Record
+from server.host import Host, open_host
+from server.store.database import open_store
+from server.store.journal.reader import records_of
+from server.store.journal.recovery import unfinished
+from tests.server.databases import Postgresql
+from tests.server.matches import game_of, spec
+from tests.server.peer import Peer, enter
+
+PLY = 10
+"""The ply at which the store goes away, before its move."""
+
+
+@asynccontextmanager
+async def away(server: Postgresql, how: str) -> AsyncIterator[None]:
+    """The database stands still meanwhile, or is killed and started again."""
+    if how == "stands still":
+        with server.frozen():
+            yield
+        return
+    await asyncio.to_thread(server.kill)
+    yield
+    await asyncio.to_thread(server.start)
+
+
+async def ready(host: Host) -> tuple[int, str]:
+    """What `/readyz` answers."""
+
+    def ask() -> tuple[int, str]:
+        try:
+            with urlopen(host.url.replace("ws:", "http:") + "/readyz", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    return await asyncio.to_thread(ask)
+
+
+async def play(peer: Peer, game: AnyGame, reached: anyio.Event, go: anyio.Event) -> End:
+    """Play a match with first moves, and wait at one ply until there is no store."""
+    while True:
+        match await peer.next():
+            case Start(match=match):
+                await peer.say(Ready(match))
+            case Turn(match=match, ply=ply, moves=moves):
+                if ply == PLY:
+                    reached.set()
+                    await go.wait()
+                position = game.start()
+                for move in moves:
+                    position = game.play(position, game.move_from_data(move))
+                await peer.say(Move(match, ply, game.move_to_data(game.moves(position)[0])))
+            case End() as end:
+                return end
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("stands still", "not ready: the store has not answered for "),
+        ("is killed", "not ready: the store fails: "),
+    ],
+)
+async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
+    own_postgresql: Postgresql, how: str, why: str
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    game, go = game_of("riskless"), anyio.Event()
+    pairs = [("anna", "bert"), ("cleo", "dora")]
+    reached = [anyio.Event() for _ in pairs]
+    records: list[Record] = []
+
+    async def match(host: Host, pair: tuple[str, str]) -> None:
+        records.append(await host.play(spec(*pair, "60+0.1", game="riskless")))
+
+    async with (
+        AsyncExitStack() as stack,
+        open_host(database=url, grace_ms=30_000) as host,
+        anyio.create_task_group() as tasks,
+    ):
+        for pair, here in zip(pairs, reached, strict=True):
+            for name in pair:
+                peer = await stack.enter_async_context(enter(host, name))
+                tasks.start_soon(play, peer, game, here, go)
+            tasks.start_soon(match, host, pair)
+        for here in reached:
+            await here.wait()
+        assert await ready(host) == (200, "ready\n")
+        async with away(own_postgresql, how):
+            began = monotonic()
+            go.set()
+            with anyio.fail_after(15):
+                while (await ready(host))[0] == 200:
+                    await anyio.sleep(0.05)
+            status, told = await ready(host)
+            assert (status, told.startswith(why)) == (503, True), told
+            assert not records
+            lasted = monotonic() - began
+        with anyio.fail_after(30):
+            while len(records) < len(pairs):
+                await anyio.sleep(0.02)
+        assert await ready(host) == (200, "ready\n")
+        kept = await records_of(host.engine, "test")
+        assert {each.match: each for each in kept} == {each.match: each for each in records}
+    for record in records:
+        assert record.result.reason not in FORFEITS | {EndReason.SERVER_FAULT}
+        assert len(record.moves) > PLY + 1
+        # Whoever waited for the answer to its move, and whose turn came after the outage, has lost no time by it.
+        assert record.moves[PLY + 1].ms < 1000 * lasted
+
+
+async def test_what_is_away_for_longer_than_the_grace_ends_the_matches_as_void_and_the_server_plays_on(
+    own_postgresql: Postgresql,
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
+    records: list[Record] = []
+    ends: list[End] = []
+
+    async def match(host: Host) -> None:
+        records.append(await host.play(spec("anna", "bert", "60+0.1", game="riskless")))
+
+    async def bot(peer: Peer) -> None:
+        ends.append(await play(peer, game, reached, go))
+
+    async with (
+        open_host(database=url, grace_ms=500) as host,
+        enter(host, "anna") as anna,
+        enter(host, "bert") as bert,
+    ):
+        async with anyio.create_task_group() as tasks:
+            for peer in (anna, bert):
+                tasks.start_soon(bot, peer)
+            tasks.start_soon(match, host)
+            await reached.wait()
+            async with away(own_postgresql, "is killed"):
+                go.set()
+                with anyio.fail_after(15):
+                    while len(ends) < 2:
+                        await anyio.sleep(0.02)
+                assert not records, "a match counts as going on until its record is kept"
+        assert [end.reason for end in ends] == [EndReason.SERVER_FAULT] * 2
+        assert [end.winner for end in ends] == [None, None]
+        assert records[0].result.reason is EndReason.SERVER_FAULT
+        assert await records_of(host.engine, "test") == records
+        assert await unfinished(host.engine, "test") == []
+        async with anyio.create_task_group() as tasks:
+            for peer in (anna, bert):
+                tasks.start_soon(bot, peer)
+            tasks.start_soon(match, host)
+        assert records[1].result.reason is not EndReason.SERVER_FAULT
+
+
+async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its_matches_later(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
+    async with AsyncExitStack() as stack:
+        host = await stack.enter_async_context(open_host(database=url, grace_ms=600_000))
+        anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
+        async with anyio.create_task_group() as tasks:
+            for peer in (anna, bert):
+                tasks.start_soon(play, peer, game, reached, go)
+            tasks.start_soon(host.play, spec("anna", "bert", "60+0.1", game="riskless"))
+            await reached.wait()
+            await asyncio.to_thread(own_postgresql.kill)
+            go.set()
+            with anyio.fail_after(15):
+                while (await ready(host))[0] == 200:
+                    await anyio.sleep(0.05)
+            tasks.cancel_scope.cancel()
+        began = monotonic()
+        await stack.aclose()
+        assert monotonic() - began < 60, "nobody waits for a store that is away"
+    assert "the server stops without its store: the journal could not be written: " in caplog.text
+    await asyncio.to_thread(own_postgresql.start)
+    async with open_store(url) as engine:
+        (kept,) = await unfinished(engine, "test")
+    assert sum(type(event) is Moved for _, event in kept.events) == PLY
