@@ -29,6 +29,45 @@ async def test_nothing_is_lost_or_doubled_by_kill_9(tmp_path: Path) -> None:
     assert set(outcome.reasons) <= {EndReason.LINE, EndReason.BOARD_FULL}
 
 
+CIRCLE = """\
+territory_cap = 1
+armies_to_win = 4
+ply_limit = 400
+[[territory]]
+name = "a"
+place = [0, 0]
+roads = ["b"]
+start = ["maxie", 1]
+[[territory]]
+name = "b"
+place = [1, 0]
+roads = ["a", "c"]
+[[territory]]
+name = "c"
+place = [2, 0]
+roads = ["b", "d"]
+[[territory]]
+name = "d"
+place = [3, 0]
+roads = ["c"]
+start = ["minnie", 1]
+"""
+"""A map on which armies never grow, so that most positions come up again."""
+
+
+@pytest.mark.soak
+async def test_positions_from_before_a_kill_are_counted_after_it(tmp_path: Path) -> None:
+    """Each match ends where the whole of its moves says so, which its record is held against."""
+    random.seed(6)
+    (tmp_path / "circle.toml").write_text(CIRCLE)
+    options = ("--map", str(tmp_path / "circle.toml"))
+    outcome = await crash(4, 6, folder=tmp_path, options=options, longest=2.0)
+    assert not outcome.faults
+    assert outcome.interrupted > 0
+    assert outcome.reasons[EndReason.ADJUDICATED] > 0
+    assert set(outcome.reasons) <= {EndReason.ADJUDICATED, EndReason.ELIMINATION, EndReason.ARMIES}
+
+
 async def test_bots_of_the_command_line_come_back_by_themselves_and_play_on(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     server = Server(tmp_path, 1, "--game", "tictactoe", "--record", str(record))
