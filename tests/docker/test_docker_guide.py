@@ -37,6 +37,14 @@ def test_the_variables_are_those_of_the_compose_file_with_their_defaults() -> No
     assert used.keys() - shown.keys() == {"PYTHON_VERSION"}
 
 
+def test_no_service_says_a_thing_twice() -> None:
+    """Compose refuses such a file as a whole. This is seen without it, where a merge has left two of a kind."""
+    services = re.split(r"^(?=\S|  \S)", COMPOSE, flags=re.MULTILINE)
+    said = [re.findall(r"^    (\w+):", service, re.MULTILINE) for service in services]
+    assert max(map(len, said)) > 5
+    assert [keys for keys in said if len(keys) > len(set(keys))] == []
+
+
 def of_this_page(text: str, folder: Path) -> str:
     """A compose file of the page, with the places that it would have in the folder of the sources."""
     return text.replace("file: docker-compose.yml", f"file: {ROOT / 'docker-compose.yml'}").replace(
