@@ -285,7 +285,7 @@ async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or
 async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(database: str) -> None:
     """A bot that chooses anew for each turn would else answer the second one with another move."""
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, terms(ready=60_000))
         again = FakeConnection()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
@@ -313,7 +313,7 @@ async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(data
 
 async def test_who_comes_back_while_the_end_is_being_written_is_told_of_it(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, terms(ready=60_000))
         again = FakeConnection()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
