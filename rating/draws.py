@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from protocol.codes import EndReason
 from protocol.record import Record
 from rating.standings import is_void, losers
 
@@ -50,5 +49,4 @@ def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
 
 def _end(record: Record) -> tuple[bool, bool]:
     drawn = not losers(record)
-    result = record.result
-    return drawn, drawn and result.reason is EndReason.ADJUDICATED and result.detail.startswith("repetition:")
+    return drawn, drawn and record.result.by_repetition
