@@ -17,6 +17,8 @@ BOTS = 40
 EVENT, LADDERS = "serve", 200
 PLIES = 100
 SAMPLES = 16
+SLICE = 50_000
+"""Matches that one statement puts in."""
 SECONDS = 20
 """From one match's end to the next's."""
 
@@ -24,32 +26,30 @@ SECONDS = 20
 async def fill(engine: AsyncEngine, count: int) -> None:
     """Put so many finished matches into an empty store, counted and packed. One in ten is a guest's, and not rated."""
     kind = engine.dialect.name
-    async with engine.begin() as connection:
-        await connection.execute(
-            sa.text("CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed " + _BLOB[kind] + ")")
-        )
-        pieces = []
-        for seed in range(SAMPLES):
-            match = sample_match(PLIES, seed)
-            whole = Whole(to_line(match.record), terms_of(match), match.rows)
-            pieces.append({"place": seed, "packed": pack_whole(whole)})
-        await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
-        given = {"count": count, "first": int(time.time()) - SECONDS * count}
-        for statement in (
-            _matches(kind),
-            (
-                f"INSERT INTO records (number, packed, whole) SELECT number, packed, true FROM matches"
-                f" JOIN samples ON place = number % {SAMPLES}"
-            ),
-            *_STEPS,
-            *_TABLES,
-        ):
-            names = {name for name in given if f":{name}" in statement}
-            await connection.execute(sa.text(statement), {name: given[name] for name in names})
-        await connection.execute(sa.text("DROP TABLE samples"))
-        await _set_sequences(connection)
+    pieces = []
+    for seed in range(SAMPLES):
+        match = sample_match(PLIES, seed)
+        whole = Whole(to_line(match.record), terms_of(match), match.rows)
+        pieces.append({"place": seed, "packed": pack_whole(whole)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        if kind == "sqlite":
+            # Nothing of it need survive anything.
+            await connection.exec_driver_sql("PRAGMA journal_mode=OFF")
+        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB[kind]})"
+        await connection.execute(sa.text(table))
+        await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
+        first = int(time.time()) - SECONDS * count
+        for low in range(1, count + 1, SLICE):
+            given = {"low": low, "high": min(low + SLICE - 1, count)}
+            await connection.execute(sa.text(_matches(kind)), given | {"first": first})
+            for statement in (_RECORDS, *_STEPS):
+                await connection.execute(sa.text(statement), given)
+        for statement in _TABLES:
+            await connection.execute(sa.text(statement))
+        await _set_sequences(connection)
         await connection.exec_driver_sql("ANALYZE")
+        if kind == "sqlite":
+            await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
 _BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}
@@ -66,7 +66,7 @@ def _matches(kind: str) -> str:
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail)"
-        " WITH RECURSIVE series (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < :count)"
+        " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
         f" SELECT i, {_ID[kind]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
         f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[kind]}, i % 10 <> 0,"
         f" {_TIME[kind]}, true, '', i, 'm2', '10+0.1', {PLIES},"
@@ -80,24 +80,34 @@ def _step(seat: str) -> str:
     return (
         "INSERT INTO rating_steps (match, seat, game, bot, finished, outcome, forfeit, rating, deviation, volatility, arrival)"
         f" SELECT match, '{seat}', game, {seat}, finished, {won}, false, 1400 + number % 200, 60, 0.06, arrival"
-        " FROM matches WHERE rated"
+        " FROM matches WHERE rated AND number BETWEEN :low AND :high"
     )
 
 
 _STEPS = (_step("maxie"), _step("minnie"))
-_SCORES = ", ".join(
-    f"sum(CASE WHEN mine.outcome = '{each}' THEN 1 ELSE 0 END)" for each in ("win", "draw", "loss")
+_RECORDS = (
+    "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
+    f" JOIN samples ON place = number % {SAMPLES} WHERE number BETWEEN :low AND :high"
 )
+
+
+def _scored(seat: str, other: str) -> str:
+    won = f"CASE WHEN winner IS NULL THEN 0 WHEN winner = '{seat}' THEN 1 ELSE -1 END"
+    return (
+        f"SELECT game, {seat} AS bot, {other} AS opponent, {won} AS score, finished FROM matches WHERE rated"
+    )
+
+
+_SCORED = f"({_scored('maxie', 'minnie')} UNION ALL {_scored('minnie', 'maxie')}) AS scored"
+_SCORES = ", ".join(f"sum(CASE WHEN score = {each} THEN 1 ELSE 0 END)" for each in (1, 0, -1))
 _TABLES = (
     (
         "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"
-        f" SELECT game, bot, max(rating), 60, 0.06, count(*), {_SCORES}, 0, max(finished) FROM rating_steps AS mine"
-        " GROUP BY game, bot"
+        f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORES}, 0, max(finished) FROM {_SCORED} GROUP BY game, bot"
     ),
     (
         "INSERT INTO crosses (game, bot, opponent, wins, draws, losses)"
-        f" SELECT mine.game, mine.bot, other.bot, {_SCORES} FROM rating_steps AS mine JOIN rating_steps AS other"
-        " ON other.match = mine.match AND other.seat <> mine.seat GROUP BY mine.game, mine.bot, other.bot"
+        f" SELECT game, bot, opponent, {_SCORES} FROM {_SCORED} GROUP BY game, bot, opponent"
     ),
     "INSERT INTO event_totals (event, matches) SELECT event, count(*) FROM matches GROUP BY event",
     (

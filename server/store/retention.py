@@ -91,7 +91,7 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
                 async with database.exclusive(engine) as connection:
                     await connection.run_sync(work)
             else:
-                await write(work)
+                await write(partial(_beside_others, work))
             await checkpoint()
         removed += len(rows)
     return removed
@@ -167,6 +167,12 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def _beside_others(work: Callable[[sa.Connection], None], connection: sa.Connection) -> None:
+    # Of two servers that remove the same matches, the slower one must not put older ratings in the place of newer.
+    database.keep_others_out(connection)
+    work(connection)
 
 
 def _remove(connection: sa.Connection, rows: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from server.store import lease
 from server.store.compaction import compact
-from server.store.database import StoreError
+from server.store.database import StoreError, close, patient_twin
 from server.store.schema import matches, metadata, records
 
 
@@ -73,14 +73,15 @@ async def vacuum(engine: AsyncEngine) -> int:
     async with engine.connect() as connection:
         before, _ = await size_of(connection)
     await compact(engine)
-    async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        for statement in (
-            ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)")
-            if sqlite
-            else ("VACUUM (FULL, ANALYZE)",)
-        ):
-            await connection.exec_driver_sql(statement)
-        after, _ = await size_of(connection)
+    statements = ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
+    waiting = patient_twin(engine)
+    try:
+        async with waiting.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            for statement in statements:
+                await connection.exec_driver_sql(statement)
+            after, _ = await size_of(connection)
+    finally:
+        await close(waiting)
     return before - after
 
 

@@ -107,6 +107,7 @@ class Pages:
         guests: bool,
         draining: Callable[[], bool],
         trouble: Callable[[], str],
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Answer from these sources.
 
@@ -115,6 +116,7 @@ class Pages:
         guests    whether people without a token may play the house bots
         draining  says whether the server is about to stop
         trouble   says why nothing becomes durable now; empty where all is well
+        patience  seconds from a question to the store to its being given up, there and here
         """
         self._metrics = metrics
         self._queries = queries
@@ -133,6 +135,7 @@ class Pages:
         self._turns = Turns(STORE_QUESTIONS)
         self._draining = draining
         self._trouble = trouble
+        self._patience = patience
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -246,7 +249,7 @@ class Pages:
     async def _timed(self, asked: str, asker: _Asker, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, or that the store is busy or away where it takes too long or fails."""
         try:
-            with anyio.fail_after(PATIENCE_SECONDS):
+            with anyio.fail_after(self._patience):
                 async with self._turns.turn(asker.address, asker.cost):
                     return GONE if asker.request.abandoned() else await make()
         except TimeoutError:

@@ -56,6 +56,7 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
 ) -> None:
     url = await anyio.to_thread.run_sync(own_postgresql.new_database)
     async with open_store(url) as engine, playing(engine) as journal:
+        await journal.durable(journal.keep_session("anna", b"secret"))  # now it has its connection
         await anyio.to_thread.run_sync(own_postgresql.stop)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(Maintenance(engine, journal).run)
