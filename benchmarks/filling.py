@@ -61,8 +61,8 @@ _TIME = {
 
 
 def _matches(kind: str) -> str:
-    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i * 7919 % {BOTS}) END"
-    minnie = f"'bot ' || ((i * 7919 + 1 + i * 31 % {BOTS - 1}) % {BOTS})"
+    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOTS}) END"
+    minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail)"

@@ -1,6 +1,6 @@
 """The server on stores of very many finished matches; writes its section of SERVER.md, with a plot.
 
-    python -m benchmarks.size [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
+    python -m benchmarks.size [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--raw FILE]
 
 Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` is started on it, and asked each question that
 the page asks, six at once, each time for something else where there is something else to ask for. At the greatest size
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 import sqlalchemy as sa
 
 from benchmarks.filling import BOTS, EVENT, LADDERS, PLIES, fill
@@ -355,15 +356,27 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="for each question")
-    parser.add_argument("--dry", action="store_true", help="print, and write nothing")
+    parser.add_argument(
+        "--raw", type=Path, help="append what is measured to this file, and tell of all that is in it"
+    )
     given = parser.parse_args()
     with measured_on("python -m benchmarks.size") as note:
-        measured = list(_run(given.most, given.stores.split(","), given.seconds))
+        measured = []
+        for each in _run(given.most, [name for name in given.stores.split(",") if name], given.seconds):
+            measured.append(each)
+            if given.raw is not None:
+                with given.raw.open("ab") as lines:
+                    lines.write(msgspec.json.encode(each) + b"\n")
+    if given.raw is not None:
+        lines_of = given.raw.read_bytes().splitlines()
+        measured = sorted(
+            (msgspec.json.decode(line, type=Asked) for line in lines_of),
+            key=lambda each: (list(NAMES.values()).index(each.store), each.count),
+        )
     text = report(measured, note())
     print(text)
-    if not given.dry:
-        write_server("size", text)
-        PLOT.write_text(plot(measured), encoding="utf-8")
+    write_server("size", text)
+    PLOT.write_text(plot(measured), encoding="utf-8")
 
 
 if __name__ == "__main__":
