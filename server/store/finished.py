@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import msgspec
 import sqlalchemy as sa
-from msgspec import Struct, structs
+from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from protocol.codes import EndReason
 from protocol.messages import Players
 from protocol.record import Record, Result
 from server.store.database import insert, reading
@@ -76,9 +76,12 @@ def keep_record(kind: str) -> sa.Insert:
     return insert(kind, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
 
 
-def result_of(row: Any) -> Result:
-    """How a match ended by the `winner` and the `reason` in a row, without the detail."""
-    return msgspec.convert({"winner": row.winner or None, "reason": row.reason}, Result)
+_REASONS = {each.value: each for each in EndReason}
+
+
+def result_of(row: Any, detail: str = "") -> Result:
+    """How a match ended by the `winner` and the `reason` in a row."""
+    return Result(row.winner or None, _REASONS[row.reason], detail)
 
 
 async def record_of(engine: AsyncEngine, match: str) -> str | None:
@@ -110,42 +113,53 @@ async def _rows(
     connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
 ) -> Sequence[Any]:
     """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
-    if bot:
-        games = [game] if game else await _games(connection)
-        lists = [
-            _newest(limit, before, [*seat, matches.c.game == each])
-            for each in games
-            for seat in (
-                [matches.c.maxie == bot],
-                # Whoever plays itself is found by the first seat.
-                [matches.c.minnie == bot, matches.c.maxie != bot],
-            )
-        ]
-    else:
-        lists = [_newest(limit, before, [matches.c.game == game] if game else [])]
-    if not lists:
+    games = [game] if game else await _games(connection) if bot else []
+    if bot and not games:
         return []
-    if len(lists) == 1:
-        alone: Sequence[Any] = (await connection.execute(lists[0])).all()
-        return alone
+    given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
+    if bot:
+        given["bot"] = bot
+    if before is not None:
+        given |= {"finished_before": before[0], "before": before[1]}
+    statement = _statement(len(games), of_bot=bool(bot), before=before is not None)
+    found: Sequence[Any] = (await connection.execute(statement, given)).all()
+    return found
+
+
+@lru_cache(maxsize=32)
+def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
+    """The query for a list, which is made once: to make one takes SQLAlchemy longer than the database takes for it."""
+    names = [
+        matches.c.game == sa.bindparam(f"game{number}", type_=matches.c.game.type) for number in range(games)
+    ]
+    if not of_bot:
+        return _newest(names, before=before)
+    bot = sa.bindparam("bot", type_=matches.c.maxie.type)
+    # Whoever plays itself is found by the first seat.
+    seats = [[matches.c.maxie == bot], [matches.c.minnie == bot, matches.c.maxie != bot]]
+    lists = [_newest([*seat, name], before=before) for name in names for seat in seats]
     merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
-    query = sa.select(merged).order_by(merged.c.finished.desc(), merged.c.number.desc()).limit(limit)
-    return (await connection.execute(query)).all()
+    newest_first = merged.c.finished.desc(), merged.c.number.desc()
+    return sa.select(merged).order_by(*newest_first).limit(_MOST)
 
 
-def _newest(limit: int, before: Place | None, conditions: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+_MOST = sa.bindparam("most", type_=sa.Integer)
+
+
+def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa.Select[Any]:
     columns = ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
     query = sa.select(*(matches.c[name] for name in columns)).where(
         *conditions, matches.c.finished.is_not(None)
     )
-    if before is not None:
-        finished, match = before
+    if before:
         known = matches.alias("known")
-        number = sa.select(known.c.number).where(known.c.match == match).scalar_subquery()
+        last = sa.bindparam("before", type_=matches.c.match.type)
+        number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
         # A match that has been removed meanwhile leaves its time, and all that finished then are passed over.
-        last = sa.tuple_(sa.literal(finished), sa.func.coalesce(number, 0))
-        query = query.where(sa.tuple_(matches.c.finished, matches.c.number) < last)
-    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(limit)
+        finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
+        place = sa.tuple_(matches.c.finished, matches.c.number)
+        query = query.where(place < sa.tuple_(finished, sa.func.coalesce(number, 0)))
+    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(_MOST)
 
 
 async def _games(connection: AsyncConnection) -> list[str]:
@@ -171,5 +185,5 @@ def _shown(row: sa.Row[Any]) -> Shown:
         row.time_control,
         row.finished,
         row.plies,
-        structs.replace(result_of(row), detail=row.detail),
+        result_of(row, row.detail),
     )

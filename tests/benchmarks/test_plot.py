@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -12,7 +12,7 @@ LINES = {"a <b>": [(1_000, 2.0), (1_000_000, 30.0)], "other": [(1_000, 0.5), (1_
 
 def test_a_plot_names_its_lines_and_stays_within_its_frame() -> None:
     drawn = logarithmic("Title", "matches", "ms", LINES, mark=50)
-    root = ElementTree.fromstring(drawn)
+    root = ET.fromstring(drawn)
     texts = [each.text for each in root.iter() if each.tag.endswith("text")]
     assert {"Title", "matches", "ms", *LINES} <= set(texts)
     assert {"1,000", "1,000,000", "0.1"} <= set(texts)
