@@ -73,7 +73,9 @@ async def vacuum(engine: AsyncEngine) -> int:
     async with engine.connect() as connection:
         before, _ = await size_of(connection)
     await compact(engine)
-    statements = ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
+    statements = (
+        ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
+    )
     waiting = patient_twin(engine)
     try:
         async with waiting.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:

@@ -161,5 +161,5 @@ async def test_a_store_of_the_schema_before_tells_the_same(
             assert await refresh(upgraded) == 1
             assert (await recompute(upgraded)).matches == (await recompute(engine)).matches + 1
     assert caplog.messages == [
-        f"bringing the store to schema 3: all {18 + waiting} finished matches are packed"
+        f"bringing the store to schema 4: all {18 + waiting} finished matches are packed"
     ]
