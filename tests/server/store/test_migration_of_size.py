@@ -144,7 +144,7 @@ async def test_a_store_of_the_schema_before_tells_the_same(
     *,
     waiting: bool,
 ) -> None:
-    caplog.set_level(logging.WARNING, "arena.store")
+    caplog.set_level(logging.WARNING, "arena.schema")
     async with open_store(f"sqlite:///{tmp_path / 'new.db'}") as engine:
         await fill(engine, waiting=waiting)
         old = make_engine(database)

@@ -17,7 +17,7 @@ from alembic import op
 
 from server.store.packing import pack_record
 
-log = logging.getLogger("arena.store")
+log = logging.getLogger("arena.schema")
 
 revision = "0004"
 down_revision = "0003"
