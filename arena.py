@@ -47,11 +47,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "export": (
         "server.commands.store",
-        "Write the finished matches of a store as records, one JSON a line, in the order of finishing.",
+        "Write the finished matches of a store as records, one JSON a line, in the order in which they came in.",
     ),
     "import": (
         "server.commands.store",
         "Take records into a store, after replaying each by the rules; twice is as good as once.",
+    ),
+    "store": (
+        "server.commands.maintain",
+        "What a host keeps: how much it is, and how it becomes less.",
     ),
     "new": (
         "bots.commands.new",

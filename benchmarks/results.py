@@ -16,6 +16,7 @@ _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULT
 SERVER = Path(__file__).with_name("SERVER.md")
 SERVER_PARTS = (
     "speed",
+    "size",
     "journal",
     "forms",
     "spectators",

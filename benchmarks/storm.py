@@ -27,6 +27,7 @@ from benchmarks.results import claim, measured_on, write_server
 from protocol.record import from_line
 from server.store import schema
 from server.store.database import open_store
+from server.store.packing import record_in
 from testkit.cable import Cable, NoCable, laid
 from testkit.crash import check_end
 
@@ -103,13 +104,17 @@ def _returned(cable: Cable) -> int:
 async def _hold(database: str, outcome: Outcome) -> None:
     """Each match that was begun has ended, once, and as the rules say."""
     async with open_store(database) as engine, engine.connect() as connection:
-        rows = (await connection.execute(sa.select(schema.matches))).all()
+        rows = (
+            await connection.execute(
+                sa.select(schema.matches, schema.records.c.packed).outerjoin(schema.records)
+            )
+        ).all()
     outcome.matches = len(rows)
     for row in rows:
-        if row.record is None:
+        if row.packed is None:
             outcome.faults.append(f"{row.match} has not ended")
             continue
-        record = from_line(row.record)
+        record = from_line(record_in(row.packed))
         outcome.reasons[record.result.reason.value] += 1
         check_end(record, outcome.faults.append)
 

@@ -16,6 +16,7 @@ from protocol.codes import EndReason
 from protocol.record import Record
 from rating.elo import Tally, elo_ratings
 from rating.pairing import Pairing
+from rating.steps import Ended
 
 
 class Row(Struct, frozen=True):
@@ -50,17 +51,21 @@ _COLUMNS = {
 }
 
 
-def is_void(record: Record) -> bool:
+Finished = Record | Ended
+"""A finished match, with its moves or without."""
+
+
+def is_void(record: Finished) -> bool:
     """Whether the match counts for nobody."""
     return record.result.reason is EndReason.SERVER_FAULT
 
 
-def is_empty(record: Record) -> bool:
+def is_empty(record: Finished) -> bool:
     """Whether neither player came: lost by both."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
 
-def losers(record: Record) -> tuple[str, ...]:
+def losers(record: Finished) -> tuple[str, ...]:
     """Who lost the match: one bot, none in a draw or a void match, both where neither came."""
     maxie, minnie = record.players.maxie, record.players.minnie
     if is_empty(record):
@@ -72,29 +77,30 @@ def losers(record: Record) -> tuple[str, ...]:
 
 def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
     """The rows of `bots`, the highest rating first; equal ratings in the order of `bots`."""
+    return table_of_scores(bots, ((record, 1) for record in records))
+
+
+def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]]) -> list[Row]:
+    """The rows of `bots` as `table` gives them, where each match stands for so many that ended like it."""
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for record in records:
+    for record, times in scores:
         if is_void(record):
             continue
         lost = losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot][_LOSS if bot in lost else _WIN if lost else _DRAW] += 1
+            counts[bot][_LOSS if bot in lost else _WIN if lost else _DRAW] += times
         for bot in lost:
             if record.result.reason in _COLUMNS:
-                counts[bot][_COLUMNS[record.result.reason]] += 1
+                counts[bot][_COLUMNS[record.result.reason]] += times
         if not is_empty(record):
-            _count_edge(edges, record, lost)
+            first, second = sorted((record.players.maxie, record.players.minnie))
+            edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += times
     rated = elo_ratings(
         bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
     )
     rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
     return sorted(rows, key=lambda row: -row.elo)
-
-
-def _count_edge(edges: dict[tuple[str, str], Counter[str]], record: Record, lost: tuple[str, ...]) -> None:
-    first, second = sorted((record.players.maxie, record.players.minnie))
-    edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += 1
 
 
 def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:

@@ -1,8 +1,8 @@
 """What a rated match does to the ratings of its two bots: Glicko-2, per game, a match at a time. Pure.
 
-Each match is rated when it finishes, on the ratings that both had before it. A bot's deviation grows with
+Each match is rated when it has come in, on the ratings that both had before it. A bot's deviation grows with
 the days since its last rated match of the game: a day is one rating period, and periods may be fractions.
-So ratings are a function of the finished rated matches in the order of (finished, match id), and of
+So ratings are a function of the finished rated matches in the order in which they came in, and of
 nothing else: whoever counts them, and in however many goes, gets the same.
 """
 
@@ -91,6 +91,18 @@ Key = tuple[str, str]
 """A game and a bot."""
 
 
+class Known(Struct, frozen=True):
+    """A bot's rating in a game, and when the match finished that made it."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    finished: str
+
+    def after(self) -> Rating:
+        return Rating(self.rating, self.deviation, self.volatility)
+
+
 class Ended(Struct, frozen=True):
     """The part of a record that counts for the ratings."""
 
@@ -101,10 +113,10 @@ class Ended(Struct, frozen=True):
 
 
 class Rater:
-    """Counts matches, which come in their order. It begins with the last step of each bot."""
+    """Counts matches, which come in their order. It begins with what is known of each bot."""
 
-    def __init__(self, last: Mapping[Key, RatingStep] | None = None) -> None:
-        self.last = dict(last or {})
+    def __init__(self, last: Mapping[Key, RatingStep | Known] | None = None) -> None:
+        self.last: dict[Key, RatingStep | Known] = dict(last or {})
 
     def count(self, record: Record | Ended, finished: str) -> tuple[RatingStep, RatingStep]:
         """The steps of one match: Maxie's and Minnie's."""

@@ -37,6 +37,7 @@ from server.store.database import Engine, make_engine
 from server.store.database import close as close_engine
 from server.store.journal.journal import JournalFailed
 from server.store.lease import LeaseLost
+from server.store.retention import Retention
 from server.store.upgrade import make_ready
 
 __all__ = ["CannotListen", "Host", "open_host"]
@@ -67,6 +68,7 @@ async def open_host(
     on_record: Told | None = None,
     name: str = "",
     back_up: bool = True,
+    retention: Retention | None = None,
     receiver: MakeReceiver = Session,
     admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Host]:
@@ -84,6 +86,7 @@ async def open_host(
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
     back_up          whether a store of an older version is copied before it is brought up to date
+    retention        what is kept of the finished matches; None for all of them
     receiver         makes the receiver of each connection's messages
     admission        makes what decides who may connect
 
@@ -108,6 +111,7 @@ async def open_host(
             by_threads=by_threads,
             adjudication=adjudication,
             on_record=on_record,
+            retention=retention,
         )
         writing = anyio.CancelScope()
         stack.callback(writing.cancel)
@@ -125,7 +129,12 @@ async def open_host(
         await tasks.start(write)
         # Whoever cancels this host must not cancel its journal before what it was given is written.
         writing.shield = True
-        for job in (running.watch.run, running.rating_counter.run, running.tell_browsers):
+        for job in (
+            running.watch.run,
+            running.rating_counter.run,
+            running.maintenance.run,
+            running.tell_browsers,
+        ):
             tasks.start_soon(job)
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.

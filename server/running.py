@@ -33,8 +33,10 @@ from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Specta
 from server.store.database import Engine
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import kept_sessions, unfinished
+from server.store.maintenance import Maintenance
 from server.store.queries import Queries
 from server.store.rating_counter import RatingCounter
+from server.store.retention import Retention
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.static import StaticFiles
@@ -64,6 +66,7 @@ class Host:
         by_threads: bool = False,
         adjudication: Adjudication | None = None,
         on_record: Told | None = None,
+        retention: Retention | None = None,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
         self.url = ""
@@ -90,6 +93,7 @@ class Host:
         self.matches = Matches(self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms)
         self.rating_counter = RatingCounter(engine, self.journal.write)
         self._by_threads = by_threads
+        self.maintenance = Maintenance(engine, self.journal, retention)
         self._arranged = 0
         """What the matches in progress weigh that the server arranged itself."""
         self.arranger = Arranger(
@@ -154,12 +158,15 @@ class Host:
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end, in this task. Waits first until both bots can take it."""
         await self.lobby.wait_free(msgspec.structs.astuple(terms.players))
-        return await self.matches.run(self.matches.open(terms))
+        record = await self.matches.run(self.matches.open(terms))
+        self.rating_counter.note(record, rated=terms.rated)
+        return record
 
     async def keep(self, terms: Terms, record: Record) -> None:
         """Put the record of a match that was never begun into the store. Raises journal.JournalFailed."""
         self.journal.open_match(self.matches.agreed(terms), record.started)
         await self.journal.durable(self.journal.close_match(record))
+        self.rating_counter.note(record, rated=terms.rated)
 
     async def resume(self, event: str) -> None:
         """Go on with the matches of an event that were in progress when the server went away."""
@@ -219,8 +226,7 @@ class Host:
             record = await self.matches.run(room)
         finally:
             self._arranged -= self._weight(room)
-        if room.terms.rated:
-            self.rating_counter.note(record)
+        self.rating_counter.note(record, rated=room.terms.rated)
         self.arranger.ended(record)
         self.lobby.house.finished(record)
         self.lobby.stir()

@@ -28,6 +28,7 @@ from server.store import schema
 from server.store.database import open_store
 from server.store.journal.reader import events_of
 from server.store.journal.recovery import unfinished
+from server.store.packing import record_in
 from testkit.players import Player
 
 ROOT = Path(__file__).parents[1]
@@ -159,8 +160,12 @@ async def hold_against(database: str, players: list[Player], interrupted: set[st
     fault = outcome.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:
-            rows = (await connection.execute(sa.select(schema.matches))).all()
-        records = {row.match: from_line(row.record) for row in rows if row.record is not None}
+            rows = (
+                await connection.execute(
+                    sa.select(schema.matches, schema.records.c.packed).outerjoin(schema.records)
+                )
+            ).all()
+        records = {row.match: from_line(record_in(row.packed)) for row in rows if row.packed is not None}
         kept = {
             (match, event.ply): event.move
             for match in records
@@ -168,7 +173,7 @@ async def hold_against(database: str, players: list[Player], interrupted: set[st
             if isinstance(event, Moved)
         }
     for row in rows:
-        if row.record is None:
+        if row.packed is None:
             fault(f"{row.match} has not ended")
     outcome.matches = len(rows)
     outcome.interrupted = len(interrupted & set(records))

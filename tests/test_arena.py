@@ -24,7 +24,7 @@ STORE = {"sqlalchemy", "alembic", "aiosqlite", "prometheus_client"}
 
 WITH_STORE = {
     *("ladder", "match", "serve", "ratings", "token", "log"),
-    *("backup", "restore", "export", "import"),
+    *("backup", "restore", "export", "import", "store"),
 }
 
 LIST_LOADED = """

@@ -10,9 +10,10 @@ from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
 from games.catalogue import GAMES
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import Justify, print_table, say
+from server.store.counting import refresh
 from server.store.database import Engine
-from server.store.rating_steps import Standing, refresh, standings
 from server.store.recompute import Differs, Recomputed, recompute
+from server.store.standings import Standing, standings
 
 COLUMNS: dict[str, Justify] = {
     "#": "right",

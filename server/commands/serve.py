@@ -33,6 +33,7 @@ from maps.setup import DEFAULT_MAP, make_setup
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
+from server.commands.retention import retention_of
 from server.host import CannotListen, Host, open_host
 from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
@@ -148,6 +149,18 @@ def serve(
     hello: Annotated[
         float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
     ] = SAFE.hello_seconds,
+    keep: Annotated[
+        str,
+        typer.Option(
+            "--keep",
+            metavar="DAYS|MATCHES",
+            help="Keep finished matches for so long, as 90d, or the newest so many, as 1000000; else all.",
+        ),
+    ] = "",
+    archive: Annotated[
+        Path | None,
+        typer.Option("--archive", help="With --keep: move the others to files in this folder."),
+    ] = None,
     record: RecordOption = None,
     db: DatabaseOption = "sqlite:///arena.db",
     no_backup: Annotated[
@@ -179,6 +192,7 @@ def serve(
         raise Misuse(f"--adjudicate: {error}") from None
     except ValueError as error:
         raise Misuse(f"--proxy: {error}") from None
+    retention = retention_of(keep, archive)
     limits = HostLimits(
         connections=max_connections,
         connections_per_address=max_per_address,
@@ -220,6 +234,7 @@ def serve(
                 on_record=tell,
                 name=name,
                 back_up=not no_backup,
+                retention=retention,
             ) as running,
         ):
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)

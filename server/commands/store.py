@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -13,9 +16,12 @@ import typer
 from console import DatabaseOption, Failure
 from server.commands.in_store import DATABASE, check_there, in_store
 from server.commands.output import say
-from server.store.archive import Imported, export_lines, import_lines
+from server.store.archive import Imported, export_lines, import_lines, read_lines
 from server.store.backup import Contents, backup, restore
 from server.store.database import Engine, StoreError
+
+GZIP = b"\x1f\x8b"
+"""How a file begins that gzip has compressed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -73,7 +79,7 @@ def export_command(
     event: Annotated[str | None, typer.Option("--event", help="Only the matches of this event.")] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Write the finished matches of a store as records, one JSON a line, in the order of finishing.
+    """Write the finished matches of a store as records, one JSON a line, in the order in which they came in.
 
     `arena replay` steps through them, and `arena import` takes them into another store.
 
@@ -109,23 +115,35 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def import_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Records, one JSON a line.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE.jsonl", help="Records, one JSON a line; gzip may have compressed it."),
+    ],
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Matches that say so are rated: for files of your own, as anybody can write one."
+        ),
+    ] = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Take records into a store, after replaying each by the rules; twice is as good as once.
 
-    A line that is no record, that the rules do not bear out, or that tells of a match otherwise than the
-    store does, is named and left out; the others go in.
+    A line that is no record, that the rules do not bear out, that tells of a time that cannot be, or of a
+    match otherwise than the store does, is named and left out; the others go in. None counts for the
+    ratings without --trust.
 
     Example: arena import --db sqlite:///arena.db ladder.jsonl
+
+    Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
 
     async def work(engine: Engine) -> Imported:
         try:
-            with file.open("rb") as lines:
-                return await import_lines(engine, lines)
-        except OSError as error:
-            raise Failure(f"cannot read {file}: {error.strerror}") from None
+            with _opened(file) as lines:
+                return await import_lines(engine, read_lines(lines), trust=trust)
+        except (OSError, EOFError, zlib.error) as error:
+            raise Failure(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
     done = in_store(db, work, make=True)
     for number, why in sorted(done.bad.items()):
@@ -134,6 +152,13 @@ def import_command(
     if done.bad:
         raise Failure(told)
     say(told)
+
+
+def _opened(file: Path) -> BufferedIOBase:
+    """A file of records, which may be compressed by gzip."""
+    with file.open("rb") as opened:
+        packed = opened.read(len(GZIP)) == GZIP
+    return gzip.open(file) if packed else file.open("rb")
 
 
 def _words(found: Contents) -> str:

@@ -159,6 +159,9 @@ async def _copy(source: AsyncConnection, target: AsyncConnection, tables: Sequen
         last = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
         sequence = sa.func.pg_get_serial_sequence("matches", "number")
         await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last, 1))))
+        arrival = sa.select(sa.func.max(matches.c.arrival)).scalar_subquery()
+        name, taken = schema.ARRIVAL.name, arrival.is_not(None)
+        await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), taken)))
 
 
 async def _contents_of(part: Path) -> Contents:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
@@ -13,10 +15,13 @@ from typing import Any
 
 import anyio
 import sqlalchemy as sa
+from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import AdaptedConnection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from server.store import migrations
 
@@ -34,6 +39,10 @@ class StoreError(Exception):
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
 """What may follow the `?` of a PostgreSQL URL."""
 
+
+STEPS_BETWEEN_LOOKS = 20_000
+"""Instructions of SQLite's machine, well under a millisecond, from one look at the time to the next."""
+_PATIENCE = "patience"
 
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
@@ -181,7 +190,13 @@ def _set_pragmas(engine: sa.Engine) -> None:
     sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
 
     @sa.event.listens_for(engine, "connect")
-    def _pragmas(connection: DBAPIConnection, _record: object) -> None:
+    def _pragmas(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+        record.info[_PATIENCE] = patience = _Patience()
+        if isinstance(connection, AdaptedConnection):
+            # SQLite asks so many times whether it is to go on; a query that is told not to ends at once.
+            connection.run_async(
+                lambda driver: driver.set_progress_handler(patience.is_over, STEPS_BETWEEN_LOOKS)
+            )
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
         for pragma in (
@@ -331,15 +346,53 @@ def keep_others_out(connection: sa.Connection) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
 
 
+class _Patience:
+    """Until when a connection to SQLite may be busy with its query, in monotonic seconds."""
+
+    def __init__(self) -> None:
+        self.end = math.inf
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.end
+
+
 @asynccontextmanager
 async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection for a short query, which ends even when its task is cancelled.
+    """A connection for a short query, which ends by itself when its task is cancelled.
 
-    A query that is cancelled half-way costs its connection, and on SQLite leaves a thread behind for a while.
+    The deadline of whoever asks is the query's: the database then gives it up, TimeoutError is raised, and the connection
+    is as good as before. A query that is cancelled in any other way costs its connection, and on SQLite leaves a
+    thread behind for a while.
     """
+    await checkpoint_if_cancelled()
+    seconds = anyio.current_effective_deadline() - anyio.current_time()
+    end = time.monotonic() + seconds
     with anyio.CancelScope(shield=True):
-        async with engine.connect() as connection:
-            yield connection
+        try:
+            async with engine.connect() as connection, _until(connection, end):
+                yield connection
+        except sa.exc.DBAPIError:
+            if time.monotonic() >= end:
+                raise TimeoutError("the store took too long, and its query was cancelled") from None
+            raise
+
+
+@asynccontextmanager
+async def _until(connection: AsyncConnection, end: float) -> AsyncIterator[None]:
+    if end == math.inf:
+        yield
+        return
+    if connection.dialect.name == "postgresql":
+        milliseconds = max(1, math.ceil(1000 * (end - time.monotonic())))
+        await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
+        yield
+        return
+    patience: _Patience = (await connection.get_raw_connection()).info[_PATIENCE]
+    patience.end = end
+    try:
+        yield
+    finally:
+        patience.end = math.inf
 
 
 @asynccontextmanager

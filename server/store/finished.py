@@ -1,51 +1,33 @@
-"""Finished matches as lists show them: without their moves, the newest first, or those of one event.
+"""Finished matches as lists show them, the newest first. No record is read for it: a match's own row has all of it.
 
-Records are decoded only as far as they are shown.
+Each list is read from an index in its order, so that it takes as long with a million matches as with a hundred.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
-import anyio.lowlevel
-import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from protocol.codes import EndReason
 from protocol.messages import Players
-from protocol.record import FORMAT, Record, Result
-from server.store.database import reading
-from server.store.schema import matches
+from protocol.record import Record, Result
+from server.store.database import insert, reading
+from server.store.packing import record_in
+from server.store.schema import matches, records
 
-MOST_BYTES = 4 * 1024 * 1024
-"""Bytes of records that one list reads: it ends early after long ones, and is asked for the rest by its `next`."""
-READ_AT_ONCE = 4
-"""Records that are read before their bytes are counted."""
-CHUNK = 100
-"""Records that are decoded before everybody else has a turn."""
+LONGEST = {"map": 128, "time_control": 64, "detail": 500}
+"""How many characters of these a list shows at the most: it is bounded in bytes however long a record is."""
+
+SHOWN = ("map", "time_control", "plies", "winner", "reason", "detail")
+"""The columns of `matches` that a match gets at its end."""
 
 Place = tuple[str, str]
 """A match's place in the order of finishing: when it finished, and its id."""
-
-
-class _Setup(Struct, frozen=True):
-    map: str = ""
-
-
-class Heading(Struct, frozen=True):
-    """A finished match without its moves, decoded from its record."""
-
-    match: str
-    event: str
-    game: str
-    setup: _Setup
-    players: Players
-    time_control: str
-    started: str
-    moves: list[msgspec.Raw]
-    result: Result
 
 
 class Shown(Struct, frozen=True):
@@ -69,105 +51,139 @@ class MatchList(Struct, frozen=True):
     next: str | None
 
 
+def shown_of(record: Record) -> dict[str, Any]:
+    """What the columns of SHOWN have of a record."""
+    name, result = record.setup.get("map"), record.result
+    texts = {
+        "map": name if isinstance(name, str) else "",
+        "time_control": record.time_control,
+        "detail": result.detail,
+    }
+    # PostgreSQL keeps no NUL in a text.
+    short = {column: text[: LONGEST[column]].replace("\0", "\ufffd") for column, text in texts.items()}
+    return short | {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
+
+
+@lru_cache(maxsize=2)
+def keep_record(kind: str) -> sa.Insert:
+    """Keeps what is packed of a match that is over, unless something is kept.
+
+    Its parameters are `which`, the id, `packed`, and `whole`: whether the terms and the journal are in it.
+    """
+    given = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
+    over = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
+    row = sa.select(matches.c.number, *given).where(over)
+    return insert(kind, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
+
+
+_REASONS = {each.value: each for each in EndReason}
+
+
+def result_of(row: Any, detail: str = "") -> Result:
+    """How a match ended by the `winner` and the `reason` in a row."""
+    return Result(row.winner or None, _REASONS[row.reason], detail)
+
+
 async def record_of(engine: AsyncEngine, match: str) -> str | None:
     """The record of a finished match, as one line of JSON; None where there is no such match."""
-    query = sa.select(matches.c.record).where(matches.c.match == match)
+    query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     async with reading(engine) as connection:
-        found: str | None = (await connection.execute(query)).scalar_one_or_none()
-    return found
+        found = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
+    return None if found is None else record_in(found)
 
 
 async def match_list(
     engine: AsyncEngine, limit: int, *, before: Place | None = None, bot: str = "", game: str = ""
 ) -> MatchList:
-    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game.
-
-    There are fewer where their records are so long that more would be too much to read for one question.
-    """
-    rows, more = await _rows(engine, limit + 1, before, bot, game)
-    more = more or len(rows) > limit
+    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game."""
+    async with reading(engine) as connection:
+        rows = await _rows(connection, limit + 1, before, bot, game)
     shown = [_shown(row) for row in rows[:limit]]
-    last = f"{shown[-1].finished}|{shown[-1].match}" if more and shown else None
+    last = f"{shown[-1].finished}|{shown[-1].match}" if len(rows) > limit and shown else None
     return MatchList(shown, last)
 
 
 async def latest_of(engine: AsyncEngine, bot: str, limit: int) -> list[Shown]:
-    """The newest finished matches of a bot: at most `limit`, which may be more than are decoded in one turn, and
-    no more than `MOST_BYTES` of records.
-    """
-    rows, _ = await _rows(engine, limit, None, bot, "")
-    shown: list[Shown] = []
-    for start in range(0, len(rows), CHUNK):
-        shown += [_shown(row) for row in rows[start : start + CHUNK]]
-        await anyio.lowlevel.checkpoint()
-    return shown
-
-
-async def records_without_moves(engine: AsyncEngine, event: str, limit: int) -> list[Record]:
-    """The finished matches of an event without setup and moves, which no table needs; those that began first."""
-    query = sa.select(matches.c.record).where(matches.c.event == event, matches.c.record.is_not(None))
-    query = query.order_by(matches.c.started, matches.c.match).limit(limit)
-    found: list[Record] = []
-    async with reading(engine) as connection, connection.stream(query) as result:
-        async for texts in result.scalars().partitions(CHUNK):
-            found += [_without_moves(_heading(text)) for text in texts]
-            await anyio.lowlevel.checkpoint()
-    return found
+    """The newest finished matches of a bot, at most `limit`."""
+    async with reading(engine) as connection:
+        return [_shown(row) for row in await _rows(connection, limit, None, bot, "")]
 
 
 async def _rows(
-    engine: AsyncEngine, limit: int, before: Place | None, bot: str, game: str
-) -> tuple[Sequence[Any], bool]:
-    """The rows, and whether there may be more because so many bytes were read."""
-    query = sa.select(matches.c.finished, matches.c.record).where(matches.c.finished.is_not(None))
-    if before is not None:
-        place = sa.tuple_(matches.c.finished, matches.c.match)
-        query = query.where(place < sa.tuple_(*map(sa.literal, before)))
+    connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
+) -> Sequence[Any]:
+    """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
+    games = [game] if game else await _games(connection) if bot else []
+    if bot and not games:
+        return []
+    given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
     if bot:
-        query = query.where((matches.c.maxie == bot) | (matches.c.minnie == bot))
-    if game:
-        query = query.where(matches.c.game == game)
-    query = query.order_by(matches.c.finished.desc(), matches.c.match.desc()).limit(limit)
-    rows: list[Any] = []
-    size = 0
-    async with reading(engine) as connection, connection.stream(query) as result:
-        async for some in result.partitions(READ_AT_ONCE):
-            rows += some
-            size += sum(len(row.record) for row in some)
-            if size > MOST_BYTES:
-                return rows, True
-    return rows, False
+        given["bot"] = bot
+    if before is not None:
+        given |= {"finished_before": before[0], "before": before[1]}
+    statement = _statement(len(games), of_bot=bool(bot), before=before is not None)
+    found: Sequence[Any] = (await connection.execute(statement, given)).all()
+    return found
 
 
-def _heading(text: str) -> Heading:
-    return msgspec.json.decode(text, type=Heading)
+@lru_cache(maxsize=32)
+def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
+    """The query for a list, which is made once: to make one takes SQLAlchemy longer than the database takes for it."""
+    names = [
+        matches.c.game == sa.bindparam(f"game{number}", type_=matches.c.game.type) for number in range(games)
+    ]
+    if not of_bot:
+        return _newest(names, before=before)
+    bot = sa.bindparam("bot", type_=matches.c.maxie.type)
+    # Whoever plays itself is found by the first seat.
+    seats = [[matches.c.maxie == bot], [matches.c.minnie == bot, matches.c.maxie != bot]]
+    lists = [_newest([*seat, name], before=before) for name in names for seat in seats]
+    merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
+    newest_first = merged.c.finished.desc(), merged.c.number.desc()
+    return sa.select(merged).order_by(*newest_first).limit(_MOST)
+
+
+_MOST = sa.bindparam("most", type_=sa.Integer)
+
+
+def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa.Select[Any]:
+    columns = ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
+    query = sa.select(*(matches.c[name] for name in columns)).where(
+        *conditions, matches.c.finished.is_not(None)
+    )
+    if before:
+        known = matches.alias("known")
+        last = sa.bindparam("before", type_=matches.c.match.type)
+        number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
+        # A match that has been removed meanwhile leaves its time, and all that finished then are passed over.
+        finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
+        place = sa.tuple_(matches.c.finished, matches.c.number)
+        query = query.where(place < sa.tuple_(finished, sa.func.coalesce(number, 0)))
+    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(_MOST)
+
+
+async def _games(connection: AsyncConnection) -> list[str]:
+    """The games of which a match is finished, each found by one look into the index."""
+    found: list[str] = []
+    while True:
+        query = sa.select(sa.func.min(matches.c.game)).where(matches.c.finished.is_not(None))
+        if found:
+            query = query.where(matches.c.game > found[-1])
+        game = (await connection.execute(query)).scalar_one()
+        if game is None:
+            return found
+        found.append(game)
 
 
 def _shown(row: sa.Row[Any]) -> Shown:
-    head = _heading(row.record)
     return Shown(
-        head.match,
-        head.event,
-        head.game,
-        head.setup.map,
-        head.players,
-        head.time_control,
+        row.match,
+        row.event,
+        row.game,
+        row.map,
+        Players(row.maxie, row.minnie),
+        row.time_control,
         row.finished,
-        len(head.moves),
-        head.result,
-    )
-
-
-def _without_moves(head: Heading) -> Record:
-    return Record(
-        format=FORMAT,
-        match=head.match,
-        event=head.event,
-        game=head.game,
-        setup={},
-        players=head.players,
-        time_control=head.time_control,
-        started=head.started,
-        moves=[],
-        result=head.result,
+        row.plies,
+        result_of(row, row.detail),
     )

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from protocol.record import Record, from_line
 from server.store import database, schema
 from server.store.ladder_lock import CannotResume, locked
+from server.store.packing import record_in
 
 Plan = Mapping[str, Any]
 """What decides who plays whom on what, as plain data: its keys are the words in which people speak of it."""
@@ -104,15 +105,16 @@ async def read(engine: AsyncEngine, event: str | None = None) -> StoredLadder | 
     query = sa.select(schema.ladders).order_by(schema.ladders.c.started.desc()).limit(1)
     if event is not None:
         query = query.where(schema.ladders.c.event == event)
-    matches = schema.matches
+    matches, records = schema.matches, schema.records
     async with database.reading(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
-        mine = (matches.c.event == row.event) & matches.c.record.is_not(None)
-        finished = sa.select(matches.c.match, matches.c.record, matches.c.finished).where(mine)
-        rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.match))).all()
-    done = {each.match: from_line(each.record) for each in rows}
+        mine = (matches.c.event == row.event) & matches.c.finished.is_not(None)
+        finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(mine)
+        finished = finished.join(records, records.c.number == matches.c.number)
+        rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
+    done = {each.match: from_line(record_in(each.packed)) for each in rows}
     seconds = _covered([(_time(done[each.match].started), _time(each.finished)) for each in rows])
     plan = json.loads(row.plan)
     return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, done, seconds)
@@ -135,21 +137,22 @@ async def changes(engine: AsyncEngine, event: str, since: str, seen: Container[s
 
     A match is written shortly after it was stamped, so `since` must be a little before the last match seen.
     """
-    matches = schema.matches
+    matches, records = schema.matches, schema.records
     about = sa.select(schema.ladders.c.plan, schema.ladders.c.finished).where(schema.ladders.c.event == event)
     mine = (matches.c.event == event) & (matches.c.finished >= since)
     listed = sa.select(matches.c.match, matches.c.finished).where(mine)
     async with database.reading(engine) as connection:
         # The ladder is read first: then all matches that ended before it did are found.
         row = (await connection.execute(about)).one()
-        rows = (await connection.execute(listed.order_by(matches.c.finished, matches.c.match))).all()
+        rows = (await connection.execute(listed.order_by(matches.c.finished, matches.c.number))).all()
         new = [each.match for each in rows if each.match not in seen]
         found: dict[str, str] = {}
         for start in range(0, len(new), CHUNK):
-            some = sa.select(matches.c.match, matches.c.record).where(
+            some = sa.select(matches.c.match, records.c.packed).where(
                 matches.c.match.in_(new[start : start + CHUNK])
             )
-            found |= {each.match: each.record for each in (await connection.execute(some)).all()}
+            some = some.join(records, records.c.number == matches.c.number)
+            found |= {each.match: record_in(each.packed) for each in (await connection.execute(some)).all()}
     latest = rows[-1].finished if rows else since
     ended = {match: from_line(found[match]) for match in new}
     return LadderChanges(json.loads(row.plan), row.finished is not None, ended, latest)
@@ -200,7 +203,7 @@ def _shown(value: object) -> str:
 
 async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     matches = schema.matches
-    mine = (matches.c.event == event) & matches.c.record.is_(None)
+    mine = (matches.c.event == event) & matches.c.finished.is_(None)
     numbers = sa.select(matches.c.number).where(mine)
     # A match that is played again has the same id, so no event of the first try may be left.
     await connection.execute(sa.delete(schema.events).where(schema.events.c.number.in_(numbers)))

@@ -1,47 +1,34 @@
 """What the page asks of the store: finished matches, ratings, tables of events, and what is known of a bot.
 
-Every question is bounded: at most `MOST_LISTED` matches are listed at a time, `MOST_OF_BOT` are looked through for
-a bot, and `MOST_OF_EVENT` for the table of an event.
+Every question reads rows of which there are few: from an index in its order, or from a table that is kept. None reads
+what grows with the number of matches.
 """
 
 from __future__ import annotations
 
+import anyio.to_thread
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.codes import EndReason
-from rating.standings import Row, table
-from rating.steps import Outcome
-from server.store import finished
+from rating.standings import Row, table_of_scores
+from server.store import finished, standings
 from server.store.database import reading
+from server.store.event_tables import Event, EventScores, event_scores_of, events_with_matches
 from server.store.finished import MatchList, Place, Shown
-from server.store.rating_steps import Standing, refresh, standings
-from server.store.schema import matches, rating_steps
+from server.store.schema import rating_steps
+from server.store.standings import Cross, Standing
 
 MOST_LISTED = 50
 MOST_OF_BOT = 200
-MOST_OF_EVENT = 20_000
 MOST_EVENTS = 50
+MOST_STANDINGS = 500
+"""Bots in the table of a game: the best ones."""
+MOST_CROSSED = 40
+"""Bots of which is told what each scored against each other: no page has room for more."""
 MOST_POINTS = 500
 """Points of a bot's history, in all games together: the latest ones."""
-
-
-class Event(Struct, frozen=True):
-    """An event and how many matches of it are in the store."""
-
-    event: str
-    matches: int
-
-
-class Cross(Struct, frozen=True):
-    """What a bot scored against another."""
-
-    bot: str
-    opponent: str
-    wins: int
-    draws: int
-    losses: int
 
 
 class Rated(Struct, frozen=True):
@@ -53,7 +40,7 @@ class Rated(Struct, frozen=True):
 
 
 class EventTable(Struct, frozen=True):
-    """The table of one event. `counted` is how many of its matches it rests on."""
+    """The table of one event. `counted` is how many matches of it have been counted."""
 
     event: str
     rows: list[Row]
@@ -94,71 +81,55 @@ class Queries:
         return await finished.match_list(self._engine, limit, before=before, bot=bot, game=game)
 
     async def rated(self) -> Rated:
-        """The ratings of all games, counted up to now."""
-        await refresh(self._engine)
-        found = await standings(self._engine)
-        crosses = {game: await self._crosses(game) for game in sorted({each.game for each in found})}
-        return Rated(found, crosses, await self._events())
-
-    async def _crosses(self, game: str) -> list[Cross]:
-        mine, other = rating_steps.alias("mine"), rating_steps.alias("other")
-        query = (
-            sa.select(
-                mine.c.bot,
-                other.c.bot,
-                *(
-                    sa.func.sum(sa.case((mine.c.outcome == each.value, 1), else_=0))
-                    for each in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS)
-                ),
-            )
-            .join(other, (other.c.match == mine.c.match) & (other.c.seat != mine.c.seat))
-            .where(mine.c.game == game)
-            .group_by(mine.c.bot, other.c.bot)
-        )
-        async with reading(self._engine) as connection:
-            return [Cross(*row) for row in (await connection.execute(query)).all()]
-
-    async def _events(self) -> list[Event]:
-        count = sa.func.count()
-        query = sa.select(matches.c.event, count).group_by(matches.c.event).order_by(matches.c.event.desc())
-        async with reading(self._engine) as connection:
-            return [Event(*row) for row in (await connection.execute(query.limit(MOST_EVENTS))).all()]
+        """The ratings of all games, as they were counted last."""
+        found: list[Standing] = []
+        crosses: dict[str, list[Cross]] = {}
+        for game in await standings.games(self._engine):
+            rows = await standings.standings(self._engine, game, most=MOST_STANDINGS)
+            best = [row.bot for row in rows[:MOST_CROSSED]]
+            crosses[game] = await standings.crosses(self._engine, game, best)
+            found += rows
+        return Rated(found, crosses, await events_with_matches(self._engine, MOST_EVENTS))
 
     async def event(self, event: str) -> EventTable | None:
-        """The table of an event, by the finished matches of it that come first; None where it has none."""
-        records = await finished.records_without_moves(self._engine, event, MOST_OF_EVENT)
-        if not records:
+        """The table of an event, of the bots that have played most of its matches; None where it has none."""
+        found = await event_scores_of(self._engine, event)
+        if found is None:
             return None
-        bots = sorted({name for each in records for name in (each.players.maxie, each.players.minnie)})
-        counts: dict[tuple[str, str], list[int]] = {}
-        for each in records:
-            maxie, minnie = each.players.maxie, each.players.minnie
-            if each.result.reason is EndReason.SERVER_FAULT:
-                continue
-            which = {"maxie": 0, None: 1, "minnie": 2}[each.result.winner]
-            counts.setdefault((maxie, minnie), [0, 0, 0])[which] += 1
-            counts.setdefault((minnie, maxie), [0, 0, 0])[2 - which] += 1
-        rows = table(bots, records)
-        return EventTable(event, rows, [Cross(*key, *three) for key, three in counts.items()], len(records))
+        # The ratings of many bots take a while, and matches go on meanwhile.
+        rows = await anyio.to_thread.run_sync(table_of_scores, found.bots, found.scores)
+        return EventTable(
+            event, rows, _crosses(found, {row.bot for row in rows[:MOST_CROSSED]}), found.counted
+        )
 
     async def bot(self, name: str) -> BotSummary | None:
         """What is known of a bot; None where it has finished no match."""
-        await refresh(self._engine)
         shown = await finished.latest_of(self._engine, name, MOST_OF_BOT)
-        history = await self._history(name)
-        if not shown and not history:
+        mine = await standings.standings(self._engine, bot=name)
+        if not shown and not mine:
             return None
-        mine = [each for each in await standings(self._engine) if each.bot == name]
-        return BotSummary(name, mine, history, shown)
+        return BotSummary(name, mine, await self._history(name), shown)
 
     async def _history(self, bot: str) -> dict[str, list[Point]]:
         """A bot's latest ratings by game, the oldest first."""
         column = rating_steps.c
         query = sa.select(column.game, column.finished, column.rating, column.deviation)
-        query = query.where(column.bot == bot).order_by(column.finished.desc()).limit(MOST_POINTS)
+        query = query.where(column.bot == bot).order_by(column.arrival.desc()).limit(MOST_POINTS)
         async with reading(self._engine) as connection:
             steps = (await connection.execute(query)).all()
         history: dict[str, list[Point]] = {}
         for step in reversed(steps):
             history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
         return history
+
+
+def _crosses(found: EventScores, bots: set[str]) -> list[Cross]:
+    counts: dict[tuple[str, str], list[int]] = {}
+    for ended, times in found.scores:
+        maxie, minnie = ended.players.maxie, ended.players.minnie
+        if ended.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
+            continue
+        which = {"maxie": 0, None: 1, "minnie": 2}[ended.result.winner]
+        counts.setdefault((maxie, minnie), [0, 0, 0])[which] += times
+        counts.setdefault((minnie, maxie), [0, 0, 0])[2 - which] += times
+    return [Cross(*key, *three) for key, three in counts.items()]

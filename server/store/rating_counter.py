@@ -12,8 +12,9 @@ from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Key, RatingStep
 from server.store import database
+from server.store.counting import Write, refresh
 from server.store.database import StoreError
-from server.store.rating_steps import Write, ratings_of, refresh, standings
+from server.store.standings import ratings_of, standings
 
 log = logging.getLogger("arena.ratings")
 
@@ -40,10 +41,11 @@ class RatingCounter:
         """A bot's rating in a game; a bot that has not been counted yet is rated as new."""
         return self._ratings.get((game, bot), NEW).rating
 
-    def note(self, record: Record) -> None:
-        """A rated match has finished, and is in the store."""
+    def note(self, record: Record, *, rated: bool) -> None:
+        """A match has finished, and is in the store."""
         game, players = record.game, record.players
-        self._finished[record.match] = (game, players.maxie), (game, players.minnie)
+        if rated:
+            self._finished[record.match] = (game, players.maxie), (game, players.minnie)
         self._work.set()
 
     async def run(self) -> None:
@@ -53,13 +55,11 @@ class RatingCounter:
             self._work = anyio.Event()
             finished, self._finished = self._finished, {}
             try:
-                # A query that is cancelled leaves its connection in between; a count is short, and ends.
-                with anyio.CancelScope(shield=True):
-                    async with database.usable(self._engine):
-                        if not loaded:
-                            await self._load()
-                            loaded = True
-                        await self._follow(finished)
+                async with database.usable(self._engine):
+                    if not loaded:
+                        await self._load()
+                        loaded = True
+                    await self._follow(finished)
             except StoreError as error:
                 await checkpoint()  # a server that stops closes its store, and nobody waits for anything
                 # Matches go on; what was not counted now is counted the next time.

@@ -22,11 +22,14 @@ from match.replay import verify
 from match.terms import from_json
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
-from rating.steps import Rater, RatingStep
+from rating.glicko import Rating
+from rating.steps import Known, Rater, RatingStep
 from server.store import database
 from server.store.journal.reader import events_of_all
-from server.store.rating_steps import Place, rated_matches, step_of
-from server.store.schema import rating_steps
+from server.store.packing import Unreadable, record_in, unpack_whole
+from server.store.rating_steps import counted_matches, steps_of
+from server.store.schema import standings as standings_table
+from server.store.standings import bases, known_of
 
 CHUNK = 100
 TOLERANCE = 1e-9
@@ -47,46 +50,60 @@ class Recomputed:
 
 
 async def recompute(engine: AsyncEngine) -> Recomputed:
-    """Compute the ratings of all counted matches anew. Raises Differs.
+    """Compute the ratings of all counted matches anew, on from those that were removed. Raises Differs.
 
     It sees the store as it was at the beginning, whatever happens meanwhile.
     """
     done = Recomputed()
-    rater = Rater()
     async with database.snapshot(engine) as connection:
-        after: Place | None = None
-        while rows := await rated_matches(connection, CHUNK, after=after):
+        rater = Rater(await connection.run_sync(bases))
+        after = 0
+        while rows := await counted_matches(connection, CHUNK, after=after):
             names = [row.match for row in rows]
-            journal, steps = await events_of_all(connection, names), await _steps(connection, names)
+            journal, steps = await events_of_all(connection, names), await steps_of(connection, names)
             for row in rows:
-                if row.match not in steps:
-                    continue  # finished after the store was counted
                 record = _from_journal(row, journal.get(row.match))
                 done.matches += 1
                 done.imported += row.match not in journal
                 for step in rater.count(record, row.finished):
-                    _compare(step, steps[row.match].get(step.seat))
-            after = (rows[-1].finished, rows[-1].match)
+                    _compare(step, steps.get(row.match, {}).get(step.seat))
+            after = rows[-1].arrival
+        await _compare_standings(connection, rater)
     return done
 
 
-async def _steps(connection: AsyncConnection, names: list[str]) -> dict[str, dict[str, RatingStep]]:
-    query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
-    found: dict[str, dict[str, RatingStep]] = {}
-    for row in (await connection.execute(query)).all():
-        found.setdefault(row.match, {})[row.seat] = step_of(row)
-    return found
+async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
+    """Hold the kept table of each game against what comes out. Raises Differs."""
+    kept = {
+        (row.game, row.bot): known_of(row)
+        for row in (await connection.execute(sa.select(standings_table))).all()
+    }
+    for game, bot in sorted(kept.keys() | rater.last.keys()):
+        found, said = rater.last.get((game, bot)), kept.get((game, bot))
+        if found is None or said is None or not _close(found.after(), said.after()):
+            raise Differs(f"{bot} has {_number(found)} in {game}, but the table says {_number(said)}")
+
+
+def _number(rating: RatingStep | Known | None) -> str:
+    return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
+
+
+def _close(one: Rating, other: Rating) -> bool:
+    return all(
+        math.isclose(getattr(one, name), getattr(other, name), rel_tol=TOLERANCE)
+        for name in ("rating", "deviation", "volatility")
+    )
 
 
 def _from_journal(row: sa.Row[Any], journal: list[Timed] | None) -> Record:
     """The record as the events tell it. Raises Differs when it is not the one that was kept."""
     try:
-        kept = from_line(row.record)
+        kept = from_line(record_in(row.packed))
         if journal is None:
             verify(kept)
             return kept
-        referee = Referee(from_json(row.terms))
-    except (BadRecord, GameError, msgspec.DecodeError) as error:
+        referee = Referee(from_json(row.terms or unpack_whole(row.packed).terms))
+    except (Unreadable, BadRecord, GameError, msgspec.DecodeError) as error:
         raise Differs(f"match {row.match}: {error}") from None
     for at, event in journal:
         referee.handle(event, at)
@@ -112,11 +129,9 @@ def _compare(step: RatingStep, kept: RatingStep | None) -> None:
 
 
 def _same(step: RatingStep, kept: RatingStep) -> bool:
-    numbers = ("rating", "deviation", "volatility")
-    rest = dict.fromkeys(numbers, 0.0)
-    return structs.replace(step, **rest) == structs.replace(kept, **rest) and all(
-        math.isclose(getattr(step, name), getattr(kept, name), rel_tol=TOLERANCE) for name in numbers
-    )
+    rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
+    same = structs.replace(step, **rest) == structs.replace(kept, **rest)
+    return same and _close(step.after(), kept.after())
 
 
 def _rated(step: RatingStep) -> str:

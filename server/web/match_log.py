@@ -20,7 +20,10 @@ from server.net import answers
 from server.net.answers import Answer
 from server.net.request import Request
 from server.store.database import Engine
-from server.store.journal.reader import begun, events_of
+from server.store.journal.reader import begin_with, begun, events_of
+
+SHORTEST, MOST_BEGIN = 4, 10_000
+"""Of matches with fewer characters of an id in common, so many at the most are looked through for those of a player."""
 
 
 class NoLog(Exception):
@@ -63,6 +66,8 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
 
     Raises NoLog.
     """
+    if player and len(match) < SHORTEST and await begin_with(engine, match, MOST_BEGIN) == MOST_BEGIN:
+        raise NoLog(f"very many matches begin with {match!r:.70}: give more of the id")
     found = await begun(engine, match, player)
     if not found:
         whose = f" of {player!r:.70}" if player else ""

@@ -11,7 +11,7 @@
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
 What a question costs is taken from the budget of its address, and whoever has none left is answered 429.
-Each answer that needs the store is kept for a second, only a few are made at the same time, with a rest after each, and
+Each answer that needs the store is kept for a second, or longer where it took long; only a few are made at the same time, with a rest after each, and
 one question has one form: however often people press reload, matches do not notice.
 """
 
@@ -47,7 +47,11 @@ log = logging.getLogger("arena.pages")
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 KEPT_SECONDS = 1.0
-"""How long an answer from the store is given again."""
+"""For how long an answer from the store is given again, at the least."""
+KEPT_TIMES = 10.0
+"""For how many times as long as it took it is given again: one question never takes more than a tenth of a core."""
+KEPT_MOST = 30.0
+"""For how many seconds an answer is given again, at the most."""
 KEPT = 64
 """How many answers from the store are kept."""
 KEPT_BYTES = 2 * 1024 * 1024
@@ -103,6 +107,7 @@ class Pages:
         guests: bool,
         draining: Callable[[], bool],
         trouble: Callable[[], str],
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Answer from these sources.
 
@@ -111,6 +116,7 @@ class Pages:
         guests    whether people without a token may play the house bots
         draining  says whether the server is about to stop
         trouble   says why nothing becomes durable now; empty where all is well
+        patience  seconds from a question to the store to its being given up, there and here
         """
         self._metrics = metrics
         self._queries = queries
@@ -129,6 +135,7 @@ class Pages:
         self._turns = Turns(STORE_QUESTIONS)
         self._draining = draining
         self._trouble = trouble
+        self._patience = patience
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -220,8 +227,9 @@ class Pages:
                 question
             )  # the same question may have been answered while this one waited
             if made is None:
+                began = monotonic()
                 made = await make()
-                self._keep(question, made)
+                self._keep(question, made, monotonic() - began)
             return made
 
         return self._kept_answer(question) or await self._timed(f"/api/{path}", asker, answer)
@@ -230,17 +238,18 @@ class Pages:
         kept = self._kept.get(question)
         return kept[1] if kept is not None and monotonic() < kept[0] else None
 
-    def _keep(self, question: tuple[object, ...], made: Answer) -> None:
+    def _keep(self, question: tuple[object, ...], made: Answer, took: float) -> None:
         """Keep an answer for a moment; the oldest ones go where they are too many or too long together."""
         self._kept.pop(question, None)
-        self._kept[question] = (monotonic() + KEPT_SECONDS, made)
+        seconds = min(KEPT_MOST, max(KEPT_SECONDS, KEPT_TIMES * took))
+        self._kept[question] = (monotonic() + seconds, made)
         while len(self._kept) > KEPT or sum(len(each.body) for _, each in self._kept.values()) > KEPT_BYTES:
             del self._kept[next(iter(self._kept))]
 
     async def _timed(self, asked: str, asker: _Asker, make: Callable[[], Awaitable[Answer]]) -> Answer:
         """An answer from the store, or that the store is busy or away where it takes too long or fails."""
         try:
-            with anyio.fail_after(PATIENCE_SECONDS):
+            with anyio.fail_after(self._patience):
                 async with self._turns.turn(asker.address, asker.cost):
                     return GONE if asker.request.abandoned() else await make()
         except TimeoutError:

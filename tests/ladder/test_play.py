@@ -18,6 +18,7 @@ from protocol.timecontrol import TimeControl
 from rating.standings import table
 from server.store.database import StoreError
 from server.store.ladder_lock import CannotResume
+from server.store.packing import record_in
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
@@ -98,11 +99,12 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
 
 
 def in_store(database: Path) -> dict[str, str | None]:
-    """Every match of a store with its record."""
+    """Every match of a store with its record, None where it has none."""
+    query = "select match, packed from matches left join records on records.number = matches.number"
     with sqlite3.connect(database) as store:
-        rows = list(store.execute("select match, record from matches"))
+        rows = list(store.execute(query))
     store.close()
-    return dict(rows)
+    return {match: packed and record_in(packed) for match, packed in rows}
 
 
 async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:

@@ -134,5 +134,5 @@ def test_the_stronger_comes_out_higher() -> None:
             if number % 2:
                 seats = ("minnie", weaker, stronger)
             rater.count(ended(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1))
-    found = sorted(rater.last.values(), key=lambda step: -step.rating)
-    assert [step.bot for step in found] == bots
+    found = sorted(rater.last.items(), key=lambda each: -each[1].rating)
+    assert [bot for (_, bot), _ in found] == bots

@@ -93,5 +93,5 @@ async def keep(
 
 
 def day(number: int, second: int = 0) -> str:
-    """A time on some day of December, as the store keeps it."""
-    return f"2026-12-{number:02}T12:00:{second:02}.000Z"
+    """A time on some day of December 2025, as the store keeps it."""
+    return f"2025-12-{number:02}T12:00:{second:02}.000Z"

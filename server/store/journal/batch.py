@@ -14,27 +14,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from protocol.record import Record, to_line
 from server.store import database
+from server.store.arrival import let_nobody_count, next_arrival
+from server.store.finished import SHOWN, keep_record, shown_of
 from server.store.journal.rows import EventRow, Rows, chunks
 from server.store.lease import HELD, Lease, parameters
-from server.store.schema import matches, servers, sessions
+from server.store.packing import pack_record, record_in
+from server.store.schema import matches, records, servers, sessions
 
 log = logging.getLogger("arena.journal")
 
 OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
 """What is known of a match when it begins, beside whose it is."""
-
-CLOSE_MATCH = (
-    sa.update(matches)
-    .where(
-        matches.c.match == sa.bindparam("which"),
-        matches.c.record.is_(None),
-        matches.c.server == sa.bindparam("lease_name"),
-        sa.exists().where(HELD),
-    )
-    .values(record=sa.bindparam("given_record"), finished=sa.bindparam("at"))
-)
-"""Nothing changes a record that is there."""
 
 
 @dataclass
@@ -68,6 +60,8 @@ def write_batch(
     again: whether it was tried before, and may have been durable although the try failed
     """
     kind, held = connection.dialect.name, parameters(lease)
+    if batch.closed:
+        let_nobody_count(connection)
     if batch.sessions:
         # In one order everywhere: two servers that change the same rows then never wait for each other.
         kept = [{"bot": name, "secret": secret, **held} for name, secret in sorted(batch.sessions.items())]
@@ -79,17 +73,27 @@ def write_batch(
     opened = {row["match"] for row in batch.opened}
     rows.write(connection, opened, batch.rows, {row["which"] for row in batch.closed})
     if batch.closed:
-        connection.execute(CLOSE_MATCH, [row | held for row in batch.closed])
-        _compare(connection, {row["which"]: row["given_record"] for row in batch.closed})
+        connection.execute(close_match(kind), [row | held for row in batch.closed])
+        connection.execute(keep_record(kind), [row | {"whole": False} for row in batch.closed])
+        _compare(connection, {row["which"]: row["packed"] for row in batch.closed})
 
 
-def _compare(connection: sa.Connection, closed: dict[str, str]) -> None:
+def _compare(connection: sa.Connection, closed: dict[str, bytes]) -> None:
     """Say which of these matches have another record already: a fault of ours, which changes nothing any more."""
     for some in chunks(closed):
-        query = sa.select(matches.c.match, matches.c.record).where(matches.c.match.in_(some))
-        for row in connection.execute(query):
-            if row.record != closed[row.match]:
+        query = sa.select(matches.c.match, records.c.packed).join(
+            records, records.c.number == matches.c.number
+        )
+        for row in connection.execute(query.where(matches.c.match.in_(some))):
+            mine = closed[row.match]
+            if row.packed != mine and record_in(row.packed) != record_in(mine):
                 log.error("match %s has another record in the store, which stays as it is", row.match)
+
+
+def closing(record: Record) -> dict[str, Any]:
+    """What is written at the end of a match, which is now."""
+    shown = {f"new_{name}": value for name, value in shown_of(record).items()}
+    return {"which": record.match, "packed": pack_record(to_line(record)), "at": database.now(), **shown}
 
 
 def _opening(row: dict[str, Any]) -> dict[str, Any]:
@@ -100,6 +104,18 @@ _given = [sa.bindparam(f"given_{name}", type_=matches.c[name].type) for name in 
 _new = sa.select(*_given, servers.c.name).where(HELD)
 OPEN_MATCH = sa.insert(matches).from_select([*OPENED, "server"], _new)
 """Its parameters are called `given_` and as the columns, beside those of the lease."""
+
+
+@lru_cache(maxsize=2)
+def close_match(kind: str) -> sa.Update:
+    """Ends a match in progress. Nothing changes one that is over."""
+    mine = (matches.c.match == sa.bindparam("which")) & (matches.c.server == sa.bindparam("lease_name"))
+    values = {name: sa.bindparam(f"new_{name}", type_=matches.c[name].type) for name in SHOWN}
+    return (
+        sa.update(matches)
+        .where(mine, matches.c.finished.is_(None), sa.exists().where(HELD))
+        .values(finished=sa.bindparam("at"), arrival=next_arrival(kind), **values)
+    )
 
 
 @lru_cache(maxsize=2)

@@ -26,9 +26,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Event, TurnLeft, to_journal
 from match.terms import Terms, to_json
-from protocol.record import Record, to_line
+from protocol.record import Record
 from server.store import database, lease
-from server.store.journal.batch import Batch, write_batch
+from server.store.journal.batch import Batch, closing, write_batch
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
 from server.store.lease import LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
@@ -132,9 +132,8 @@ class Journal:
         return self._added()
 
     def close_match(self, record: Record) -> Batch:
-        """Note a match's record, and that it is finished now: ratings count in the order of finishing."""
-        row = {"which": record.match, "given_record": to_line(record), "at": database.now()}
-        self._batch.closed.append(row)
+        """Note a match's record, and that it is finished now: ratings count in the order in which these come in."""
+        self._batch.closed.append(closing(record))
         return self._added()
 
     def _added(self) -> Batch:

@@ -12,16 +12,34 @@ from match.terms import Terms, from_json
 from protocol.record import Record, from_line
 from server.store import database
 from server.store.journal.rows import chunks
-from server.store.schema import events, matches
+from server.store.packing import record_in, unpack_whole
+from server.store.schema import events, matches, records
+
+LAST_CHARACTER = "\U0010ffff"
+"""Stands after every character that an id may have."""
 
 
 async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Terms]:
     """The terms of the matches whose ids begin with `prefix`, at most so many; of `player` alone where one is named."""
-    query = sa.select(matches.c.terms).where(matches.c.match.startswith(prefix, autoescape=True))
+    # As a range, which is read from the index: ids are in the order of their bytes.
+    query = sa.select(matches.c.terms, records.c.packed).where(matches.c.match >= prefix)
+    query = query.where(matches.c.match < prefix + LAST_CHARACTER)
     if player:
         query = query.where((matches.c.maxie == player) | (matches.c.minnie == player))
+    query = query.outerjoin(records, records.c.number == matches.c.number).order_by(matches.c.match)
     async with database.reading(engine) as connection:
-        return [from_json(text) for text in (await connection.execute(query.limit(most))).scalars()]
+        rows = (await connection.execute(query.limit(most))).all()
+    return [from_json(row.terms or unpack_whole(row.packed).terms) for row in rows]
+
+
+async def begin_with(engine: AsyncEngine, prefix: str, most: int) -> int:
+    """How many matches have ids that begin with `prefix`; they are counted up to so many."""
+    some = sa.select(matches.c.match).where(
+        matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
+    )
+    async with database.reading(engine) as connection:
+        counted = sa.select(sa.func.count()).select_from(some.limit(most).subquery())
+        return (await connection.execute(counted)).scalar_one()
 
 
 async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:
@@ -34,6 +52,14 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
     """What happened in each of these matches, in order; without those of which nothing is known."""
     found: dict[str, list[Timed]] = {}
     for some in chunks(wanted):
+        packed = sa.select(matches.c.match, records.c.packed).join(
+            records, records.c.number == matches.c.number
+        )
+        packed = packed.where(matches.c.match.in_(some), records.c.whole)
+        async for row in await connection.stream(packed):
+            happened = [timed for text in unpack_whole(row.packed).events for timed in from_journal(text)]
+            if happened:
+                found[row.match] = happened
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
         query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
         # A stream, as a large server has hundreds of matches in progress when it comes back after a crash.
@@ -44,8 +70,8 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
 
 async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     """The finished matches of an event, in the order in which they began."""
-    mine = (matches.c.event == event) & matches.c.record.is_not(None)
-    query = sa.select(matches.c.record).where(mine)
+    query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
+    query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
     query = query.order_by(matches.c.started, matches.c.match)
     async with database.reading(engine) as connection:
-        return [from_line(text) for text in (await connection.execute(query)).scalars()]
+        return [from_line(record_in(packed)) for packed in (await connection.execute(query)).scalars()]

@@ -30,7 +30,7 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     """
     table = schema.matches
     mine = (table.c.event == event) & (table.c.server == server)
-    query = sa.select(table).where(mine, table.c.record.is_(None)).order_by(table.c.started)
+    query = sa.select(table).where(mine, table.c.finished.is_(None)).order_by(table.c.started)
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])

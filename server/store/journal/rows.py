@@ -94,7 +94,7 @@ def _take_over(connection: sa.Connection, server: str, rows: Sequence[EventRow])
     What a run that was killed has brought in after this one had read the match was told to nobody: it is deleted.
     """
     wanted = {row.match for row in rows}
-    going_on = sa.select(matches.c.match).where(matches.c.server == server, matches.c.record.is_(None))
+    going_on = sa.select(matches.c.match).where(matches.c.server == server, matches.c.finished.is_(None))
     found: set[str] = set()
     for some in chunks(wanted):
         found.update(connection.execute(going_on.where(matches.c.match.in_(some))).scalars())
@@ -113,7 +113,7 @@ def _delete_from(connection: sa.Connection, rows: Sequence[EventRow]) -> None:
         first.setdefault(row.match, row)
     if not first:
         return
-    in_progress = (matches.c.match == sa.bindparam("which")) & matches.c.record.is_(None)
+    in_progress = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_(None)
     number = sa.select(matches.c.number).where(in_progress).scalar_subquery()
     untold = (events.c.number == number) & (events.c.seq >= sa.bindparam("begin"))
     given = [
@@ -136,7 +136,7 @@ def _append_statement(dialect: sa.Dialect, lease: Lease) -> str:
         matches.c.number, sa.bindparam("seq", type_=sa.Integer), sa.bindparam("event", type_=sa.Text)
     ).where(
         matches.c.match == sa.bindparam("match", type_=schema.MATCH_ID),
-        matches.c.record.is_(None),
+        matches.c.finished.is_(None),
         # As text, for a value that never changes would go along with every row.
         matches.c.server == sa.literal_column(_quoted(lease.name), sa.String),
         servers.c.name == matches.c.server,

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from server.processes.identity import PROGRAM
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """What this program reads and writes; the last revision is this number in four digits."""
 
 ALEMBIC_TABLE = "alembic_version"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import anyio
@@ -54,7 +56,7 @@ def test_records_go_out_and_in_again(
     code, out, err = run(capsys, "export", "-", "--event", "other", "--db", played)
     assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
     for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
-        code, _, err = run(capsys, "import", str(file), "--db", other_database)
+        code, _, err = run(capsys, "import", "--trust", str(file), "--db", other_database)
         assert code == 0
         assert err.startswith(told)
     assert run(capsys, "ratings", "--db", other_database)[1] == run(capsys, "ratings", "--db", played)[1]
@@ -99,3 +101,25 @@ def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command
     code, out, _ = run(capsys, command, "--help")
     assert code == 0
     assert f"Example: arena {command}" in out
+
+
+def test_what_is_imported_counts_only_where_the_host_trusts_it(
+    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.jsonl.gz"
+    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", played)
+    file.write_bytes(gzip.compress((tmp_path / "all.jsonl").read_bytes()))
+    code, _, err = run(capsys, "import", str(file), "--db", other_database)
+    assert (code, err.startswith("2 matches are new")) == (0, True)
+    assert json.loads(run(capsys, "ratings", "--json", "-", "--db", other_database)[1]) == []
+
+
+def test_a_file_that_gzip_did_not_end_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str], database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "cut.jsonl.gz"
+    file.write_bytes(gzip.compress(b"x" * 1000)[:-9])
+    code, _, err = run(capsys, "import", str(file), "--db", database)
+    assert code == 1
+    assert f"cannot read {file}: " in err
+    assert err.count("\n") == 1

@@ -11,10 +11,11 @@ from protocol.messages import Players, Thinking
 from protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from server.store import archive, schema
 from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
+from server.store.counting import refresh
 from server.store.database import open_store
 from server.store.journal.reader import records_of
-from server.store.rating_steps import refresh, standings
 from server.store.recompute import recompute
+from server.store.standings import standings
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
@@ -41,8 +42,8 @@ async def test_what_is_exported_and_imported_is_the_same_and_rates_the_same(
     async with open_store(database) as engine, open_store(other_database) as other:
         records = await fill(engine)
         lines = await exported(engine)
-        assert [from_line(each) for each in lines] == records[::-1]
-        assert await import_lines(other, lines) == Imported(added=4)
+        assert [from_line(each) for each in lines] == records
+        assert await import_lines(other, lines, trust=True) == Imported(added=4)
         assert await exported(other) == lines
         assert await records_of(other, "other") == records[:1]
         for each in (engine, other):
@@ -57,9 +58,23 @@ async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_o
         await keep(engine, day(20), events((4,)))
         change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
         async with engine.begin() as connection:
-            await connection.execute(change.values(record=None, finished=None))
+            await connection.execute(change.values(finished=None, arrival=None))
         assert len(await exported(engine)) == 4
         assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
+
+
+async def test_what_is_imported_counts_for_no_rating_unless_the_host_trusts_the_file(database: str) -> None:
+    forged = [
+        record(f"{number:032}", maxie="me", winner="maxie", reason=EndReason.LINE, moves=MAXIE_WINS)
+        for number in range(61)
+    ]
+    lines = [msgspec.json.encode(Archived(**asdict(each), rated=True)) for each in forged]
+    async with open_store(database) as engine:
+        assert (await import_lines(engine, lines)).added == 61
+        assert await refresh(engine) == 0
+        assert await standings(engine) == []
+        assert (await import_lines(engine, lines, trust=True)).known == 61
+        assert await refresh(engine) == 0
 
 
 async def test_importing_twice_changes_nothing(database: str) -> None:
@@ -84,7 +99,8 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
         running = await keep(engine, day(1), events((4,)), match="running")
         async with engine.begin() as connection:
             change = sa.update(schema.matches).where(schema.matches.c.match == "running")
-            await connection.execute(change.values(record=None, finished=None))
+            await connection.execute(change.values(finished=None, arrival=None))
+            await connection.execute(sa.delete(schema.records).where(schema.records.c.number > 1))
         done = await import_lines(
             engine,
             [
@@ -129,6 +145,11 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
         ({"started": "2026-11-20T25:00:00Z"}, "`started` is no time"),
         ({"started": "2026-11-20T12:00:00+01:00"}, "`started` is no time"),
         ({"finished": "2026-11-20T12:00:00Z"}, "`finished` is no time"),
+        ({"finished": "9999-11-20T12:00:00.000Z"}, "`finished` is after "),
+        ({"finished": "2019-12-31T23:59:59.999Z"}, "`finished` is before 2020"),
+        ({"started": "2019-12-31T23:59:59Z"}, "`started` is before 2020"),
+        ({"started": "9999-12-31T23:59:59Z"}, "`started` is after "),
+        ({"moves": [RecordedMove(each, 1e12) for each in MINNIE_WINS]}, "the end of its moves is after "),
         ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "longer than time"),
         ({"time_control": "1 hour"}, "no time control"),
         ({"result": Result("maxie", EndReason.LINE)}, "its moves say minnie wins"),

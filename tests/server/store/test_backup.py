@@ -15,10 +15,10 @@ from match.events import Opened, TurnLeft
 from server.store import backup as backing
 from server.store import database, migrations, schema, tokens
 from server.store.backup import Contents, backup, restore
+from server.store.counting import refresh
 from server.store.database import StoreError, open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of
-from server.store.rating_steps import refresh
 from tests.server.journals import playing
 from tests.server.matches import terms
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep

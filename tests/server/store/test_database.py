@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.processes.identity import PROGRAM
 from server.store import migrations, schema, tokens
+from server.store.counting import refresh
 from server.store.database import (
     PASSWORD_FILE,
     StoreError,
@@ -37,7 +38,6 @@ from server.store.database import (
     prepare,
 )
 from server.store.journal.journal import Journal
-from server.store.rating_steps import refresh
 from tests.server.databases import Postgresql
 
 

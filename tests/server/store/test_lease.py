@@ -25,6 +25,7 @@ from server.store.journal.recovery import kept_sessions
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import open_writer
 from server.store.lease import Lease, LeaseLost, NameHeld
+from server.store.packing import record_in
 from tests.server.journals import playing
 from tests.server.matches import record, terms
 
@@ -146,7 +147,8 @@ async def test_who_has_been_taken_for_dead_writes_nothing_and_tells_nobody(datab
         assert await events_of(engine, MATCH) == [(1, Opened())]
         async with engine.connect() as connection:
             rows = (await connection.execute(sa.select(schema.matches))).all()
-            assert [(row.match, row.record) for row in rows] == [(MATCH, None)]
+            assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
+            assert not (await connection.execute(sa.select(schema.records))).all()
         assert await kept_sessions(engine, ["anna"]) == {}
 
 
@@ -188,8 +190,9 @@ async def test_the_database_itself_refuses_an_old_number(database: str) -> None:
                     .where(schema.matches.c.match == "another")
                 )
                 assert (await connection.execute(opened)).scalar_one() == kept
-                closed = sa.select(schema.matches.c.record).where(schema.matches.c.match == MATCH)
+                closed = sa.select(schema.matches.c.finished).where(schema.matches.c.match == MATCH)
                 assert ((await connection.execute(closed)).scalar_one() is not None) == bool(kept)
+                assert len((await connection.execute(sa.select(schema.records))).all()) == kept
             assert len(await kept_sessions(engine, ["anna"])) == kept
             assert len(await events_of(engine, MATCH)) == 1 + kept
 
@@ -206,8 +209,8 @@ async def test_a_record_that_is_there_is_never_changed(
         await journal.durable(journal.close_match(record(MATCH, winner="minnie")))
         assert caplog.messages == [f"match {MATCH} has another record in the store, which stays as it is"]
         async with engine.connect() as connection:
-            kept = (await connection.execute(sa.select(schema.matches.c.record))).scalar_one()
-        assert from_line(kept) == first
+            kept = (await connection.execute(sa.select(schema.records.c.packed))).scalar_one()
+        assert from_line(record_in(kept)) == first
 
 
 async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_longer_than_the_lease(

@@ -26,6 +26,7 @@ from server.store.journal.recovery import unfinished
 from server.store.journal.rows import NotOpen, Rows
 from server.store.journal.writer import Writer, open_writer
 from server.store.lease import Lease, LeaseLost, NameHeld
+from server.store.packing import record_in
 from tests.server.matches import record, terms
 
 DEAD = replace(this_process(), started="1")
@@ -142,7 +143,7 @@ class World:
         if what == "end":
             del run.open[match]
             assert match not in self.acknowledged
-            self.acknowledged[match] = batch.closed[0]["given_record"]
+            self.acknowledged[match] = record_in(batch.closed[0]["packed"])
 
     def _remove(self, run: Run) -> None:
         self.runs = [each for each in self.runs if each is not run]

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.glicko import Rating
-from rating.steps import RatingStep
+from server.store.counting import Counted, Write
 from server.store.database import StoreError, open_store
 from server.store.journal.writer import open_writer
 from server.store.rating_counter import PAUSE_SECONDS, RatingCounter
-from server.store.rating_steps import Write, ratings_of
+from server.store.standings import ratings_of
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
 
@@ -52,7 +52,7 @@ async def test_the_book_has_what_is_in_the_store_and_follows_what_finishes(datab
             assert rating_counter.rating("riskless", "anna") == 1500
             for maxie, minnie in (("carl", "anna"), ("bert", "dora")):
                 rating_counter.note(
-                    await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie)
+                    await keep(engine, day(2), events(MINNIE_WINS), maxie=maxie, minnie=minnie), rated=True
                 )
             with anyio.fail_after(20):
                 while (
@@ -75,12 +75,14 @@ async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp
         async with running(engine, writer.write) as rating_counter:
             await until_moved(rating_counter, "anna")
             looked.clear()
-            rating_counter.note(early)
+            rating_counter.note(early, rated=True)
             for number, bot in enumerate(("carl", "dora"), 2):  # when dora's is counted, carl's is done with
-                rating_counter.note(await keep(engine, day(number), events(MAXIE_WINS), maxie=bot))
+                rating_counter.note(
+                    await keep(engine, day(number), events(MAXIE_WINS), maxie=bot), rated=True
+                )
                 await until_moved(rating_counter, bot)
     assert looked
-    assert not [statement for statement in looked if "rating_steps" in statement]
+    assert not [statement for statement in looked if "standings" in statement]
 
 
 async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
@@ -88,7 +90,7 @@ async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
 ) -> None:
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
 
-        async def closed(_work: object) -> list[RatingStep]:
+        async def closed(_work: object) -> Counted:
             tasks.cancel_scope.cancel()
             raise StoreError("the journal is closed")
 
@@ -98,8 +100,8 @@ async def test_a_server_that_stops_while_it_counts_complains_of_nothing(
 
 async def test_a_void_match_moves_nobody(database: str) -> None:
     async with open_store(database) as engine, running(engine) as rating_counter:
-        rating_counter.note(await keep(engine, day(1), events((4,), FAILS)))
-        rating_counter.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"))
+        rating_counter.note(await keep(engine, day(1), events((4,), FAILS)), rated=True)
+        rating_counter.note(await keep(engine, day(2), events(MAXIE_WINS), minnie="carl"), rated=True)
         await until_rated(rating_counter, "anna", (await _soon(engine, "anna")).rating)
         assert rating_counter.rating("tictactoe", "bert") == 1500
 
@@ -119,7 +121,7 @@ async def test_a_database_that_is_down_makes_the_ratings_wait(
         record = await keep(engine, day(1), events(MAXIE_WINS))
         await anyio.to_thread.run_sync(own_postgresql.stop)
         async with running(engine) as rating_counter:
-            rating_counter.note(record)
+            rating_counter.note(record, rated=True)
             with anyio.fail_after(20):
                 while "the ratings wait" not in caplog.text:
                     await anyio.sleep(0.02)

@@ -10,8 +10,9 @@ from protocol.codes import EndReason
 from protocol.record import Record, Result, to_line
 from server.store import recompute as recomputing
 from server.store import schema
+from server.store.counting import refresh
 from server.store.database import open_store
-from server.store.rating_steps import refresh
+from server.store.packing import pack_record
 from server.store.recompute import Differs, recompute
 from tests.server.played import (
     FAILS,
@@ -81,9 +82,10 @@ async def test_an_imported_match_is_replayed_from_its_record(database: str) -> N
 
 
 async def _write_record(engine: AsyncEngine, record: Record) -> None:
-    change = sa.update(schema.matches).where(schema.matches.c.match == record.match)
+    number = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
+    change = sa.update(schema.records).where(schema.records.c.number == number.scalar_subquery())
     async with engine.begin() as connection:
-        await connection.execute(change.values(record=to_line(record)))
+        await connection.execute(change.values(packed=pack_record(to_line(record))))
 
 
 async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> None:

@@ -19,10 +19,13 @@ from maps.setup import DEFAULT_MAP
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
-from server.store.finished import MOST_BYTES, READ_AT_ONCE
+from server.net.request import Headers, Request
+from server.net.work import WorkBudget
+from server.store.counting import refresh
 from server.store.queries import Queries
-from server.store.schema import matches
-from server.web.pages import STORE_QUESTIONS
+from server.web.match_log import MatchLogs
+from server.web.pages import STORE_QUESTIONS, Pages
+from server.web.static import StaticFiles
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -150,10 +153,11 @@ async def test_what_no_name_holds_never_reaches_the_database(
 async def test_a_question_that_many_ask_at_once_goes_to_the_store_a_few_times(host: Host) -> None:
     """Whoever presses reload, or makes others do so, must not keep the store busy."""
     await play(host, 1)
+    await refresh(host.engine, host.journal.write)
     asked: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if "matches.event = " in statement:
+        if "FROM event_totals" in statement:
             asked.append(statement)
 
     sa.event.listen(host.engine.sync_engine, "before_cursor_execute", note)
@@ -197,6 +201,7 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
 
 async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     await play(host, 2)
+    await refresh(host.engine, host.journal.write)
     table = await ask(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
@@ -266,28 +271,57 @@ async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_serve
         assert (await get(host, "/api/table", X_Forwarded_For="192.0.2.2"))[0] == 200
 
 
-async def test_a_list_of_long_records_ends_early_and_goes_on(host: Host) -> None:
+async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_cancelled(
+    own_postgresql: Postgresql,
+) -> None:
+    """A lock that nobody gives up stands for whatever makes the database slow."""
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_host(database=url) as host:
+        pages = Pages(
+            host.metrics,
+            Queries(host.engine),
+            StaticFiles(),
+            MatchLogs(host.engine, host.lobby),
+            WorkBudget(1e6),
+            program="test",
+            anyone=True,
+            guests=False,
+            draining=lambda: False,
+            trouble=lambda: "",
+            patience=0.3,
+        )
+        async with host.engine.connect() as locking:
+            await locking.execute(
+                sa.text("LOCK TABLE matches, standings, event_totals IN ACCESS EXCLUSIVE MODE")
+            )
+            async with anyio.create_task_group() as tasks:
+                for path in ("records", "table", "table?event=x", "bot/anna", "record/a", "records?bot=anna"):
+                    tasks.start_soon(_is_busy, pages, f"/api/{path}")
+            waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            left = (await locking.execute(sa.text(waiting))).scalars().all()
+            # The server itself, which packs and counts, may well wait.
+            assert not [query for query in left if "whole" not in query and "counted" not in query]
+        answer = await pages(Request("/api/records", Headers([])), "127.0.0.1")
+        assert answer is not None
+        assert answer.status == 200
+
+
+async def _is_busy(pages: Pages, path: str) -> None:
+    answer = await pages(Request(path, Headers([])), "127.0.0.1")
+    assert answer is not None
+    assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
+
+
+async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(host: Host) -> None:
     ids = await play(host, 3)
-    padding = " " * (MOST_BYTES // READ_AT_ONCE)
-    async with host.engine.begin() as connection:
-        await connection.execute(sa.update(matches).values(record=matches.c.record + padding))
-        rows = (await connection.execute(sa.select(matches))).mappings().all()
-        for copy in range(9):
-            more = {
-                **rows[0],
-                "number": 1000 + copy,
-                "match": f"copy{copy}",
-                "record": rows[0]["record"].replace(rows[0]["match"], f"copy{copy}"),
-                "finished": f"2020-01-01T00:00:00.00{copy}Z",
-            }
-            await connection.execute(sa.insert(matches), more)
-    first = await ask(host, "records?limit=50")
-    assert 3 <= len(first["matches"]) < 12
-    found = [each["match"] for each in first["matches"]]
-    while first["next"]:
-        first = await ask(host, f"records?limit=50&before={quote(first['next'])}")
-        found += [each["match"] for each in first["matches"]]
-    assert sorted(found) == sorted([*ids, *(f"copy{copy}" for copy in range(9))])
+    asked: list[str] = []
+    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    for number in range(3):
+        shown = await ask(host, f"records?limit=50&game=tictactoe&bot={('', 'anna', 'bert')[number]}")
+        assert [each["match"] for each in shown["matches"]] == ids[::-1]
+    assert len((await ask(host, "bot/anna"))["matches"]) == 3
+    # What is packed meanwhile is no list's.
+    assert not [statement for statement in asked if "packed" in statement and "whole" not in statement]
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])

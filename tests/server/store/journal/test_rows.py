@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from match.events import Event, Opened, Timed, TurnLeft, to_journal
-from protocol.record import to_line
 from server.store import schema
-from server.store.database import close, insert_or_update, make_engine, now, open_store, prepare
-from server.store.journal.batch import CLOSE_MATCH, OPEN_MATCH
+from server.store.database import close, insert_or_update, make_engine, open_store, prepare
+from server.store.journal.batch import OPEN_MATCH, close_match
+from server.store.journal.batch import closing as closing_of
 from server.store.journal.reader import events_of, events_of_all
 from server.store.journal.rows import EventRow, NotOpen, Rows
 from server.store.lease import Lease, parameters
@@ -43,8 +43,7 @@ def opening(match: str, server: str) -> dict[str, object]:
 
 
 def closing(match: str, server: str) -> dict[str, object]:
-    row = {"which": match, "given_record": to_line(record(match)), "at": now()}
-    return row | parameters(Lease(server, 1))
+    return closing_of(record(match)) | parameters(Lease(server, 1))
 
 
 def row(match: str, seq: int, event: Event | None = None) -> EventRow:
@@ -78,7 +77,9 @@ async def write(
             connection.execute(OPEN_MATCH, [opening(match, server) for match in opened])
         run.write(connection, opened or [], rows or [], closed or [])
         if closed:
-            connection.execute(CLOSE_MATCH, [closing(match, server) for match in closed])
+            connection.execute(
+                close_match(connection.dialect.name), [closing(match, server) for match in closed]
+            )
 
     async with engine.connect() as connection:
         await connection.run_sync(work)
@@ -349,5 +350,5 @@ async def thrown_away(database: str) -> AsyncIterator[AsyncEngine]:
 
 
 async def empty(connection: AsyncConnection) -> None:
-    for table in (schema.events, schema.matches):
+    for table in (schema.events, schema.records, schema.matches):
         await connection.execute(sa.delete(table))

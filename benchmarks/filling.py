@@ -1,0 +1,131 @@
+"""Stores with very many finished matches, filled by the database itself: a real one, told again with other names and times."""
+
+from __future__ import annotations
+
+import time
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from protocol.record import to_line
+from server.store import schema
+from server.store.packing import Whole, pack_whole
+from testkit.sample_match import sample_match, terms_of
+
+BOTS = 40
+"""Bots that play most matches; beside them there are guests, who play few."""
+EVENT, LADDERS = "serve", 200
+PLIES = 100
+SAMPLES = 16
+SLICE = 50_000
+"""Matches that one statement puts in."""
+SECONDS = 20
+"""From one match's end to the next's."""
+
+
+async def fill(engine: AsyncEngine, count: int) -> None:
+    """Put so many finished matches into an empty store, counted and packed. One in ten is a guest's, and not rated."""
+    kind = engine.dialect.name
+    pieces = []
+    for seed in range(SAMPLES):
+        match = sample_match(PLIES, seed)
+        whole = Whole(to_line(match.record), terms_of(match), match.rows)
+        pieces.append({"place": seed, "packed": pack_whole(whole)})
+    async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        if kind == "sqlite":
+            # Nothing of it need survive anything.
+            await connection.exec_driver_sql("PRAGMA journal_mode=OFF")
+        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB[kind]})"
+        await connection.execute(sa.text(table))
+        await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
+        first = int(time.time()) - SECONDS * count
+        for low in range(1, count + 1, SLICE):
+            given = {"low": low, "high": min(low + SLICE - 1, count)}
+            await connection.execute(sa.text(_matches(kind)), given | {"first": first})
+            for statement in (_RECORDS, *_STEPS):
+                await connection.execute(sa.text(statement), given)
+        for statement in _TABLES:
+            await connection.execute(sa.text(statement))
+        await _set_sequences(connection)
+        await connection.exec_driver_sql("ANALYZE")
+        if kind == "sqlite":
+            await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+
+
+_BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+_ID = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
+_TIME = {
+    "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {SECONDS}, 'unixepoch')",
+    "postgresql": f"to_char(to_timestamp(:first + i * {SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
+}
+
+
+def _matches(kind: str) -> str:
+    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOTS}) END"
+    minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
+    return (
+        "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
+        " server, arrival, map, time_control, plies, winner, reason, detail)"
+        " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
+        f" SELECT i, {_ID[kind]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
+        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[kind]}, i % 10 <> 0,"
+        f" {_TIME[kind]}, true, '', i, 'm2', '10+0.1', {PLIES},"
+        " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
+        " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '' FROM series"
+    )
+
+
+def _step(seat: str) -> str:
+    won = f"CASE WHEN winner IS NULL THEN 'draw' WHEN winner = '{seat}' THEN 'win' ELSE 'loss' END"
+    return (
+        "INSERT INTO rating_steps (match, seat, game, bot, finished, outcome, forfeit, rating, deviation, volatility, arrival)"
+        f" SELECT match, '{seat}', game, {seat}, finished, {won}, false, 1400 + number % 200, 60, 0.06, arrival"
+        " FROM matches WHERE rated AND number BETWEEN :low AND :high"
+    )
+
+
+_STEPS = (_step("maxie"), _step("minnie"))
+_RECORDS = (
+    "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
+    f" JOIN samples ON place = number % {SAMPLES} WHERE number BETWEEN :low AND :high"
+)
+
+
+def _scored(seat: str, other: str) -> str:
+    won = f"CASE WHEN winner IS NULL THEN 0 WHEN winner = '{seat}' THEN 1 ELSE -1 END"
+    return (
+        f"SELECT game, {seat} AS bot, {other} AS opponent, {won} AS score, finished FROM matches WHERE rated"
+    )
+
+
+_SCORED = f"({_scored('maxie', 'minnie')} UNION ALL {_scored('minnie', 'maxie')}) AS scored"
+_SCORES = ", ".join(f"sum(CASE WHEN score = {each} THEN 1 ELSE 0 END)" for each in (1, 0, -1))
+_TABLES = (
+    (
+        "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"
+        f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORES}, 0, max(finished) FROM {_SCORED} GROUP BY game, bot"
+    ),
+    (
+        "INSERT INTO crosses (game, bot, opponent, wins, draws, losses)"
+        f" SELECT game, bot, opponent, {_SCORES} FROM {_SCORED} GROUP BY game, bot, opponent"
+    ),
+    "INSERT INTO event_totals (event, matches) SELECT event, count(*) FROM matches GROUP BY event",
+    (
+        "INSERT INTO event_bots (event, bot, matches) SELECT event, bot, count(*) FROM (SELECT event, maxie AS bot FROM"
+        " matches UNION ALL SELECT event, minnie FROM matches) AS seats GROUP BY event, bot"
+    ),
+    (
+        "INSERT INTO event_scores (event, maxie, minnie, winner, reason, matches) SELECT event, maxie, minnie,"
+        " coalesce(winner, ''), reason, count(*) FROM matches GROUP BY event, maxie, minnie, coalesce(winner, ''), reason"
+    ),
+)
+
+
+async def _set_sequences(connection: AsyncConnection) -> None:
+    if connection.dialect.name != "postgresql":
+        return
+    for statement in (
+        "SELECT setval(pg_get_serial_sequence('matches', 'number'), max(number)) FROM matches",
+        f"SELECT setval('{schema.ARRIVAL.name}', max(arrival)) FROM matches",
+    ):
+        await connection.execute(sa.text(statement))

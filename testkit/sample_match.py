@@ -1,0 +1,107 @@
+"""A finished match of Riskless as bots that think play it, made without playing: for what has to be filled with many."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, NamedTuple
+
+from games.core import Player
+from maps.setup import make_setup
+from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from match.referee import SEATS, Referee
+from match.terms import Terms, to_json
+from protocol.messages import Players, Thinking
+from protocol.record import FORMAT, Record, Result
+from protocol.timecontrol import TimeControl
+
+MILLISECOND = 1_000_000
+LINE = 8
+"""Moves of the line that a bot tells, at the most."""
+
+
+class SampleMatch(NamedTuple):
+    """A match with all that a store has of it."""
+
+    terms: Terms
+    record: Record
+    rows: list[str]
+    """The journal, a row each."""
+
+
+def sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
+    """A random match of so many plies, after which the one to move resigns. The same for the same arguments."""
+    game: Any = make_setup("riskless", map)
+    chance = random.Random(seed)
+    while True:
+        position: Any = game.start()
+        moves: list[Any] = []
+        while len(moves) < plies and game.outcome(position) is None:
+            move = chance.choice(game.moves(position))
+            moves.append(move)
+            position = game.play(position, move)
+        if len(moves) == plies and game.outcome(position) is None:
+            return _referee(game, moves, game.player(position), chance, seed)
+
+
+def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, seed: int) -> SampleMatch:
+    terms = Terms(
+        match=f"{seed:032x}",
+        event="serve",
+        game=game,
+        players=Players("alphabeta", "jamboree"),
+        time_control=TimeControl.parse("10+0.1"),
+        margin_ms=100,
+        ready_ms=30_000,
+        grace_ms=30_000,
+        rated=True,
+    )
+    referee, rows = Referee(terms), []
+    at = chance.randrange(10**12, 10**14)
+
+    def happens(event: Event, after: int, turn: tuple[int, TurnLeft] | None = None) -> None:
+        nonlocal at
+        at += after
+        referee.handle(event, at)
+        if not isinstance(event, TurnLeft):
+            rows.append(to_journal(at, event, turn))
+
+    happens(Opened(), 0)
+    for player in Player:
+        happens(GotReady(player), chance.randrange(MILLISECOND, 100 * MILLISECOND))
+    told = [game.move_to_data(move) for move in moves]
+    for ply, move in enumerate(told):
+        left = TurnLeft(ply, chance.randrange(200_000, 400_000))
+        happens(left, chance.randrange(MILLISECOND // 10, MILLISECOND))
+        turn = at, left
+        thinking = Thinking(
+            depth=chance.randrange(6, 13),
+            value=float(chance.randrange(-800, 800)),
+            nodes=chance.randrange(1_000, 900_000),
+            # What comes is what both expected, as far as they looked.
+            line=told[ply : ply + chance.randrange(1, LINE + 1)],
+        )
+        player = list(Player)[ply % 2]
+        moved = Moved(player, ply, move, thinking)
+        happens(moved, chance.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
+    happens(Resigned(loser), MILLISECOND)
+    result = referee.result
+    if result is None:
+        raise AssertionError("a match in which somebody resigned is over")
+    record = Record(
+        FORMAT,
+        terms.match,
+        terms.event,
+        game.name,
+        game.setup(),
+        terms.players,
+        str(terms.time_control),
+        "2026-10-20T12:00:00Z",
+        referee.moves,
+        Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail),
+    )
+    return SampleMatch(terms, record, rows)
+
+
+def terms_of(match: SampleMatch) -> str:
+    """The terms as the store keeps them."""
+    return to_json(match.terms)

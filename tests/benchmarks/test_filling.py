@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from benchmarks.filling import BOTS, EVENT, PLIES, fill
+from match.events import Moved
+from server.store.counting import refresh
+from server.store.database import open_store
+from server.store.finished import match_list, record_of
+from server.store.journal.reader import events_of
+from server.store.queries import Queries
+from server.store.schema import event_totals
+from tests.server.played import MAXIE_WINS, day, events, keep
+
+COUNT = 700
+
+
+async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine, COUNT)
+        async with engine.connect() as connection:
+            total = await connection.scalar(sa.select(sa.func.sum(event_totals.c.matches)))
+        assert total == COUNT
+        shown = (await match_list(engine, 50)).matches
+        assert len(shown) == 50
+        happened = await events_of(engine, shown[0].match)
+        assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
+        assert await record_of(engine, shown[0].match)
+        queries = Queries(engine)
+        rated = await queries.rated()
+        assert len({each.bot for each in rated.standings}) == BOTS
+        assert sum(each.matches for each in rated.standings) == 2 * (COUNT - COUNT // 10)
+        assert await queries.event(EVENT)
+        # What is counted afterwards goes on from there.
+        assert await refresh(engine) == 0
+        await keep(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")
+        assert await refresh(engine) == 1

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from protocol.record import from_line
+from server.host import open_host
+from server.store.counting import refresh
+from server.store.database import open_store
+from tests.server.command_line import run
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+
+
+@pytest.fixture
+def played(database: str) -> str:
+    """A store with five finished matches."""
+
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            for number in range(5):
+                await keep(engine, day(1 + number), events((MAXIE_WINS, MINNIE_WINS)[number % 2]))
+            await refresh(engine)
+
+    anyio.run(fill)
+    return database
+
+
+def stats(capsys: pytest.CaptureFixture[str], database: str) -> dict[str, object]:
+    code, out, err = run(capsys, "store", "stats", "--db", database, "--json", "-")
+    assert (code, err) == (0, "")
+    found: dict[str, object] = json.loads(out)
+    return found
+
+
+def test_stats_tell_what_is_there_and_what_it_takes(capsys: pytest.CaptureFixture[str], played: str) -> None:
+    found = stats(capsys, played)
+    assert {name: found[name] for name in ("matches", "packed", "in_progress", "oldest", "newest")} == {
+        "matches": 5,
+        "packed": 0,
+        "in_progress": 0,
+        "oldest": day(1),
+        "newest": day(5),
+    }
+    tables = found["tables"]
+    assert isinstance(tables, dict)
+    assert tables["events"] > 0
+    assert isinstance(found["bytes"], int)
+    assert found["bytes"] >= sum(tables.values())
+    assert found["bytes_a_match"]
+    code, out, _ = run(capsys, "store", "stats", "--db", played)
+    assert code == 0
+    assert "| finished matches" in out
+    assert "| bytes of events" in out
+
+
+def test_prune_removes_and_vacuum_packs_and_gives_back(
+    capsys: pytest.CaptureFixture[str], played: str, tmp_path: Path
+) -> None:
+    rated = run(capsys, "ratings", "--db", played)[1]
+    folder = tmp_path / "old"
+    code, out, err = run(capsys, "store", "prune", "--keep", "2", "--archive", str(folder), "--db", played)
+    assert (code, out, err) == (0, "", f"3 matches are in {folder}\n")
+    (file,) = folder.iterdir()
+    code, out, err = run(capsys, "store", "vacuum", "--db", played)
+    assert code == 0
+    assert err.startswith("the store is ")
+    found = stats(capsys, played)
+    assert (found["matches"], found["packed"], found["free"]) == (2, 2, 0)
+    assert run(capsys, "ratings", "--recompute", "--db", played)[:2] == (0, rated)
+    code, _, err = run(capsys, "import", str(file), "--db", played)
+    assert (code, err.startswith("3 matches are new")) == (0, True)
+    assert run(capsys, "ratings", "--recompute", "--db", played)[:2] == (0, rated)
+    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", played)
+    assert len({from_line(line).match for line in (tmp_path / "all.jsonl").read_bytes().splitlines()}) == 5
+
+
+def test_the_store_of_a_running_server_is_not_vacuumed(
+    capsys: pytest.CaptureFixture[str], database: str
+) -> None:
+    async def refused() -> tuple[int, str, str]:
+        async with open_host(database=database, name="north"):
+            return await anyio.to_thread.run_sync(run, capsys, "store", "vacuum", "--db", database)
+
+    code, _, err = anyio.run(refused)
+    assert (code, err) == (1, "arena: the server 'north' is running on the store: stop it first\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["prune", "--keep", "90h"], "--keep: '90h' is neither a number of matches"),
+        (["prune", "--keep", ""], "--keep: say which matches stay"),
+        (["prune"], "--keep"),
+        (["stats", "--db", "sqlite:///nowhere.db"], "there is no database nowhere.db"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "store", *arguments)
+    assert code in (1, 2)
+    assert why in err
+
+
+@pytest.mark.parametrize("command", ["stats", "prune", "vacuum"])
+def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, _ = run(capsys, "store", command, "--help")
+    assert code == 0
+    assert "Example: arena store " in out

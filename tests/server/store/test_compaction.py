@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from server.store import compaction, schema
+from server.store.compaction import compact
+from server.store.counting import refresh
+from server.store.database import open_store
+from server.store.finished import record_of
+from server.store.journal.reader import begun, events_of, records_of
+from server.store.recompute import recompute
+from server.web.match_log import match_log
+from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
+
+
+async def count(connection: AsyncConnection, table: sa.Table) -> int:
+    return (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
+
+
+async def test_whoever_reads_a_match_is_given_the_same_before_it_is_packed_and_after(database: str) -> None:
+    kinds = [
+        events(MAXIE_WINS),
+        events((4,), RESIGNS),
+        events((), NO_SHOW),
+        events((4,), FAILS),
+        events((4, 4)),
+    ]
+
+    async def told(engine: AsyncEngine) -> list[object]:
+        return [
+            (
+                await events_of(engine, match.match),
+                await record_of(engine, match.match),
+                [terms.match for terms in await begun(engine, match.match)],
+                await match_log(engine, match.match),
+            )
+            for match in played
+        ] + [await records_of(engine, "test")]
+
+    async with open_store(database) as engine:
+        played = [await keep(engine, day(1), kind) for kind in kinds]
+        await refresh(engine)
+        before = await told(engine)
+        assert await compact(engine) == len(kinds)
+        async with engine.connect() as connection:
+            assert await count(connection, schema.events) == 0
+            assert (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all() == [""] * 5
+        assert await told(engine) == before
+        assert (await recompute(engine)).imported == 0
+        assert await compact(engine) == 0
+
+
+async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
+    async with open_store(database) as engine:
+        going_on = await keep(engine, day(1), events((4,)))
+        async with engine.begin() as connection:
+            await connection.execute(sa.delete(schema.records))
+            await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
+        await keep(engine, day(1), events(MAXIE_WINS))
+        before = await events_of(engine, going_on.match)
+        assert await compact(engine) == 1
+        assert await events_of(engine, going_on.match) == before != []
+
+
+async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(database: str) -> None:
+    async with open_store(database) as engine:
+        for _ in range(compaction.CHUNK + 2):
+            await keep(engine, day(1), events(MAXIE_WINS))
+        sizes = []
+
+        async def write(work: object) -> None:
+            async with engine.begin() as connection:
+                await connection.run_sync(work)  # type: ignore[arg-type]
+                sizes.append(await count(connection, schema.events))
+
+        assert await compact(engine, write) == compaction.CHUNK + 2
+        assert len(sizes) == 2
+        assert sizes[0] > sizes[1] == 0
+
+
+async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None:
+    async with open_store(database) as engine, open_store(database) as other:
+        match = await keep(engine, day(1), events(MAXIE_WINS))
+        before = await events_of(engine, match.match)
+
+        async def write(work: object) -> None:
+            """The other server is done with it after this one has read it, and before it writes."""
+            assert await compact(other) == 1
+            async with engine.begin() as connection:
+                await connection.run_sync(work)  # type: ignore[arg-type]
+
+        assert await compact(engine, write) == 1
+        assert await events_of(engine, match.match) == before

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from protocol.record import Record
+from rating.standings import table
+from server.store.archive import import_lines
+from server.store.counting import refresh
+from server.store.database import open_store
+from server.store.event_tables import BEST_KNOWN, MOST_IN_TABLE, Event, event_scores_of, events_with_matches
+from server.store.queries import Queries
+from tests.server.matches import record
+from tests.server.played import (
+    FAILS,
+    MAXIE_WINS,
+    MINNIE_WINS,
+    NO_SHOW,
+    NOBODY_WINS,
+    RESIGNS,
+    day,
+    events,
+    keep,
+)
+from tests.server.store.test_archive import line
+
+KINDS = (
+    events(MAXIE_WINS),
+    events(MINNIE_WINS),
+    events(NOBODY_WINS),
+    events((4,), RESIGNS),
+    events((), NO_SHOW),
+    events((4,), FAILS),
+    events((4, 4)),
+)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -> None:
+    chance = random.Random(seed)
+    played: dict[str, list[Record]] = {"one": [], "two": []}
+    async with open_store(database) as engine:
+        queries = Queries(engine)
+        for _ in range(25):
+            maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+            event = chance.choice(sorted(played))
+            rated = chance.random() < 0.5
+            kept = await keep(
+                engine, day(1), chance.choice(KINDS), maxie=maxie, minnie=minnie, event=event, rated=rated
+            )
+            played[event].append(kept)
+            if chance.random() < 0.3:
+                await refresh(engine)
+        await refresh(engine)
+        for event, records in played.items():
+            found = await queries.event(event)
+            assert found is not None
+            bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
+            assert found.rows == table(bots, records)
+            assert found.counted == len(records)
+            scored: Counter[tuple[str, str]] = Counter()
+            for each in found.crosses:
+                scored[each.bot, each.opponent] = each.wins
+            assert sum(scored.values()) == sum(row.wins for row in found.rows)
+        listed = [Event(event, len(played[event])) for event in ("two", "one")]
+        assert await events_with_matches(engine, 50) == listed
+        assert await events_with_matches(engine, 1) == listed[:1]
+        assert await queries.event("three") is None
+
+
+async def test_matches_in_progress_are_listed_with_their_event(database: str) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS), event="over")
+        assert await events_with_matches(engine, 50) == []  # until it is counted
+        await refresh(engine)
+        assert await events_with_matches(engine, 50) == [Event("over", 1)]
+
+
+async def test_of_very_many_bots_those_are_told_that_have_played_most(database: str) -> None:
+    names = [f"bot {number:03}" for number in range(MOST_IN_TABLE + 20)]
+    lines = [
+        line(record(f"{name} {n}", maxie="anna", minnie=name))
+        for name in names
+        for n in range(1 + (name in names[:9]))
+    ]
+    async with open_store(database) as engine:
+        assert (await import_lines(engine, lines)).added == len(lines)
+        await refresh(engine)
+        found = await event_scores_of(engine, "test")
+    assert found is not None
+    assert found.counted == len(lines)
+    assert len(found.bots) == BEST_KNOWN
+    assert {"anna", *names[:9]} <= set(found.bots)
+    assert sum(times for _, times in found.scores) == BEST_KNOWN - 1 + 9

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from protocol.codes import EndReason
+from protocol.record import Record, Result, to_line
+from server.store import finished, schema
+from server.store.archive import import_lines
+from server.store.database import open_store
+from server.store.finished import MatchList, Shown, latest_of, match_list, record_of, shown_of
+from tests.server.matches import record
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+
+
+async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
+    """Matches of two games between four bots, of which some finished at the very same time."""
+    chance = random.Random(seed)
+    played = []
+    for number in range(30):
+        maxie, minnie = chance.sample(["anna", "bert", "carl", "dora"], 2)
+        if number % 5 == 0:
+            maxie = minnie  # as an import may say
+        at = day(1 + chance.randrange(3), second=chance.randrange(2))
+        if number % 3:
+            kept = await keep(
+                engine, at, events(MAXIE_WINS), maxie=maxie, minnie=minnie, match=f"{number:032}"
+            )
+        else:
+            kept = record(f"{number:032}", maxie=maxie, minnie=minnie, game="riskless")
+            assert (await import_lines(engine, [to_line(kept).encode()])).added == 1
+            async with engine.begin() as connection:
+                mine = schema.matches.c.match == kept.match
+                await connection.execute(sa.update(schema.matches).where(mine).values(finished=at))
+        played.append((at, kept))
+    return played
+
+
+async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[Shown]:
+    """The whole list, asked for piece by piece."""
+    found: list[Shown] = []
+    place = None
+    while True:
+        some: MatchList = await match_list(engine, limit, before=place, bot=bot, game=game)
+        found += some.matches
+        if some.next is None:
+            return found
+        assert len(some.matches) == limit
+        time, _, match = some.next.partition("|")
+        place = time, match
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, seed: int) -> None:
+    async with open_store(database) as engine:
+        played = await fill(engine, seed)
+        for bot in ("", "anna", "dora", "nobody"):
+            for game in ("", "tictactoe", "riskless", "hexapawn"):
+                expected = [
+                    (at, number, kept)
+                    for number, (at, kept) in enumerate(played)
+                    if (not bot or bot in (kept.players.maxie, kept.players.minnie))
+                    and (not game or kept.game == game)
+                ]
+                newest = [
+                    kept.match for _, _, kept in sorted(expected, key=lambda each: each[:2], reverse=True)
+                ]
+                for limit in (1, 4, 50):
+                    found = await all_of(engine, limit, bot, game)
+                    assert [each.match for each in found] == newest
+        assert [each.match for each in await latest_of(engine, "anna", 3)] == [
+            each.match for each in (await match_list(engine, 3, bot="anna")).matches
+        ]
+
+
+async def test_a_line_tells_of_the_match_what_its_record_tells(database: str) -> None:
+    async with open_store(database) as engine:
+        kept = await keep(engine, day(1), events(MINNIE_WINS))
+        (shown,) = (await match_list(engine, 5)).matches
+        assert await record_of(engine, kept.match) == to_line(kept)
+        assert await record_of(engine, "another") is None
+    assert (shown.match, shown.event, shown.game, shown.players) == (
+        kept.match,
+        "test",
+        "tictactoe",
+        kept.players,
+    )
+    assert (shown.finished, shown.plies, shown.result) == (day(1), len(kept.moves), kept.result)
+    assert (shown.map, shown.time_control) == ("", kept.time_control)
+
+
+def test_what_is_too_long_or_no_database_can_hold_is_cut() -> None:
+    kept = record(game="riskless")
+    long = Record(
+        **{name: getattr(kept, name) for name in Record.__struct_fields__}
+        | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
+    )
+    shown = shown_of(long)
+    assert len(shown["map"]) == finished.LONGEST["map"]
+    assert "\0" not in shown["map"]
+    assert len(shown["detail"]) == finished.LONGEST["detail"]
+    assert (
+        shown_of(Record(**{**{n: getattr(kept, n) for n in Record.__struct_fields__}, "setup": {"map": 7}}))[
+            "map"
+        ]
+        == ""
+    )
+
+
+async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -> None:
+    async with open_store(f"sqlite:///{tmp_path}/arena.db") as engine:
+        asked: list[tuple[str, tuple[object, ...]]] = []
+        sa.event.listen(
+            engine.sync_engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3]))
+        )
+        await keep(engine, day(1), events(MAXIE_WINS))
+        asked.clear()
+        for bot, game in (("", ""), ("", "tictactoe"), ("anna", ""), ("anna", "tictactoe")):
+            for before in (None, (day(2), "0" * 32)):
+                await match_list(engine, 20, before=before, bot=bot, game=game)
+        questions = [(text, values) for text, values in asked if text.startswith("SELECT")]
+        assert len(questions) >= 8
+        async with engine.connect() as connection:
+            for text, values in questions:
+                plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)).all()
+                reads = [row.detail for row in plan if " matches " in f"{row.detail} "]
+                assert reads
+                assert all("INDEX ix_matches_" in line for line in reads), reads

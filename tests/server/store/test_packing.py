@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.core import Player
+from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from protocol.messages import Thinking
+from protocol.record import RecordedMove, to_line
+from server.store import packing
+from server.store.packing import Unreadable, Whole, pack_record, pack_whole, record_in, unpack_whole
+from testkit.sample_match import sample_match, terms_of
+from tests.server.matches import record
+
+values = st.one_of(st.integers(0, 99), st.just(1.0), st.just(True), st.lists(st.integers(0, 20), max_size=2))
+thoughts = st.none() | st.builds(
+    Thinking, depth=st.none() | st.integers(0, 9), line=st.lists(values, max_size=3).map(list)
+)
+moves = st.builds(RecordedMove, values, st.floats(0, 1e6), thinking=thoughts)
+
+
+@st.composite
+def matches(draw: st.DrawFn) -> Whole:
+    """A record and a journal that have most in common, and sometimes not."""
+    kept = record("m" * 32)
+    made = draw(st.lists(moves, max_size=8))
+    kept = msgspec.structs.replace(kept, moves=made)
+    rows = []
+    at = draw(st.integers(0, 2**60))
+    happened: list[Event] = [Opened(), GotReady(Player.MAXIE)]
+    for ply, move in enumerate(made):
+        other = draw(st.booleans())
+        thinking = draw(thoughts) if other else move.thinking
+        happened.append(Moved(Player.MAXIE, ply, draw(values) if other else move.move, thinking))
+    happened += draw(st.lists(st.builds(Moved, st.just(Player.MINNIE), st.integers(0, 20), values, thoughts)))
+    happened.append(Resigned(Player.MAXIE))
+    for number, event in enumerate(happened):
+        at += draw(st.integers(-5, 2**40))
+        rows.append(to_journal(at, event, (at - 1, TurnLeft(number)) if draw(st.booleans()) else None))
+    return Whole(to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows)
+
+
+@given(matches())
+def test_what_is_unpacked_is_what_was_packed_to_the_byte(whole: Whole) -> None:
+    packed = pack_whole(whole)
+    assert unpack_whole(packed) == whole
+    assert record_in(packed) == whole.record
+    assert record_in(pack_record(whole.record)) == whole.record
+
+
+def test_a_match_of_which_only_the_record_is_packed_has_no_journal() -> None:
+    with pytest.raises(Unreadable, match="only the record"):
+        unpack_whole(pack_record(to_line(record())))
+
+
+@pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
+def test_a_match_that_was_imported_has_no_events(imported: list[str]) -> None:
+    assert unpack_whole(pack_whole(Whole(to_line(record()), "{}", imported))).events == imported
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x02abc", b"\x01", b"\x01nothing", b"\x01\x28\xb5\x2f\xfd\x00"])
+def test_what_cannot_be_unpacked_is_said_in_one_line(damaged: bytes) -> None:
+    with pytest.raises(Unreadable) as caught:
+        record_in(damaged)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_piece_that_was_cut_or_changed_is_refused() -> None:
+    packed = pack_record(to_line(record()))
+    with pytest.raises(Unreadable):
+        record_in(packed[:-3])
+
+
+def test_a_small_piece_that_unpacks_to_more_than_any_match_is_refused() -> None:
+    bomb = packing.VERSION + zstandard.ZstdCompressor().compress(bytes(packing.MOST_BYTES + 1))
+    assert len(bomb) < 100_000
+    with pytest.raises(Unreadable, match="unpacks to more than"):
+        record_in(bomb)
+
+
+def test_the_shared_text_is_the_one_that_every_store_was_written_with() -> None:
+    """With any other, nothing that is packed can be read again: a new text is a new version."""
+    digest = hashlib.sha256(packing.SHARED.read_bytes()).hexdigest()
+    assert digest == "d64d78834e52e7cb9ee91206aa2a78860f237d0255f031b63d7e5696c135a67e"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
+    match = sample_match(100, seed)
+    whole = Whole(to_line(match.record), terms_of(match), match.rows)
+    assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
+    assert len(pack_whole(whole)) < 4000
+    assert unpack_whole(pack_whole(whole)) == whole

@@ -1,0 +1,60 @@
+"""A question to the store that takes too long is given up by the database itself."""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from server.store.database import open_store, reading
+
+ENDLESS = sa.text(
+    "WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT sum(n) FROM counted"
+)
+
+
+async def ask(engine: AsyncEngine, seconds: float) -> None:
+    with anyio.fail_after(seconds):
+        async with reading(engine) as connection:
+            await connection.execute(ENDLESS)
+
+
+async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behind(database: str) -> None:
+    async with open_store(database) as engine:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(expect_timeout, engine)
+        threads, connections = threading.active_count(), engine.pool.status()
+        for _ in range(3):
+            await expect_timeout(engine)
+        assert threading.active_count() == threads
+        assert engine.pool.status() == connections
+        # The connections are as good as before, and know nothing of the deadline of another.
+        with anyio.fail_after(20):
+            async with reading(engine) as connection:
+                assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
+        async with reading(engine) as connection:
+            assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
+
+
+async def expect_timeout(engine: AsyncEngine) -> None:
+    began = monotonic()
+    with pytest.raises(TimeoutError):
+        await ask(engine, 0.2)
+    assert monotonic() - began < 10
+
+
+async def test_what_is_wrong_with_a_query_is_told_as_what_it_is(database: str) -> None:
+    async with open_store(database) as engine:
+        with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(20):
+            async with reading(engine) as connection:
+                await connection.execute(sa.text("SELECT nothing FROM nowhere"))
+
+
+async def test_who_has_no_deadline_waits_for_the_answer(database: str) -> None:
+    async with open_store(database) as engine, reading(engine) as connection:
+        assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1

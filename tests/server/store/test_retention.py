@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from protocol.record import from_line
+from server.store import retention, schema
+from server.store.archive import Imported, import_lines
+from server.store.compaction import compact
+from server.store.counting import refresh
+from server.store.database import now, open_store
+from server.store.finished import match_list
+from server.store.ladders import claimed, finish
+from server.store.queries import Queries
+from server.store.recompute import recompute
+from server.store.retention import ArchiveFailed, BadRetention, Retention, prune
+from server.store.standings import standings
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
+
+KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("90d", Retention(days=90)), ("1000000", Retention(most=1_000_000)), ("0", Retention(most=0))],
+)
+def test_what_is_to_be_kept_is_told_in_days_or_in_matches(text: str, found: Retention) -> None:
+    assert Retention.parse(text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "d", "-1", "0d", "1.5d", "90 d", "90h", "1e6", "9" * 20, "99999d", "\u096fd"]
+)
+def test_any_other_text_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(BadRetention, match="90d"):
+        Retention.parse(text)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *, packed: bool) -> None:
+    async with open_store(database) as engine:
+        played = [
+            await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
+            for number in range(8)
+        ]
+        await refresh(engine)
+        if packed:
+            await compact(engine)
+        queries = Queries(engine)
+        before = (await standings(engine), await queries.rated(), await queries.event("test"))
+        assert await prune(engine, Retention(most=3)) == 5
+        assert (await standings(engine), await queries.rated(), await queries.event("test")) == before
+        shown = await match_list(engine, 50)
+        assert [each.match for each in shown.matches] == [each.match for each in played[:4:-1]]
+        assert (await recompute(engine)).matches == 3
+        await keep(engine, day(20), events(MAXIE_WINS))
+        await refresh(engine)
+        assert (await recompute(engine)).matches == 4
+        assert await prune(engine, Retention(most=0)) == 4
+        assert (await recompute(engine)).matches == 0
+        async with engine.connect() as connection:
+            for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
+                assert not (await connection.execute(sa.select(table))).all()
+
+
+async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
+    database: str, other_database: str
+) -> None:
+    async with open_store(database) as engine, open_store(other_database) as other:
+        for number in range(9):
+            for each in (engine, other):
+                await keep(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
+                await refresh(each)
+            await prune(engine, Retention(most=2))
+        assert await standings(engine) == await standings(other)
+
+
+async def test_what_is_moved_to_files_can_be_imported_again(
+    database: str, other_database: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "old" / "matches"
+    async with open_store(database) as engine, open_store(other_database) as other:
+        played = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
+        await refresh(engine)
+        rated = await standings(engine)
+        assert await prune(engine, Retention(most=0, archive=folder)) == 5
+        (file,) = folder.iterdir()
+        lines = gzip.decompress(file.read_bytes()).splitlines()
+        assert [from_line(line) for line in lines] == played
+        assert await import_lines(other, lines, trust=True) == Imported(added=5)
+        await refresh(other)
+        assert await standings(other) == rated
+
+
+async def test_where_the_archive_cannot_be_written_nothing_is_removed(database: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        await refresh(engine)
+        with pytest.raises(ArchiveFailed, match="cannot write into"):
+            await prune(engine, Retention(most=0, archive=tmp_path / "file" / "folder"))
+        assert len((await match_list(engine, 5)).matches) == 1
+
+
+async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
+    async with open_store(database) as engine:
+        played = [
+            await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(retention.CHUNK + 5)
+        ]
+        await refresh(engine)
+
+        async def write(work: object) -> None:
+            async with engine.begin() as connection:
+                await connection.run_sync(work)  # type: ignore[arg-type]
+            raise ConnectionError("killed")
+
+        with pytest.raises(ConnectionError):
+            await prune(engine, Retention(most=0, archive=tmp_path), write)
+        assert len((await match_list(engine, 50)).matches) == 5
+        assert await prune(engine, Retention(most=0, archive=tmp_path)) == 5
+        texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
+        lines = [line for text in texts for line in text.splitlines()]
+        assert {from_line(line).match for line in lines} == {each.match for each in played}
+
+
+async def test_by_days_the_first_young_one_and_all_after_it_stay(database: str) -> None:
+    async with open_store(database) as engine:
+        for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), now(), day(3)):
+            await keep(engine, finished, events(MAXIE_WINS))
+        await refresh(engine)
+        assert await prune(engine, Retention(days=1)) == 3
+        assert await prune(engine, Retention(days=1)) == 0
+
+
+async def test_what_is_not_counted_and_what_a_ladder_needs_stays(database: str) -> None:
+    async with open_store(database) as engine:
+        async with claimed(engine, "ladder", "cup", "auto", {"bots": []}):
+            cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
+        await keep(engine, day(2), events(MAXIE_WINS))
+        assert await prune(engine, Retention(most=0)) == 0
+        await refresh(engine)
+        await keep(engine, day(3), events(MAXIE_WINS))
+        assert await prune(engine, Retention(most=0)) == 1
+        await refresh(engine)
+        assert await prune(engine, Retention(most=0)) == 1
+        assert [each.match for each in (await match_list(engine, 5)).matches] == [cup.match]
+        await finish(engine, "cup")
+        with anyio.fail_after(20):
+            assert await prune(engine, Retention(most=0)) == 1

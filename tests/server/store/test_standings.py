@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from rating.glicko import Rating
+from rating.steps import Known
+from server.store.counting import refresh
+from server.store.database import exclusive, open_store
+from server.store.standings import (
+    BOTS_AT_ONCE,
+    Standing,
+    bases,
+    crosses,
+    games,
+    keep_bases,
+    last_ratings,
+    ordered,
+    standings,
+)
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
+
+KINDS = {
+    "win": events(MAXIE_WINS),
+    "loss": events(MINNIE_WINS),
+    "draw": events(NOBODY_WINS),
+    "void": events((4,), FAILS),
+    "nobody came": events((), NO_SHOW),
+}
+
+
+async def test_the_kept_table_is_what_a_count_of_all_matches_gives(database: str) -> None:
+    chance = random.Random(1)
+    scored: Counter[tuple[str, str, str]] = Counter()
+    async with open_store(database) as engine:
+        for number in range(25):
+            maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+            how = chance.choice(sorted(KINDS))
+            rated = chance.random() < 0.8
+            await keep(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
+            if rated and how in ("win", "loss", "draw"):
+                scored[maxie, minnie, how] += 1
+                scored[minnie, maxie, {"win": "loss", "loss": "win"}.get(how, how)] += 1
+            if chance.random() < 0.4:
+                await refresh(engine)
+        await refresh(engine)
+        table = await standings(engine, "tictactoe")
+        found = await crosses(engine, "tictactoe", ["anna", "bert", "carl"])
+        assert await games(engine) == ["tictactoe"]
+        assert await standings(engine, bot="anna") == [row for row in table if row.bot == "anna"]
+        assert await standings(engine, "tictactoe", most=2) == table[:2]
+    for cross in found:
+        expected = [scored[cross.bot, cross.opponent, how] for how in ("win", "draw", "loss")]
+        assert [cross.wins, cross.draws, cross.losses] == expected
+    for row in table:
+        mine = [cross for cross in found if cross.bot == row.bot]
+        assert (row.wins, row.draws, row.losses) == (
+            sum(each.wins for each in mine),
+            sum(each.draws for each in mine),
+            sum(each.losses for each in mine),
+        )
+        assert row.matches == row.wins + row.draws + row.losses
+
+
+async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
+    keys = [("tictactoe", f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
+    known = {key: Known(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
+    async with open_store(database) as engine, exclusive(engine) as connection:
+        await connection.run_sync(keep_bases, known)
+        await connection.run_sync(keep_bases, {keys[0]: Known(1700.0, 50.0, 0.06, day(2))})
+        kept = await connection.run_sync(bases)
+        assert await connection.run_sync(last_ratings, keys) == {}
+    assert kept == known | {keys[0]: Known(1700.0, 50.0, 0.06, day(2))}
+    assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)
+
+
+def test_equal_ratings_stand_by_name() -> None:
+    rows = [Standing("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, day(1)) for bot in ("bert", "anna")]
+    assert [row.bot for row in ordered(rows)] == ["anna", "bert"]

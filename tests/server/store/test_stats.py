@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from server.store.compaction import compact
+from server.store.database import StoreError, open_store
+from server.store.stats import stats, vacuum
+from tests.server.journals import playing
+from tests.server.played import MAXIE_WINS, day, events, keep
+
+
+async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(database: str) -> None:
+    async with open_store(database) as engine:
+        found = await stats(engine)
+    assert (found.matches, found.in_progress, found.packed) == (0, 0, 0)
+    assert (found.oldest, found.newest, found.bytes_a_match) == (None, None, None)
+    assert found.bytes > 0
+
+
+async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> None:
+    async with open_store(database) as engine:
+        for number in range(3):
+            await keep(engine, day(1 + number), events(MAXIE_WINS))
+        before = await stats(engine)
+        assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
+        await vacuum(engine)
+        after = await stats(engine)
+        assert (after.matches, after.packed, after.free) == (3, 3, 0)
+        assert after.tables is not None
+        assert after.tables["records"] > 0
+        assert await compact(engine) == 0
+
+
+async def test_a_store_in_use_is_not_vacuumed(database: str) -> None:
+    async with open_store(database) as engine, playing(engine, "north") as journal:
+        await journal.durable(journal.keep_session("anna", b"secret"))
+        with pytest.raises(StoreError, match="'north' is running on the store"):
+            await vacuum(engine)
