@@ -81,7 +81,17 @@ class Postgresql:
             "--username",
             "arena",
         ]
-        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync", "--wal-segsize", "1"]
+        made += [
+            "--auth",
+            "trust",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C.UTF-8",
+            "--no-sync",
+            "--wal-segsize",
+            "1",
+        ]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
     def start(self) -> None:
