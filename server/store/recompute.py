@@ -29,6 +29,7 @@ from server.store.rating_steps import Place, rated_matches, step_of
 from server.store.schema import rating_steps
 
 CHUNK = 100
+"""Matches that are read at once."""
 TOLERANCE = 1e-9
 """Relative difference up to which ratings are the same: functions may differ in their last digit between machines."""
 
@@ -46,8 +47,8 @@ class Recomputed:
     """Matches among them that were imported, and have no journal."""
 
 
-async def recompute(engine: AsyncEngine) -> Recomputed:
-    """Compute the ratings of all counted matches anew. Raises Differs.
+async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> Recomputed:
+    """Compute the ratings of all counted matches anew, of which it reads `at_once` together. Raises Differs.
 
     It sees the store as it was at the beginning, whatever happens meanwhile.
     """
@@ -55,7 +56,7 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
     rater = Rater()
     async with database.snapshot(engine) as connection:
         after: Place | None = None
-        while rows := await rated_matches(connection, CHUNK, after=after):
+        while rows := await rated_matches(connection, at_once, after=after):
             names = [row.match for row in rows]
             journal, steps = await events_of_all(connection, names), await _steps(connection, names)
             for row in rows:
