@@ -36,4 +36,5 @@ def frozen_again() -> Iterator[None]:
 
 def full_looks() -> int:
     """How often the collector has looked at all objects that are not set aside."""
-    return gc.get_stats()[2]["collections"]
+    count: int = gc.get_stats()[2]["collections"]
+    return count

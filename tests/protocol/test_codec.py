@@ -145,7 +145,7 @@ moves_of_numbers = st.builds(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(moves_of_numbers, st.randoms(use_true_random=False))
 def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
     frame: bytes, chance: random.Random
