@@ -17,26 +17,25 @@ SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluste
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder test soak quick check format lock bench bench-server openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled test soak quick check format lock bench bench-server openings $(OPENED:%=openings/%) screenshots clean
 
-ladder: $(STAMP)  ## play a ladder of the built-in bots here
-	$(BIN)/python -m bots.compiled
+ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
+
+compiled: $(STAMP)  ## the virtual environment, and the search compiled in its cache
+	$(BIN)/python -m bots.compiled
 
 # The tests start hundreds of processes: without bytecode each of them compiles what it loads.
 test soak: export PYTHONDONTWRITEBYTECODE =
 
-test: $(STAMP)  ## unit, property and end-to-end tests
-	$(BIN)/python -m bots.compiled
+test: compiled  ## unit, property and end-to-end tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal; status=$$?; echo $$status >$(STATUS); exit $$status
 
-quick: $(STAMP)  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
-	$(BIN)/python -m bots.compiled
+quick: compiled  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(SLOW:%=--ignore tests/%) tests; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 
-soak: $(STAMP)  ## what lasts long: broken networks, kills again and again, many more examples of each property
-	$(BIN)/python -m bots.compiled
+soak: compiled  ## what lasts long: broken networks, kills again and again, many more examples of each property
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 

@@ -22,6 +22,7 @@ from protocol.adjudication import Adjudication
 from protocol.codes import Code
 from server.lobby.dispatch import Dispatch
 from server.lobby.house import NO_HOUSE, HousePlan, open_house
+from server.lobby.matchmaking.answer_window import ANSWER_NS
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.session import Session
 from server.net.addresses import LOOPBACK, inside_url, url
@@ -32,6 +33,7 @@ from server.net.limits import PRIVATE, HostLimits
 from server.net.server import CannotListen, MakeAdmission, open_server
 from server.processes.identity import PROGRAM
 from server.processes.tasks import cancelled_at_exit
+from server.rooms.room import INBOX
 from server.running import Host, Told
 from server.store.database import Engine, make_engine
 from server.store.database import close as close_engine
@@ -71,6 +73,8 @@ async def open_host(
     retention: Retention | None = None,
     receiver: MakeReceiver = Session,
     admission: MakeAdmission = Admission,
+    inbox: int = INBOX,
+    answer_ns: int = ANSWER_NS,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -89,6 +93,8 @@ async def open_host(
     retention        what is kept of the finished matches; None for all of them
     receiver         makes the receiver of each connection's messages
     admission        makes what decides who may connect
+    inbox            events that may wait in a room; a bot that sends more waits in its connection
+    answer_ns        how long a challenged bot is left to answer before the matchmaker has another match for it
 
     Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
     lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
@@ -112,6 +118,8 @@ async def open_host(
             adjudication=adjudication,
             on_record=on_record,
             retention=retention,
+            inbox=inbox,
+            answer_ns=answer_ns,
         )
         writing = anyio.CancelScope()
         stack.callback(writing.cancel)

@@ -19,6 +19,7 @@ from server.lobby.dispatch import LISTING_SECONDS, Dispatch
 from server.lobby.house import NO_HOUSE, HousePlan
 from server.lobby.lobby import Lobby
 from server.lobby.matches import Matches
+from server.lobby.matchmaking.answer_window import ANSWER_NS
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.roster import HouseRoster
@@ -28,7 +29,7 @@ from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.net.work import WorkBudget
 from server.processes.identity import PROGRAM
-from server.rooms.room import Room
+from server.rooms.room import INBOX, Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
 from server.store.journal.journal import Journal
@@ -67,6 +68,8 @@ class Host:
         adjudication: Adjudication | None = None,
         on_record: Told | None = None,
         retention: Retention | None = None,
+        inbox: int = INBOX,
+        answer_ns: int = ANSWER_NS,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
         self.url = ""
@@ -90,7 +93,9 @@ class Host:
             # Nobody else can come in under the name of a house bot.
             accounts.issue(bot.name)
         self.lobby = Lobby(accounts, house=HouseRoster(house.bots), most_matches=limits.matches_per_bot)
-        self.matches = Matches(self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms)
+        self.matches = Matches(
+            self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms, inbox=inbox
+        )
         self.rating_counter = RatingCounter(engine, self.journal.write)
         self._by_threads = by_threads
         self.maintenance = Maintenance(engine, self.journal, retention)
@@ -106,6 +111,7 @@ class Host:
             concurrency=concurrency,
             by_threads=by_threads,
             adjudication=adjudication,
+            answer_ns=answer_ns,
         )
         work = WorkBudget(limits.work_ms_per_second)
         self.dispatch = Dispatch(

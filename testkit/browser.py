@@ -126,7 +126,7 @@ class Arena:
 @contextmanager
 def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True) -> Iterator[Arena]:
     """A server with bots of these engines; a private one lets in any name, and has no bots of its own."""
-    assert set(bots) <= set(ENGINES)
+    assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
     running = Arena(folder, *options, private=private)
     try:
         running.serve()
@@ -138,9 +138,9 @@ def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool
 
 
 def wait(found: Any, seconds: float = PATIENCE) -> Any:
-    """What `found()` gives, once it gives something."""
+    """What `found()` gives, once it gives something: it may ask a server, which answers nobody without end."""
     until = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < until, "it does not come"
-        time.sleep(0.05)
+        time.sleep(0.2)
     return value

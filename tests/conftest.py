@@ -14,11 +14,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from testkit.parts import told_of
 
-pytest_plugins = ["tests.serving"]
+pytest_plugins = ["tests.collector", "tests.properties", "tests.serving"]
 
 # A terminal's size is what a test makes it, and not what it happens to be started from.
 for size in ("COLUMNS", "LINES"):
@@ -143,9 +142,3 @@ def read(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except OSError:  # the thread has ended
         return ""
-
-
-# The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
-settings.register_profile("arena", deadline=None)
-settings.register_profile("soak", deadline=None, max_examples=500)
-settings.load_profile("arena")

@@ -11,6 +11,7 @@ from tests.server.databases import (
     postgresql,
     postgresql_database,
     shared_postgresql,
+    stopped_postgresql,
 )
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "postgresql",
     "postgresql_database",
     "shared_postgresql",
+    "stopped_postgresql",
 ]
 
 

@@ -38,12 +38,6 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr
 """
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *arguments], check=False, capture_output=True, text=True, timeout=60
-    )
-
-
 def loaded(*arguments: str, **environment: str) -> set[str]:
     """The packages that a run of the command has loaded when it ends."""
     told = subprocess.run(
@@ -138,8 +132,8 @@ def test_every_command_has_help_with_an_example(words: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"], ["serve", "--port", "x"], ["bot"]])
 def test_bad_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
-    told = run(*arguments)
-    assert told.returncode == 2
+    told = arena(*arguments)
+    assert told.code == 2
     assert told.stderr.startswith("arena: ")
     assert told.stderr.count("\n") == 1
     assert told.stdout == ""
@@ -147,7 +141,7 @@ def test_bad_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["maps"], ["token"]])
 def test_a_command_without_its_words_shows_its_help(arguments: list[str]) -> None:
-    told = run(*arguments)
+    told = arena(*arguments)
     shown = told.stdout + told.stderr
     assert "Usage: " in shown
     assert "arena: " not in shown

@@ -14,12 +14,14 @@ from threading import Lock
 
 _lock = Lock()
 _thinking = 0
+_set_aside = False
+"""Whether what thinking left was set aside since it was last collected."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """No collection while anybody is in here; what they leave behind is never walked again."""
-    global _thinking  # noqa: PLW0603  the collector is one for the process, and so is this count
+    global _thinking, _set_aside  # noqa: PLW0603  the collector is one for the process, and so are these
     with _lock:
         _thinking += 1
         gc.disable()
@@ -30,12 +32,15 @@ def quiet() -> Iterator[None]:
             _thinking -= 1
             if not _thinking:
                 gc.freeze()
+                _set_aside = True
                 gc.enable()
 
 
 def tidy() -> None:
     """Between matches, when nobody thinks: collect also what `quiet` had set aside."""
+    global _set_aside  # noqa: PLW0603  one for the process, as the collector
     with _lock:
-        if not _thinking:
+        if _set_aside and not _thinking:
             gc.unfreeze()
             gc.collect()
+            _set_aside = False

@@ -11,7 +11,7 @@ from protocol.record import Record
 from server.lobby.lobby import Lobby
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
-from server.rooms.room import Room
+from server.rooms.room import INBOX, Room
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import Unfinished
@@ -21,9 +21,20 @@ class Matches:
     """Opens the rooms of one server and plays the matches in them."""
 
     def __init__(
-        self, lobby: Lobby, journal: Journal, watch: LoopWatch, metrics: Metrics, *, grace_ms: int
+        self,
+        lobby: Lobby,
+        journal: Journal,
+        watch: LoopWatch,
+        metrics: Metrics,
+        *,
+        grace_ms: int,
+        inbox: int = INBOX,
     ) -> None:
-        """`grace_ms` is how long a bot whose connection is lost may take to return to its matches."""
+        """Play matches among the bots of `lobby`.
+
+        grace_ms  how long a bot whose connection is lost may take to return to its matches
+        inbox     how many events may wait in a room
+        """
         self.rooms: dict[str, Room] = {}
         """The rooms of the matches in progress, by the id of the match."""
         self._lobby = lobby
@@ -31,6 +42,7 @@ class Matches:
         self._watch = watch
         self._metrics = metrics
         self._grace_ms = grace_ms
+        self._inbox = inbox
 
     def agreed(self, terms: Terms) -> Terms:
         """The terms that somebody asked for, with those that the server sets."""
@@ -77,6 +89,7 @@ class Matches:
             unfinished=unfinished,
             moved=self._metrics.moved,
             cut=self._metrics.lines_cut.inc,
+            inbox=self._inbox,
         )
         for player, member in room.players.items():
             member.begin(terms.match, room, player)

@@ -64,12 +64,14 @@ class Room:
         moved: Callable[[float], None] = lambda _seconds: None,
         keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
         cut: Callable[[int], None] = lambda _moves: None,
+        inbox: int = INBOX,
     ) -> None:
         """Play a match of these terms.
 
         moved       told how long each move took to be announced, in seconds
         keep_again  the seconds after which a record that could not be kept is given to the store again
         cut         told how many moves of a player's line were not kept
+        inbox       how many events may wait for the referee
         """
         self.terms = terms
         self._map = str(terms.game.setup().get("map", ""))
@@ -83,6 +85,7 @@ class Room:
         self._moved = moved
         self._keep_again = keep_again
         self._cut = cut
+        self._most_waiting = inbox
         self._thinking = ThinkingLimit(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -106,7 +109,7 @@ class Room:
     @property
     def full(self) -> bool:
         """Whether so many events wait already that whoever has another is to wait until there is space."""
-        return len(self._inbox) >= INBOX and not self._closed
+        return len(self._inbox) >= self._most_waiting and not self._closed
 
     async def has_space(self) -> None:
         """Wait until it is not full."""
@@ -240,7 +243,7 @@ class Room:
                 self._judge(*self._inbox.popleft())
             except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
                 self._void(error)
-        if self._pushed_back and len(self._inbox) < INBOX:
+        if self._pushed_back and len(self._inbox) < self._most_waiting:
             self._pushed_back = False
             self._space_made.set()
             self._space_made = anyio.Event()

@@ -32,6 +32,7 @@ from server.store.schema import standings as standings_table
 from server.store.standings import bases, known_of
 
 CHUNK = 100
+"""Matches that are read at once."""
 TOLERANCE = 1e-9
 """Relative difference up to which ratings are the same: functions may differ in their last digit between machines."""
 
@@ -49,8 +50,10 @@ class Recomputed:
     """Matches among them that were imported, and have no journal."""
 
 
-async def recompute(engine: AsyncEngine) -> Recomputed:
-    """Compute the ratings of all counted matches anew, on from those that were removed. Raises Differs.
+async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> Recomputed:
+    """Compute the ratings of all counted matches anew, on from those that were removed; it reads `at_once` together.
+
+    Raises Differs.
 
     It sees the store as it was at the beginning, whatever happens meanwhile.
     """
@@ -58,7 +61,7 @@ async def recompute(engine: AsyncEngine) -> Recomputed:
     async with database.snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(bases))
         after = 0
-        while rows := await counted_matches(connection, CHUNK, after=after):
+        while rows := await counted_matches(connection, at_once, after=after):
             names = [row.match for row in rows]
             journal, steps = await events_of_all(connection, names), await steps_of(connection, names)
             for row in rows:

@@ -10,13 +10,14 @@ from typing import Any
 
 import msgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.catalogue import GAMES, make_game
 from games.core import AnyGame, IllegalMove, Outcome, Player
 from tests.games.setups import EVERY_GAME, random_match
 from tests.games.strategies import plain, refusal, spoiled
+from tests.properties import examples
 
 every_game = pytest.mark.parametrize("game", EVERY_GAME.values(), ids=EVERY_GAME)
 seeds = st.integers(0, 2**32 - 1)
@@ -41,7 +42,7 @@ def test_every_registered_game_is_here() -> None:
 
 
 @every_game
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=seeds)
 def test_a_match_keeps_the_contract(game: AnyGame, seed: int) -> None:
     match = random_match(game, seed)
@@ -60,7 +61,7 @@ def test_a_match_keeps_the_contract(game: AnyGame, seed: int) -> None:
 
 
 @every_game
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=seeds)
 def test_legal_moves_apply_and_change_nothing_else(game: AnyGame, seed: int) -> None:
     for position in sample(random_match(game, seed).positions):
@@ -75,7 +76,7 @@ def test_legal_moves_apply_and_change_nothing_else(game: AnyGame, seed: int) -> 
 
 
 @every_game
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=seeds)
 def test_every_other_move_is_refused_with_a_reason(game: AnyGame, seed: int) -> None:
     match = random_match(game, seed)
@@ -96,7 +97,7 @@ def test_every_other_move_is_refused_with_a_reason(game: AnyGame, seed: int) -> 
 
 
 @every_game
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=seeds)
 def test_moves_go_to_data_and_text_and_back(game: AnyGame, seed: int) -> None:
     for position in sample(random_match(game, seed).positions):
@@ -112,7 +113,7 @@ def test_moves_go_to_data_and_text_and_back(game: AnyGame, seed: int) -> None:
 
 
 @every_game
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=seeds)
 def test_positions_go_to_data_and_text_and_back(game: AnyGame, seed: int) -> None:
     for position in sample(random_match(game, seed).positions):
@@ -145,7 +146,7 @@ def test_positions_are_frozen(game: AnyGame) -> None:
 
 
 @every_game
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(data=st.data())
 def test_whatever_comes_is_whole_or_refused(game: AnyGame, data: st.DataObject) -> None:
     """Anything may come from the network or a keyboard: it is a whole value, or refused in one line."""

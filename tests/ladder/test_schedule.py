@@ -13,6 +13,7 @@ from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
 from rating.pairing import Pairing
 from tests.ladder.pairs import round_robin
+from tests.properties import examples
 
 EVENT = UUID(int=7)
 
@@ -64,7 +65,7 @@ def make(name: str, bots: int, rounds: int, starts: int) -> Schedule:
     return Schedule(EVENT, make_format(name, [f"b{i}" for i in range(bots)], rounds, starts, 3))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     st.sampled_from(FORMATS), st.integers(2, 6), st.integers(1, 3), st.integers(1, 2), st.randoms(), st.data()
 )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.board import RisklessMap
@@ -9,6 +9,7 @@ from games.graph import Graph
 from maps.balance import Balance, distances
 from maps.generators import grid, ring
 from tests.games.strategies import riskless_maps
+from tests.properties import examples
 
 
 def by_rounds(graph: Graph) -> list[list[int]]:
@@ -54,7 +55,7 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
     assert Balance(graph).imbalance(corner, [8]) == 0
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(width=st.integers(4, 5), height=st.integers(4, 6), each=st.integers(1, 3))
 def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: int) -> None:
     balance = Balance(grid(width, height).neighbours)

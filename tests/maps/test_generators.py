@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.board import RisklessMap
 from games.graph import is_connected, is_simple, is_undirected
 from maps.generators import column, grid, made, ring
 from maps.loader import load_map
+from tests.properties import examples
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(size=st.integers(3, 60))
 def test_a_ring_is_a_cycle(size: int) -> None:
     map = ring(size)
@@ -30,7 +31,7 @@ def test_a_ring_is_a_cycle(size: int) -> None:
     check_numbers(map)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(width=st.integers(1, 30), height=st.integers(1, 12))
 def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     if width * height < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.riskless import Armies, Riskless
@@ -10,11 +10,12 @@ from games.tictactoe import TicTacToe
 from maps.loader import load_map
 from match.recurrence import Recurrence
 from tests.games.setups import random_match
+from tests.properties import examples
 
 M1 = Riskless(load_map("m1"))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_each_position_is_counted_by_its_armies_and_its_mover(seed: int) -> None:
     positions = random_match(M1, seed).positions

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -35,6 +35,7 @@ from protocol.codes import EndReason
 from protocol.messages import End
 from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
 from tests.games.strategies import riskless_maps
+from tests.properties import examples
 from tests.server.matches import PATH, record, terms
 from tests.server.refereed import MAXIE, told
 
@@ -113,7 +114,7 @@ MAPS = st.just(SMALL) | riskless_maps(4).map(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(map=MAPS, seed=st.integers(0, 2**32), times=st.integers(2, 4), opening=st.integers(0, 8))
 def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
     map: RisklessMap, seed: int, times: int, opening: int
@@ -225,7 +226,7 @@ def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_hav
         verify(resigned)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(seed=st.integers(0, 2**32), extra=st.integers(1, 20))
 def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
     positions, moves = played(SMALL, seed)

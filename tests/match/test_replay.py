@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from protocol.codes import EndReason
 from protocol.messages import Seat
 from protocol.record import BadRecord, RecordedMove, Result
 from tests.match.recorded import recorded
+from tests.properties import examples
 from tests.server.matches import game_of, record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
 
@@ -114,7 +115,7 @@ GAMES = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.none() | st.integers(0, 20), st.integers(0, 8)
 )

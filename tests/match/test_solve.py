@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games.catalogue import make_game
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from match.solve import Solution, solve
+from tests.properties import examples
 from tests.server.matches import PATH, game_of
 
 TINY = PATH.to_data() | {"ply_limit": 7}
@@ -44,7 +45,7 @@ def played(game: AnyGame, choices: list[int]) -> object:
     return position
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.sampled_from(sorted(GAMES)), st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3000))
 def test_what_is_solved_is_what_minimax_says(name: str, choices: list[int], nodes: int) -> None:
     game = GAMES[name]

@@ -7,7 +7,7 @@ from math import isfinite
 import msgpack
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
@@ -29,6 +29,7 @@ from protocol.messages import (
     Thinking,
 )
 from protocol.timecontrol import TimeControl
+from tests.properties import examples
 from tests.protocol.strategies import client_messages, plain, server_messages
 
 
@@ -84,7 +85,7 @@ def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(me
     assert caught.value.code is Code.UNKNOWN_TYPE
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.binary(max_size=200))
 def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
     for decode in (decode_client, decode_server):
@@ -92,7 +93,7 @@ def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
         assert not isinstance(told, DecodeError) or "\n" not in told.detail
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(client_messages | server_messages, st.randoms(use_true_random=False))
 def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.Random) -> None:
     frame = bytearray(encode(message))
@@ -144,7 +145,7 @@ moves_of_numbers = st.builds(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(moves_of_numbers, st.randoms(use_true_random=False))
 def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
     frame: bytes, chance: random.Random

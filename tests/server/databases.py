@@ -14,7 +14,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import asyncpg
@@ -23,6 +23,12 @@ import pytest
 from testkit.parts import missing, postgresql_folder
 
 START_SECONDS = 30
+EMPTYING = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+    DROP SCHEMA public CASCADE;
+    CREATE SCHEMA public
+"""
+"""Makes a database as empty as a new one, whatever a test left in it."""
 
 
 def _as_somebody() -> list[str]:
@@ -42,9 +48,9 @@ def _children(process: int) -> list[int]:
     return [int(child) for listing in listings for child in listing.read_text(encoding="ascii").split()]
 
 
-def _ask(folder: Path, statement: str) -> None:
+def _ask(folder: Path, statement: str, database: str = "postgres") -> None:
     async def run() -> None:
-        connection = await asyncpg.connect(host=str(folder), user="arena", database="postgres", timeout=5)
+        connection = await asyncpg.connect(host=str(folder), user="arena", database=database, timeout=5)
         try:
             await connection.execute(statement)
         finally:
@@ -63,6 +69,8 @@ class Postgresql:
         self._fsync = "on" if lasting else "off"
         self._before = _as_somebody()
         self._server: subprocess.Popen[bytes] | None = None
+        self._empty: list[str] = []
+        """The names of databases that are there for whoever needs one next."""
         if self._before:
             shutil.chown(folder, _somebody(), 65534)
         made = [
@@ -73,7 +81,17 @@ class Postgresql:
             "--username",
             "arena",
         ]
-        made += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+        made += [
+            "--auth",
+            "trust",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C.UTF-8",
+            "--no-sync",
+            "--wal-segsize",
+            "1",
+        ]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
     def start(self) -> None:
@@ -84,6 +102,7 @@ class Postgresql:
             f"fsync={self._fsync}",
             "max_connections=60",
             "shared_buffers=16MB",
+            "autovacuum=off",  # it goes through all databases for as long as the server runs
         ):
             command += ["-c", setting]
         with (self.folder / "log").open("ab") as log:
@@ -130,26 +149,47 @@ class Postgresql:
                 os.kill(process, signal.SIGCONT)
 
     def new_database(self) -> str:
-        """The URL of an empty database."""
+        """The URL of an empty database that nobody has used before."""
+        return self._url(self._create())
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """The URL of an empty database, which is emptied for the next test: to make one costs several times as much."""
+        name = self._empty.pop() if self._empty else self._create()
+        yield self._url(name)
+        _ask(self.folder, EMPTYING, name)
+        self._empty.append(name)
+
+    def _create(self) -> str:
         name = f"t{uuid.uuid4().hex}"
         _ask(self.folder, f"CREATE DATABASE {name} STRATEGY file_copy")
+        return name
+
+    def _url(self, name: str) -> str:
         return f"postgresql://arena@/{name}?host={self.folder}"
 
 
 @contextmanager
-def running_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
-    """A PostgreSQL that runs, and is gone afterwards."""
+def made_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
+    """A PostgreSQL that does not run yet; stopped and gone afterwards."""
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
         server = Postgresql(binaries, folder, lasting=lasting)
         try:
-            server.start()
             yield server
         finally:
             server.stop()
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def running_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
+    """A PostgreSQL that runs, and is gone afterwards."""
+    with made_postgresql(binaries, lasting=lasting) as server:
+        server.start()
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -160,6 +200,16 @@ def shared_postgresql() -> Iterator[Postgresql | None]:
         yield None
         return
     with running_postgresql(binaries) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def stopped_postgresql() -> Iterator[Postgresql]:
+    """The PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
+    binaries = postgresql_folder()
+    if binaries is None:
+        pytest.skip(str(missing("postgresql")))
+    with made_postgresql(binaries) as server:
         yield server
 
 
@@ -175,35 +225,43 @@ def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
 
 
 @pytest.fixture
-async def own_postgresql() -> AsyncIterator[Postgresql]:
+async def own_postgresql(stopped_postgresql: Postgresql) -> AsyncIterator[Postgresql]:
     """A PostgreSQL that a test may stop."""
-    binaries = postgresql_folder()
-    if binaries is None:
-        pytest.skip(str(missing("postgresql")))
-    running = running_postgresql(binaries)
-    yield await asyncio.to_thread(running.__enter__)
-    await asyncio.to_thread(running.__exit__, None, None, None)
+    await asyncio.to_thread(stopped_postgresql.start)
+    yield stopped_postgresql
+    await asyncio.to_thread(stopped_postgresql.stop)
+
+
+@asynccontextmanager
+async def _database(server: Postgresql) -> AsyncIterator[str]:
+    held = server.database()
+    yield await asyncio.to_thread(held.__enter__)
+    await asyncio.to_thread(held.__exit__, None, None, None)
 
 
 @pytest.fixture
-async def postgresql_database(postgresql: Postgresql) -> str:
+async def postgresql_database(postgresql: Postgresql) -> AsyncIterator[str]:
     """The URL of an empty database on PostgreSQL."""
-    return await asyncio.to_thread(postgresql.new_database)
+    async with _database(postgresql) as url:
+        yield url
 
 
 @pytest.fixture
-async def other_database(postgresql: Postgresql) -> str:
+async def other_database(postgresql: Postgresql) -> AsyncIterator[str]:
     """The URL of one more empty database, on PostgreSQL."""
-    return await asyncio.to_thread(postgresql.new_database)
+    async with _database(postgresql) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def database(
     request: pytest.FixtureRequest, tmp_path: Path, shared_postgresql: Postgresql | None
-) -> str:
+) -> AsyncIterator[str]:
     """The URL of an empty database: the test runs on each kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'arena.db'}"
+        yield f"sqlite:///{tmp_path / 'arena.db'}"
+        return
     if shared_postgresql is None:
         pytest.skip(str(missing("postgresql")))
-    return await asyncio.to_thread(shared_postgresql.new_database)
+    async with _database(shared_postgresql) as url:
+        yield url

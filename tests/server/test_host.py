@@ -186,7 +186,7 @@ async def test_a_bot_that_comes_back_as_a_new_process_has_lost_at_once(host: Hos
 
 
 async def test_nobody_there_is_a_no_show_that_nobody_wins(host: Host) -> None:
-    record = await host.play(spec("anna", "bert", ready=50))
+    record = await host.play(spec("anna", "bert", ready=500))
     assert (record.result.winner, record.result.reason) == (None, EndReason.NO_SHOW)
 
 

@@ -18,7 +18,8 @@ AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server on which some matches are rated."""
     folder = tmp_path_factory.mktemp("played")
-    with arena(folder, "--map", "path4", "--tc", "1/move", bots=("random", "greedy")) as running:
+    with arena(folder, "--map", "path4", "--tc", "9/move", bots=("greedy",)) as running:
+        running.dawdler("random", 0.005)
         wait(lambda: len(running.ask("records")["matches"]) >= 3)
         yield running
 

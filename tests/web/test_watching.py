@@ -55,10 +55,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which a bot that thinks plays Riskless: about 20 plies and 5 s a match."""
-    with arena(
-        tmp_path_factory.mktemp("slow"), "--map", "m2", "--tc", "20+0.1", bots=("alphabeta",)
-    ) as running:
+    """A server on which a bot that thinks plays Riskless: about 20 plies and 3 s a match."""
+    folder = tmp_path_factory.mktemp("slow")
+    with arena(folder, "--map", "m2", "--tc", "20+0.1", bots=("alphabeta:depth=4",)) as running:
         running.dawdler("random", 0.2)
         yield running
 
@@ -93,7 +92,8 @@ def test_a_hundred_plies_at_once_are_drawn_once(board: Arena, page: Page) -> Non
 
 
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--map", "m2", "--tc", "1/move", bots=("alphabeta", "greedy")) as running:
+    with arena(tmp_path, "--map", "m2", "--tc", "9/move", bots=("greedy",)) as running:
+        running.dawdler("random", 0.3)
         page.goto(running.url)
         page.locator(".card.live").first.click()
         expect(page.locator(".moves li").nth(2)).to_be_visible()

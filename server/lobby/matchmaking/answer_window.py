@@ -18,6 +18,8 @@ AGAIN_NS = 20_000_000_000
 class AnswerWindow:
     """Which bots are being left time to answer."""
 
+    length: int = ANSWER_NS
+    """How long each of them is left."""
     _since: dict[str, int] = field(default_factory=dict)
 
     def ask(self, name: str, now: int) -> None:
@@ -28,7 +30,7 @@ class AnswerWindow:
     def holds(self, name: str, now: int) -> bool:
         """Whether the bot is being left to answer."""
         since = self._since.get(name)
-        return since is not None and now < since + ANSWER_NS
+        return since is not None and now < since + self.length
 
     def forget(self, name: str) -> None:
         """Forget a bot that has left."""
@@ -37,5 +39,5 @@ class AnswerWindow:
     def next_end(self, now: int) -> int | None:
         """When the first of the times ends that have not ended at `now`; None where there is none."""
         return min(
-            (since + ANSWER_NS for since in self._since.values() if now < since + ANSWER_NS), default=None
+            (since + self.length for since in self._since.values() if now < since + self.length), default=None
         )

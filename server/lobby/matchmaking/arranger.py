@@ -34,7 +34,7 @@ from protocol.messages import (
 from protocol.record import Record
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.answer_window import AnswerWindow
+from server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
 from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
@@ -73,6 +73,7 @@ class Arranger:
         concurrency: int = 1,
         by_threads: bool = False,
         adjudication: Adjudication | None = None,
+        answer_ns: int = ANSWER_NS,
     ) -> None:
         """Arrange matches among the bots of `lobby`, within `limits`.
 
@@ -83,6 +84,7 @@ class Arranger:
         concurrency   matches that the matchmaker may have in progress, or what they may weigh together; one always may be
         by_threads    whether a match weighs as many threads as that of its players asks for who asks for more; else 1
         adjudication  when matches are ended before their games end; None: never
+        answer_ns     how long a challenged bot is left to answer
         """
         self._lobby = lobby
         self._start = start
@@ -96,7 +98,7 @@ class Arranger:
         self._draining = False
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._suspensions = Suspensions()
-        self._answer_window = AnswerWindow()
+        self._answer_window = AnswerWindow(answer_ns)
         self._meetings = Meetings()
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
         self._house = HouseChallenges(lobby, self._challenges, monotonic_ns())

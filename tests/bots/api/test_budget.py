@@ -6,11 +6,12 @@ counts is at most the clock and the margin; whoever dips into the margin has 0 l
 
 from dataclasses import dataclass
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.api.budget import OWN_OVERHEAD, Budget, moves_to_go, plan, reserve
 from bots.api.clock import Clock
+from tests.properties import examples
 
 clocks = st.builds(
     Clock,
@@ -93,7 +94,7 @@ shares = st.floats(0, 1)
 
 
 # No deadline on an example: a whole match is simulated in it, on machines that are busy.
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     base=st.floats(0.001, 600),
     increment=st.floats(0, 10),
@@ -110,14 +111,14 @@ def test_lag_within_the_margin_never_flags(
     assert not simulate(base, increment, margin, use, lags, per_move=per_move).flagged
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(lags=st.lists(st.floats(0, 0.109), min_size=100, max_size=100))
 def test_a_tenth_of_a_second_a_move_stands_lag_beyond_the_margin(lags: list[float]) -> None:
     """The case of every ladder: 0.1/move with a margin of 100 ms, on machines that stall."""
     assert not simulate(0.1, 0.0, 0.1, [1.0] * 100, lags, per_move=True).flagged
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(base=st.floats(1, 600), lag=st.floats(0, 0.005))
 def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_runs_dry(
     base: float, lag: float
@@ -128,7 +129,7 @@ def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_run
     assert not long.flagged
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(base=st.floats(1, 100), increment=st.floats(0.05, 5))
 def test_an_increment_is_spent_too(base: float, increment: float) -> None:
     """However long the match, the clock does not grow for ever."""

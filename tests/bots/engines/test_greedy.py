@@ -4,13 +4,14 @@ from random import Random
 from threading import Event
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.api.bot import Clock, Match, ask, begin
 from bots.engines.greedy import GreedyBot
 from games.core import AnyGame, Player
 from maps.setup import make_setup
+from tests.properties import examples
 
 GAMES = {
     "tictactoe": make_setup("tictactoe"),
@@ -35,7 +36,7 @@ def worth(game: AnyGame, position: Any, move: Any) -> float:
     return 0 if outcome.winner is None else float("inf") if outcome.winner is mover else -float("inf")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.integers(0, 30))
 def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: int, plies: int) -> None:
     game, rng = GAMES[name], Random(seed)

@@ -25,12 +25,21 @@ def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
 
 def test_what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
     tidy()
-    assert gc.get_freeze_count() == 0
+    gc.unfreeze()  # what the run of the tests has set aside
     with quiet():
         kept = [[number] for number in range(1000)]
     assert gc.get_freeze_count() >= len(kept)
     tidy()
     assert gc.get_freeze_count() == 0
+
+
+def test_where_nothing_was_set_aside_nothing_is_walked() -> None:
+    with quiet():
+        pass
+    tidy()
+    gc.freeze()
+    tidy()
+    assert gc.get_freeze_count() > 0
 
 
 def test_an_error_inside_wakes_the_collector_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.algorithms import ALGORITHMS, Settings
@@ -14,6 +14,7 @@ from bots.search.pool import Pool
 from bots.search.values import from_root
 from bots.search.watch import Entered, Left, Stopped, Watch
 from tests.bots.search.problems import Case, cases, tree
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 SEQUENTIAL = [name for name, algorithm in ALGORITHMS.items() if not algorithm.parallel]
@@ -36,7 +37,7 @@ def run(
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
 @given(case=cases)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
     expected = minimax(case.problem, case.position, case.depth)
     result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(POOLS[0]))
@@ -51,7 +52,7 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.threads} threads")
 @pytest.mark.parametrize("name", ["jamboree", "scouts"])
 @given(case=cases, prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_parallel_value_and_move_on_every_pool(name: str, pool: Pool, case: Case, prune: float) -> None:
     expected = minimax(case.problem, case.position, case.depth)
     result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(pool, prune))
@@ -60,7 +61,7 @@ def test_parallel_value_and_move_on_every_pool(name: str, pool: Pool, case: Case
 
 @pytest.mark.parametrize("name", WINDOWED)
 @given(case=cases, prune=st.sampled_from([0, 0.4, 1]), pool=st.sampled_from(POOLS))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: Pool) -> None:
     """Erratum 2, at every node that was visited, whatever its window was."""
     _, watch = run(name, case, pool, prune, tracing=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.evaluators import evaluator_for
@@ -19,6 +19,7 @@ from games.core import Player
 from games.explicit import Explicit, WrongPlace
 from tests.bots.search.problems import tree
 from tests.games.nested import from_values
+from tests.properties import examples
 
 
 @pytest.mark.parametrize("search", [alphabeta, clamped, failsoft])
@@ -67,7 +68,7 @@ def perfect_trees(draw: st.DrawFn) -> tuple[Explicit, int, int]:
 
 
 @given(made=perfect_trees())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) -> None:
     """Knuth and Moore: b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, and exactly those of critical positions."""
     game, b, d = made

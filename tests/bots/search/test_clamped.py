@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.minimax import minimax
@@ -13,6 +13,7 @@ from bots.search.pool import Pool
 from bots.search.values import from_root
 from bots.search.watch import Entered, Left, Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -40,7 +41,7 @@ def true_value(case: Case, event: Left) -> int:
 
 
 @given(case=cases)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
     _, watch = run("clamped", case, POOLS[0], tracing=True)
     windows = {event.path: event for event in watch.events or () if isinstance(event, Entered)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.evaluators import evaluator_for
@@ -17,6 +17,7 @@ from bots.search.watch import Watch
 from games.core import Player
 from games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
+from tests.properties import examples
 
 
 def in_play(case: Case) -> bool:
@@ -31,7 +32,7 @@ def make(case: Case, name: str) -> Any:
 
 
 @given(case=cases.filter(in_play), name=st.sampled_from(["minimax", "alphabeta", "table"]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_finished_depths_are_minimax(case: Case, name: str) -> None:
     depth = max(1, case.depth)
     first, *reports = deepen(case.game, case.position, make(case, name), max_depth=depth)
@@ -58,7 +59,7 @@ def _whole_tree_seen(case: Case, depth: int) -> bool:
     after=st.integers(0, 120),
     name=st.sampled_from(["minimax", "alphabeta", "table"]),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str) -> None:
     asked = 0
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.pool import Pool
 from bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -30,7 +31,7 @@ def run(
 
 
 @given(case=cases)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_effort(case: Case) -> None:
     leaves, nodes = {}, {}
     for name in ALGORITHMS:

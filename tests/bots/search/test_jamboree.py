@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.pool import Pool
 from bots.search.watch import Entered, Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -31,7 +32,7 @@ def run(
 
 
 @given(case=cases, pool=st.sampled_from(POOLS))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_jamboree_between_its_ends(case: Case, pool: Pool) -> None:
     """With 0 it visits what minimax visits, with 1 what alpha-beta visits, on every pool."""
     paths = {}
@@ -44,7 +45,7 @@ def test_jamboree_between_its_ends(case: Case, pool: Pool) -> None:
 
 
 @given(case=cases, prune=st.sampled_from([0.25, 0.5, 0.9]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_jamboree_traces_are_the_same_on_every_pool(case: Case, prune: float) -> None:
     traces = [run("jamboree", case, pool, prune, tracing=True)[1].events for pool in POOLS]
     assert all(trace == traces[0] for trace in traces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.evaluators import evaluator_for
@@ -19,6 +19,7 @@ from games.core import Game, Player
 from games.explicit import Explicit
 from games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
+from tests.properties import examples
 
 
 def counted(made: list[int]) -> Tree[int]:
@@ -126,7 +127,7 @@ def test_only_a_few_nodes_of_tictactoe_come_into_being() -> None:
 
 
 @given(case=cases, bound=st.integers(0, 2))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound: int) -> None:
     """Everything dynamic: the same as searching that much deeper. Nothing dynamic: the same as ever."""
     every = lazy(case.problem, case.position, case.depth, dynamic=lambda _: True, bound=bound)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
 from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
 from games.explicit import Explicit
 from tests.bots.search.problems import Case, explicit_cases
+from tests.properties import examples
 
 
 def counted(made: list[int]) -> Tree[int]:
@@ -66,7 +67,7 @@ def test_labels_are_computed_only_at_the_tips() -> None:
 
 
 @given(case=explicit_cases(), keep=st.integers(1, 3))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
     game = case.game
     assert isinstance(game, Explicit)

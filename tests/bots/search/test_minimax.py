@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from bots.evaluators import evaluator_for
 from bots.search.failsoft import failsoft
@@ -15,6 +15,7 @@ from games.core import Player, Reason
 from games.hexapawn import Hexapawn
 from games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
+from tests.properties import examples
 
 HANDOUT_BIG = dict(
     zip(
@@ -40,7 +41,7 @@ def by_definition(case: Case, position: object, depth: int, distance: int) -> in
 
 
 @given(case=cases)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_minimax_is_its_definition(case: Case) -> None:
     result = minimax(case.problem, case.position, case.depth)
     assert result.value == by_definition(case, case.position, case.depth, 0)
@@ -55,7 +56,7 @@ def test_minimax_is_its_definition(case: Case) -> None:
 
 
 @given(case=cases)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_line_leads_to_the_value(case: Case) -> None:
     for search in (minimax, negamax, failsoft):
         result = search(case.problem, case.position, case.depth)

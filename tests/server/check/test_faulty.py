@@ -16,6 +16,12 @@ pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes ag
 
 TINY = TimeControl(100, per_move=True)
 FAULTY = Path(__file__).parents[2] / "faulty"
+MODULES = {
+    path.stem: f"tests.faulty.{path.parent.name}.{path.stem}"
+    for path in FAULTY.glob("*/*.py")
+    if path.stem != "__init__"
+}
+"""The programs, by the fault that each is named after."""
 
 CAUGHT = [
     ("no_subprotocol", "handshake", "offers the subprotocol none"),
@@ -64,7 +70,7 @@ async def test_a_faulty_bot_is_caught_for_its_own_reason(name: str, check: str, 
     # Those that keep silent are waited for; the clock is tiny where that is the question.
     patience = 3 if "no " in why.partition("|")[2] or why.startswith("no ") else 15
     margin = 50 if check == "tiny clock" else 15_000
-    command = [sys.executable, "-m", f"tests.faulty.{name}"]
+    command = [sys.executable, "-m", MODULES[name]]
     findings = await checked(command, check, patience=patience, margin_ms=margin)
     failed = [finding for finding in findings if finding.verdict == "failed"]
     assert [finding.check for finding in failed] == [check], findings
@@ -73,9 +79,7 @@ async def test_a_faulty_bot_is_caught_for_its_own_reason(name: str, check: str, 
 
 
 def test_every_faulty_bot_is_tried() -> None:
-    assert {path.stem for path in FAULTY.glob("*.py")} - {"__init__", "honest"} == {
-        name for name, _, _ in CAUGHT
-    }
+    assert MODULES.keys() == {name for name, _, _ in CAUGHT}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ GENEROUS = ("--margin", "15000", "--patience", "15")
 
 
 def test_a_fault_is_told_with_its_frames() -> None:
-    told = arena("check", "--command", FAULTY + "illegal", "--only", "tictactoe as maxie", *GENEROUS)
+    told = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
     assert told.code == 1
     assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in told.stdout
     assert '  < {"type":"move","match":' in told.stdout
@@ -26,7 +26,14 @@ def test_a_fault_is_told_with_its_frames() -> None:
 
 def test_json_has_every_finding() -> None:
     told = arena(
-        "check", "--command", FAULTY + "wrong_ply", "--only", "tictactoe as minnie", "--json", "-", *GENEROUS
+        "check",
+        "--command",
+        FAULTY + "moves.wrong_ply",
+        "--only",
+        "tictactoe as minnie",
+        "--json",
+        "-",
+        *GENEROUS,
     )
     assert told.code == 1
     handshake, match = json.loads(told.stdout)

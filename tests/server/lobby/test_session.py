@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from protocol.codec import encode
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
-from server.host import Host
+from server.host import Host, open_host
 from server.store import database
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
@@ -221,11 +221,13 @@ async def test_pings_are_answered_while_the_match_goes_on(host: Host) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def test_what_a_room_has_no_space_for_waits_and_is_answered_in_order(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("server.rooms.room.INBOX", 1)
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+async def test_what_a_room_has_no_space_for_waits_and_is_answered_in_order() -> None:
+    async with (
+        open_host(inbox=1) as host,
+        enter(host, "anna") as anna,
+        enter(host, "bert") as bert,
+        anyio.create_task_group() as tasks,
+    ):
         tasks.start_soon(host.play, spec("anna", "bert", "20+1"))
         for peer in (anna, bert):
             await peer.say(Ready((await peer.hear(Start)).match))

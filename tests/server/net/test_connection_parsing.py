@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from time import monotonic_ns
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
@@ -20,6 +20,7 @@ from server.host import Host, open_host
 from server.lobby.dispatch import Dispatch
 from server.net.connection import Connection
 from server.net.limits import HostLimits
+from tests.properties import examples
 
 DATA = {Opcode.BINARY, Opcode.TEXT, Opcode.CONT}
 
@@ -171,7 +172,7 @@ sent = st.builds(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.lists(sent, min_size=1, max_size=10))
 def test_what_comes_in_any_deliveries_is_what_the_library_makes_of_it(each: list[Sent]) -> None:
     assert by_connections(each) == [by_the_library(one.stream) for one in each]

@@ -37,6 +37,7 @@ def looks() -> Iterator[list[int]]:
 
 
 def test_all_is_put_back_whatever_happens() -> None:
+    gc.unfreeze()  # what the run of the tests has set aside
     usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
     with pytest.raises(RuntimeError), settled():
         assert sys.getswitchinterval() < interval / 5, "the thread that writes the journal waits for turns"

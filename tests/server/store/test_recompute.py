@@ -8,7 +8,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Moved, from_journal, to_journal
 from protocol.codes import EndReason
 from protocol.record import Record, Result, to_line
-from server.store import recompute as recomputing
 from server.store import schema
 from server.store.counting import refresh
 from server.store.database import open_store
@@ -62,10 +61,11 @@ async def test_a_match_that_finished_after_the_count_is_left_out(database: str) 
 
 async def test_more_matches_than_are_read_at_once_are_all_recomputed(database: str) -> None:
     async with open_store(database) as engine:
-        for number in range(recomputing.CHUNK + 2):
+        for number in range(10):
             await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
         await refresh(engine)
-        assert (await recompute(engine)).matches == recomputing.CHUNK + 2
+        for at_once in (3, 5, 10, 11):
+            assert (await recompute(engine, at_once=at_once)).matches == 10
 
 
 async def test_an_imported_match_is_replayed_from_its_record(database: str) -> None:

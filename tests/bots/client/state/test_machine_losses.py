@@ -2,7 +2,7 @@
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.client.state.actions import Action, Choose, Finish, Prepare, Send, Stop
@@ -16,6 +16,7 @@ from protocol.messages import (
     ServerMessage,
 )
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
+from tests.properties import examples
 
 HELLO = Hello("me", matches=2)
 
@@ -124,7 +125,7 @@ class Client:
 EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
 def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
     server = Server(random.Random(seed))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from bots.search.failsoft import failsoft
 from bots.search.play import AlphaBeta
 from bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 
 def in_play(case: Case) -> bool:
@@ -17,7 +18,7 @@ def in_play(case: Case) -> bool:
 
 
 @given(case=cases.filter(in_play))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     depth = max(1, case.depth)
     textbook, ours = Watch(), Watch()

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.play import Jamboree, Pool
 from bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -28,7 +29,7 @@ def in_play(case: Case) -> bool:
 
 
 @given(case=cases.filter(in_play), prune=st.sampled_from([0.0, 0.5, 1.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_jamboree_visits_the_same_nodes_on_every_pool(case: Case, prune: float) -> None:
     depth = max(1, case.depth)
     moves = tuple(case.game.moves(case.position))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.minimax import minimax
@@ -14,6 +14,7 @@ from bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
 from bots.search.problem import Result
 from bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -42,7 +43,7 @@ def in_play(case: Case) -> bool:
 
 
 @given(case=cases.filter(in_play), random=st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
     depth = max(1, case.depth)
     moves = list(case.game.moves(case.position))

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
 from bots.search.problem import Result
 from bots.search.watch import Stopped, Watch
 from tests.bots.search.problems import Case, cases
+from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
 
@@ -49,7 +50,7 @@ def _value(case: Case, move: object, depth: int) -> int:
 
 
 @given(case=cases.filter(in_play), after=st.integers(0, 60))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_was_told_before_a_stop_stands(case: Case, after: int) -> None:
     """Best so far, in search order, is truly what the moves that were searched are worth."""
     depth = max(1, case.depth)

@@ -31,7 +31,7 @@ from protocol.messages import (
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host
-from server.lobby.matchmaking import answer_window
+from server.lobby.matchmaking.answer_window import ANSWER_NS
 from server.lobby.matchmaking.matchmaker import Offer
 from server.net.limits import HostLimits
 from tests.server.matches import game_of
@@ -209,11 +209,13 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
         assert [(each.match, each.map) for each in listed] == [(match, "path4")]
 
 
-async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answer_window, "ANSWER_NS", answer_window.ANSWER_NS // 10)
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, enter(host, "carl") as carl:
+async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
+    async with (
+        open_host(answer_ns=ANSWER_NS // 10) as host,
+        enter(host, "anna") as anna,
+        enter(host, "bert") as bert,
+        enter(host, "carl") as carl,
+    ):
         await carl.say(Challenge("anna", game="tictactoe", time_control=FAST))
         await anna.hear(Challenged)
         offer = Offer(game_of(), TimeControl.parse("60+1"), 100, 30_000, "open")
@@ -225,7 +227,7 @@ async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool(
             with anyio.fail_after(20):
                 players = (await anna.hear(Start)).players
                 assert "anna" in (players.maxie, players.minnie)
-    host.arranger.change_offer(None)
+        host.arranger.change_offer(None)
 
 
 async def test_who_leaves_takes_its_challenges_along(host: Host) -> None:

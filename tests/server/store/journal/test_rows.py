@@ -20,6 +20,7 @@ from server.store.journal.batch import closing as closing_of
 from server.store.journal.reader import events_of, events_of_all
 from server.store.journal.rows import EventRow, NotOpen, Rows
 from server.store.lease import Lease, parameters
+from tests.properties import examples
 from tests.server.matches import record
 
 SERVERS = ("north", "south")
@@ -316,7 +317,7 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_whatever_happens_each_match_is_what_was_durable_of_it(
     database: str, todo: list[tuple[str, ...]]
 ) -> None:

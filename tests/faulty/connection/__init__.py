@@ -1,0 +1,1 @@
+"""Bots that lose more than they should when a match or a connection ends."""

@@ -1,0 +1,1 @@
+"""Bots that fail before they play."""

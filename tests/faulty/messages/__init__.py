@@ -1,0 +1,1 @@
+"""Bots that fail at messages which they do not know."""

@@ -1,0 +1,1 @@
+"""Bots that take too long, or let others wait."""
