@@ -43,7 +43,7 @@ class Event:
             return set()
         with closing(sqlite3.connect(database)) as store:
             try:
-                rows = store.execute("select match from matches where record is not null").fetchall()
+                rows = store.execute("select match from matches where finished is not null").fetchall()
             except sqlite3.OperationalError:  # it is just being made
                 return set()
         return {match for (match,) in rows}

@@ -33,6 +33,7 @@ from protocol.codes import EndReason
 from protocol.messages import Accepted, End, Engines, LiveMatch, Played, Start, Turn, Update, View
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.net.loop_watch import LoopWatch
+from server.rooms.deadline_timer import DeadlineTimer
 from server.rooms.member import BotConnection, Member
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
@@ -45,9 +46,6 @@ INBOX = 64
 
 KEEP_AGAIN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """From one try to put a record into the store to the next."""
-
-ARRIVAL_TURNS = 4
-"""Turns of the event loop from a readable socket to an event in the inbox, where a few messages came before it."""
 
 
 class Room:
@@ -102,9 +100,7 @@ class Room:
         """Whether somebody waits for space in the inbox."""
         self._over = anyio.Event()
         """Set with the end of the match, for the room's task."""
-        self._awaited: int | None = None
-        """The deadline that the timer is set for; None where there is no timer."""
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = DeadlineTimer(self._judge_deadline)
 
     @property
     def full(self) -> bool:
@@ -147,7 +143,7 @@ class Room:
             self._void(error)
         finally:
             self._closed = True
-            self._set_timer(None)
+            self._timer.stop()
             self._space_made.set()
             self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
@@ -190,35 +186,15 @@ class Room:
     # deadlines
 
     def _follow(self) -> None:
-        """End the room where the match is over; else see to it that the next deadline is not missed.
-
-        A timer that is set too early stays: it falls seldom, and to set it anew with every move would cost more.
-        """
+        """End the room where the match is over; else see to it that the next deadline is not missed."""
         if self._closed:
             self._over.set()
         elif not self._writing:  # what follows from an event on its way into the journal is not known yet
             deadline = self.referee.next_deadline
-            if deadline is not None and (self._awaited is None or deadline < self._awaited):
-                self._set_timer(deadline)
+            if deadline is not None:
+                self._timer.follow(deadline)
 
-    def _set_timer(self, deadline: int | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._awaited, self._timer = deadline, None
-        if deadline is not None:
-            wait = max(0, deadline - monotonic_ns()) / 1e9
-            self._timer = asyncio.get_running_loop().call_later(wait, self._let_arrive, ARRIVAL_TURNS)
-
-    def _let_arrive(self, turns: int) -> None:
-        """Judge the deadline after so many turns of the event loop.
-
-        What reached this machine before is still on its way through the loop, and goes first: the server's own
-        delay never flags a bot that was in time.
-        """
-        if turns:
-            asyncio.get_running_loop().call_soon(self._let_arrive, turns - 1)
-            return
-        self._set_timer(None)
+    def _judge_deadline(self) -> None:
         if self._closed:
             return
         now = monotonic_ns()

@@ -7,8 +7,8 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from server.store import migrations
+from server.store import driver, migrations
 
 Engine = AsyncEngine
 """A database that is open, as everybody outside the store names it."""
@@ -145,45 +145,9 @@ def blocking_twin(engine: AsyncEngine) -> sa.Engine:
 
     @sa.event.listens_for(twin, "begin")
     def _begin(connection: sa.Connection) -> None:
-        first_row(connection, "BEGIN IMMEDIATE")
+        driver.first_row(connection, "BEGIN IMMEDIATE")
 
     return twin
-
-
-def first_row(connection: sa.Connection, text: str, values: Sequence[Any] = ()) -> Sequence[Any] | None:
-    """The first row that a statement in the form of the database's driver finds; None where there is none.
-
-    SQLite's driver is asked itself where it blocks, as what every commit needs: the way to it through SQLAlchemy takes
-    ten times as long as the database.
-    """
-    driver = connection.connection.driver_connection
-    if not isinstance(driver, sqlite3.Connection):
-        return connection.exec_driver_sql(text, tuple(values)).first()
-    with _errors_of_sqlalchemy(text):
-        row: Sequence[Any] | None = driver.execute(text, values).fetchone()
-    return row
-
-
-def execute_many(connection: sa.Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Execute a statement in the form of the database's driver once for each row of values, as `first_row` does."""
-    driver = connection.connection.driver_connection
-    if not isinstance(driver, sqlite3.Connection):
-        connection.exec_driver_sql(text, [tuple(row) for row in rows])
-        return
-    with _errors_of_sqlalchemy(text):
-        driver.executemany(text, rows)
-
-
-@contextmanager
-def _errors_of_sqlalchemy(text: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise sa.exc.OperationalError(text, None, error) from error
-    except sqlite3.IntegrityError as error:
-        raise sa.exc.IntegrityError(text, None, error) from error
-    except sqlite3.Error as error:
-        raise sa.exc.DatabaseError(text, None, error) from error
 
 
 def _set_pragmas(engine: sa.Engine) -> None:
@@ -337,10 +301,8 @@ async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 def keep_others_out(connection: sa.Connection) -> None:
     """Make the transaction that begins here one of those of `exclusive`."""
     if connection.dialect.name == "sqlite":
-        driver = connection.connection.driver_connection
-        if not (
-            isinstance(driver, sqlite3.Connection) and driver.in_transaction
-        ):  # as that of a blocking twin is
+        raw = connection.connection.driver_connection
+        if not (isinstance(raw, sqlite3.Connection) and raw.in_transaction):  # as that of a blocking twin is
             connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))

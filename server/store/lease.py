@@ -20,7 +20,8 @@ import anyio
 import sqlalchemy as sa
 
 from server.processes.identity import Process, is_gone, this_process
-from server.store.database import StoreError, first_row, insert
+from server.store.database import StoreError, insert
+from server.store.driver import first_row
 from server.store.journal.writer import Writer
 from server.store.schema import servers
 

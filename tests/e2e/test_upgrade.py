@@ -42,7 +42,8 @@ def test_a_command_keeps_a_copy_and_says_where(url: str, tmp_path: Path) -> None
     done = arena(tmp_path, "token", "list", "--db", url)
     assert done.returncode == 0, done.stderr
     assert "| dora | bot  | 2026" in done.stdout
-    (line,) = done.stderr.splitlines()
+    *progress, line = done.stderr.splitlines()
+    assert all(each.startswith("bringing the store to schema ") for each in progress), progress
     found = re.search(r"; a backup of it as it was is (/\S+)$", line)
     assert found
     assert everything(Path(found[1])) == everything(STORES / f"{RELEASE.name}.sqlite")

@@ -35,6 +35,7 @@ from protocol.record import BadRecord, Record, to_line
 from protocol.timecontrol import TimeControl
 from rating.standings import table
 from server.host import Host
+from server.store.packing import record_in
 from testkit.parts import skip_without
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
@@ -200,7 +201,8 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     for each in written:
         verify(each)
     with sqlite3.connect(tmp_path / "arena.db") as store:
-        kept = dict(store.execute("select match, record from matches"))
+        packed = store.execute("select match, packed from matches join records using (number)")
+        kept = {match: record_in(piece) for match, piece in packed}
     store.close()
     assert kept == {each.match: to_line(each) for each in written}
     assert len(kept) == 12

@@ -52,6 +52,12 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
     """What happened in each of these matches, in order; without those of which nothing is known."""
     found: dict[str, list[Timed]] = {}
     for some in chunks(wanted):
+        query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
+        query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
+        # A stream, as a large server has hundreds of matches in progress when it comes back after a crash.
+        async for row in await connection.stream(query):
+            found.setdefault(row.match, []).extend(from_journal(row.event))
+        # After the rows: those of a match that is packed meanwhile have been read then, or are in its packed piece.
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number
         )
@@ -60,11 +66,6 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
             happened = [timed for text in unpack_whole(row.packed).events for timed in from_journal(text)]
             if happened:
                 found[row.match] = happened
-        query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
-        query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
-        # A stream, as a large server has hundreds of matches in progress when it comes back after a crash.
-        async for row in await connection.stream(query):
-            found.setdefault(row.match, []).extend(from_journal(row.event))
     return found
 
 

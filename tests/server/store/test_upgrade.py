@@ -265,8 +265,10 @@ async def test_a_store_on_which_a_server_runs_is_left_alone(
         held = await taken(engine, "north")
         async with open_writer(engine) as writer, anyio.create_task_group() as tasks:
             tasks.start_soon(upgrade)
-            await anyio.sleep(0.1)
-            await writer.write(partial(lease.renew, lease=held))
+            with anyio.fail_after(20):
+                while not refused:
+                    await anyio.sleep(0.1)
+                    await writer.write(partial(lease.renew, lease=held))
         assert "the server 'north' is running on this store already: on elsewhere, process " in refused[0]
         assert backups(tmp_path) == []
         async with engine.connect() as connection:
