@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,17 @@ from benchmarks.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.results import claim
 from bots.compiled.catalogue import compile_game, weights_for
 from bots.compiled.plain import FRAMES, frame_words, make_plain, result
+from bots.compiled.riskless_kernel import planes_of
 
 SOURCE = Path(__file__).with_name("plain_alphabeta.c")
-PLANES = 4
 ROUNDS = 3
 NAMES = ("compiled Python", "C", "C with intrinsics")
 CASES = (("m2", 8), ("grid:7x6", 7), ("world", 6), ("usa", 6))
 
 
-def build(folder: Path, *flags: str) -> Any:
-    """The C program as a function of (memory, rules, plies left, depth)."""
-    queries = folder / f"plain_alphabeta{len(flags)}.so"
+def build(folder: Path, planes: int, *flags: str) -> Any:
+    """The C program for armies of so many binary digits, as a function of (memory, rules, plies left, depth)."""
+    program = folder / f"plain_alphabeta{planes}_{len(flags)}.so"
     subprocess.run(
         [
             "gcc",
@@ -34,15 +34,15 @@ def build(folder: Path, *flags: str) -> Any:
             "-march=native",
             "-shared",
             "-fPIC",
-            f"-DPLANES={PLANES}",
+            f"-DPLANES={planes}",
             *flags,
             "-o",
-            queries,
+            program,
             SOURCE,
         ],
         check=True,
     )
-    function = ctypes.CDLL(str(queries)).plain
+    function = ctypes.CDLL(str(program)).plain
     function.restype = ctypes.c_int64
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
     return function
@@ -54,7 +54,12 @@ def run() -> Section:
     every: dict[str, list[float]] = {name: [] for name in NAMES[1:]}
     compiler = subprocess.run(["gcc", "--version"], check=True, capture_output=True, text=True).stdout
     with tempfile.TemporaryDirectory() as folder:
-        programs = (make_plain(PLANES), build(Path(folder)), build(Path(folder), "-DBY_HAND"))
+
+        @cache
+        def programs(planes: int) -> Sequence[Any]:
+            natives = (build(Path(folder), planes, *flags) for flags in ((), ("-DBY_HAND",)))
+            return make_plain(planes), *natives
+
         for map, depth in CASES:
             ratios: dict[str, list[float]] = {name: [] for name in NAMES[1:]}
             speeds: dict[str, list[float]] = {name: [] for name in NAMES}
@@ -89,14 +94,20 @@ def run() -> Section:
     )
 
 
-def by_turns(map: str, depth: int, programs: Sequence[Any]) -> Iterator[tuple[list[float], int]]:
-    """The seconds of each program, and the nodes, of every search."""
+def by_turns(
+    map: str, depth: int, programs: Callable[[int], Sequence[Any]]
+) -> Iterator[tuple[list[float], int]]:
+    """The seconds of each program, and the nodes, of every search.
+
+    `programs` makes them for armies of so many binary digits, the compiled Python first.
+    """
     board = game(map)
     rules = compile_game(board, weights_for(board, "plain"))
     if rules is None:
         raise ValueError(f"{map} does not fit the kernels")
-    memory = np.zeros(FRAMES * frame_words(PLANES), np.int64)
-    compiled, *natives = programs
+    planes = planes_of(board)
+    memory = np.zeros(FRAMES * frame_words(planes), np.int64)
+    compiled, *natives = programs(planes)
     for position in positions(board, 5):
         words, left = rules.pack(position), rules.plies_left(position)
         addresses = memory.ctypes.data, rules.rules.ctypes.data
@@ -110,7 +121,7 @@ def by_turns(map: str, depth: int, programs: Sequence[Any]) -> Iterator[tuple[li
                 memory[: len(words)] = words
                 took, nodes = timed(call)
                 seconds.append(took)
-                seen.add((int(nodes), result(memory, PLANES)))
+                seen.add((int(nodes), result(memory, planes)))
             if len(seen) > 1:
                 raise AssertionError(f"{map}: not the same search: {seen}")
             if turn:  # the first one warms the caches up

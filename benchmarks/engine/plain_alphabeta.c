@@ -1,8 +1,8 @@
 /* Plain alpha-beta for Riskless: the same loop, layout and tables as bots/compiled/plain.py, in C.
 
    The frame and the rules are read from the same arrays that the compiled Python uses, so that both
-   search the same tree from the same memory. Compiled by benchmarks/native.py for each number of
-   planes, with gcc -O3 -march=native. */
+   search the same tree from the same memory. Compiled by benchmarks/engine/native.py for each
+   number of planes, with gcc -O3 -march=native. */
 #include <stdint.h>
 
 #ifndef PLANES
@@ -32,13 +32,18 @@ typedef struct {
 } rules;
 
 /* The armies on a territory: one bit of each plane. */
-#if defined(BY_HAND) && defined(__AVX2__) && PLANES == 4
+#if defined(BY_HAND) && defined(__AVX2__) && PLANES % 4 == 0
 #include <immintrin.h>
 /* The instructions that intrinsics.column asks LLVM for: each bit to the sign of its lane, then all signs. */
 static inline int64_t column(const uint64_t *plane, int64_t territory) {
-  const __m256i words = _mm256_loadu_si256((const __m256i *)plane);
-  const __m256i signs = _mm256_sll_epi64(words, _mm_cvtsi64_si128(63 - territory));
-  return _mm256_movemask_pd(_mm256_castsi256_pd(signs));
+  const __m128i shift = _mm_cvtsi64_si128(63 - territory);
+  int64_t armies = 0;
+  for (int i = 0; i < PLANES; i += 4) {
+    const __m256i words = _mm256_loadu_si256((const __m256i *)(plane + i));
+    const __m256i signs = _mm256_sll_epi64(words, shift);
+    armies |= (int64_t)_mm256_movemask_pd(_mm256_castsi256_pd(signs)) << i;
+  }
+  return armies;
 }
 #else
 /* From the highest down, which gcc does best. */

@@ -74,12 +74,17 @@ def layout(planes: int) -> Layout:
     return Layout.of(planes)
 
 
+def planes_of(game: Riskless) -> int:
+    """How many planes the kernels hold the armies of a game in, which fits them."""
+    return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
+
+
 def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
     """The game for the kernels, or None when its map is too large for them."""
     if not fits(game):
         return None
     map = game.map
-    planes = min(planes for planes in PLANES if map.territory_cap < 1 << planes)
+    planes = planes_of(game)
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
 
     def pack(position: Armies) -> Words:

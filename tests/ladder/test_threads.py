@@ -240,7 +240,7 @@ def test_bots_of_other_machines_know_best_what_they_have() -> None:
 
 def test_unplayed_matches_of_the_event_are_told() -> None:
     """The schedule of a made up ladder is that of a real one."""
-    ladder = ladder_of(LadderPlan((engine_bot("jamboree"), engine_bot("random"))), 2)
+    ladder = ladder_of(LadderPlan((engine_bot("jamboree"), engine_bot("random")), rounds=2), 2)
     ladder.begin(UUID(int=1))
     assert ladder.matches == 4
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)

@@ -91,7 +91,8 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
 @pytest.mark.parametrize(
     ("words", "engine"),
     [
-        (("alphabeta:depth=4",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
+        (("alphabeta:depth=4",), "alphabeta:depth=4,evaluator=features, 1 thread"),
+        (("alphabeta:depth=4,exact=no",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
         (("random", "--matches", "3"), "random:seed=0, 1 thread"),
         (("jamboree:threads=5",), "5 threads"),
         (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(cores()))} thread"),

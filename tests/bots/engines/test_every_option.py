@@ -22,9 +22,8 @@ from games.riskless import Riskless
 from maps.loader import load_map
 from maps.setup import make_setup
 
-M2 = make_setup()
+M2 = make_setup("riskless", "m2")
 LARGE = make_setup("riskless", "grid:9x8")
-PATH = load_map("path4")
 
 VALUES = {
     "depth": ("1", "2"),
@@ -62,9 +61,9 @@ def positions(game: AnyGame) -> list[Any]:
     return found
 
 
-def searching() -> set[str]:
-    """The threads of this process that search for an engine."""
-    return {each.name for each in threading.enumerate() if each.name.startswith("search")}
+def searching() -> set[threading.Thread]:
+    """The threads of this process that search for an engine; other tests may have left some."""
+    return {each for each in threading.enumerate() if each.name.startswith("search")}
 
 
 def spelled(name: str, base: str, option: str, value: str) -> str:
@@ -75,7 +74,8 @@ def spelled(name: str, base: str, option: str, value: str) -> str:
 
 
 def played(spec: str, game: AnyGame) -> tuple[object, int]:
-    """What an engine does in some positions, and how many threads it searched with."""
+    """What an engine does in some positions, and how many threads it started to search."""
+    before = searching()
     bot = make_engine(spec).make()
     begin(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
@@ -86,7 +86,7 @@ def played(spec: str, game: AnyGame) -> tuple[object, int]:
             bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), threading.Event()
         )
         seen.append((move, bot.thinking))
-        threads = max(threads, len(searching()))
+        threads = max(threads, len(searching() - before))
     bot.ended(Ending(None, None, "enough", 0, None))
     return seen, threads
 
@@ -138,26 +138,49 @@ def _accepted(text: str, game: AnyGame) -> bool:
 
 
 class Noting(Riskless):
-    """Riskless that notes which threads there are to search it."""
+    """Riskless that notes which threads search it, and holds each of them until so many do so at once.
 
-    def __init__(self) -> None:
-        super().__init__(PATH)
-        self.threads: set[str] = set()
+    The threads are held behind every move of the root but the first, which are what is searched in parallel.
+    """
+
+    def __init__(self, root: Any, threads: int) -> None:
+        super().__init__(load_map("m2"))
+        self.expected = threads
+        self.threads: set[threading.Thread] = set()
+        self._more = threading.Condition()
+        self._held = {self.successor(root, move) for move in super().moves(root)[1:]}
 
     def moves(self, position: Any) -> Any:
-        self.threads |= searching()
+        with self._more:
+            self.threads.add(threading.current_thread())
+            self._more.notify_all()
+            if position in self._held and not self._more.wait_for(self._enough, timeout=20):
+                raise AssertionError(f"{len(self.threads)} threads search, not {self.expected}")
         return super().moves(position)
 
+    def _enough(self) -> bool:
+        return len(self.threads) >= self.expected
 
-def analysed(text: str, *, fixed: bool) -> tuple[object, int]:
-    """What an analysis tells, and how many threads searched for it."""
-    game = Noting()
+
+def analysed(text: str, *, fixed: bool, threads: int = 1) -> tuple[object, int]:
+    """What an analysis tells, and how many threads searched for it, which are held until they are so many.
+
+    The root has more moves than there are threads, so that there is a part for each.
+    """
+    root = next(each for each in positions(M2) if len(M2.moves(each)) >= 6)
+    game = Noting(root, threads)
     spec, reference = parse_engine(text, fixed=fixed)
     if reference:
-        result, watch = run_reference(game, game.start(), 4, spec, tracing=False)
+        result, watch = run_reference(game, root, 3, spec, tracing=False)
         return (result, watch.nodes), len(game.threads)
-    found = analyse(game, game.start(), 4, text)
+    found = analyse(game, root, 3, text)
     return found.reports, len(game.threads)
+
+
+def analysed_with(name: str, threads: str, *, fixed: bool) -> int:
+    """How many threads an engine that is told a number of them searches with, where all of a node is shared out."""
+    everything = ",prune=0" if name == "jamboree" else ""
+    return analysed(f"{name}:threads={threads}{everything}", fixed=fixed, threads=int(threads))[1]
 
 
 def analysis_options(known: Mapping[str, Options]) -> list[tuple[str, str]]:
@@ -166,14 +189,18 @@ def analysis_options(known: Mapping[str, Options]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "option"), analysis_options(REFERENCE))
 def test_an_option_of_an_algorithm_changes_its_search(name: str, option: str) -> None:
+    if option == "threads":
+        assert [analysed_with(name, value, fixed=True) for value in VALUES[option]] == [1, 3]
+        return
     one, two = (analysed(f"{name}:{option}={value}", fixed=True) for value in VALUES[option])
     assert one != two
-    if option == "threads":
-        assert (one[1], two[1]) == (0, 2), "beside the thread that asks"
 
 
 @pytest.mark.parametrize(("name", "option"), analysis_options(DEEPENING))
 def test_an_option_changes_an_analysis_or_is_refused(name: str, option: str) -> None:
+    if option == "threads":
+        assert [analysed_with(name, value, fixed=False) for value in VALUES[option]] == [1, 3]
+        return
     found = []
     for value in VALUES[option]:
         try:
@@ -183,8 +210,6 @@ def test_an_option_changes_an_analysis_or_is_refused(name: str, option: str) -> 
             assert "compiled" in str(error)  # noqa: PT017
     if len(found) == 2:
         assert found[0] != found[1]
-        if option == "threads":
-            assert found[0][1] < found[1][1]
 
 
 @pytest.mark.parametrize("option", ["exact=yes", "form=course", "depth=3"])
