@@ -11,19 +11,17 @@ ARRIVAL_TURNS = 4
 
 
 class DeadlineTimer:
-    """Calls back at the deadlines that it follows."""
+    """Calls back at the deadlines that it follows. While it is stopped it refers to nobody."""
 
-    __slots__ = ("_awaited", "_fell", "_handle")
+    __slots__ = ("_awaited", "_handle")
 
-    def __init__(self, fell: Callable[[], None]) -> None:
-        """`fell` is called when the timer falls; it is set for no deadline then."""
-        self._fell = fell
+    def __init__(self) -> None:
         self._awaited: int | None = None
         """The deadline that it is set for, in monotonic ns; None where it is not set."""
         self._handle: asyncio.TimerHandle | None = None
 
-    def follow(self, deadline: int) -> None:
-        """Be set for this deadline, or for one that comes before it.
+    def follow(self, deadline: int, fell: Callable[[], None]) -> None:
+        """Be set for this deadline, or for one that comes before it; `fell` is called then, once it is set for none.
 
         A timer that is set too early stays: it falls seldom, and to set it anew with every move would cost more.
         """
@@ -31,7 +29,7 @@ class DeadlineTimer:
             self.stop()
             wait = max(0, deadline - monotonic_ns()) / 1e9
             self._awaited = deadline
-            self._handle = asyncio.get_running_loop().call_later(wait, self._let_arrive, ARRIVAL_TURNS)
+            self._handle = asyncio.get_running_loop().call_later(wait, self._let_arrive, fell, ARRIVAL_TURNS)
 
     def stop(self) -> None:
         """Be set for no deadline."""
@@ -39,14 +37,14 @@ class DeadlineTimer:
             self._handle.cancel()
         self._awaited = self._handle = None
 
-    def _let_arrive(self, turns: int) -> None:
+    def _let_arrive(self, fell: Callable[[], None], turns: int) -> None:
         """Fall after so many turns of the event loop.
 
         What reached this machine before is still on its way through the loop, and goes first: the server's own
         delay never flags a bot that was in time.
         """
         if turns:
-            asyncio.get_running_loop().call_soon(self._let_arrive, turns - 1)
+            asyncio.get_running_loop().call_soon(self._let_arrive, fell, turns - 1)
             return
         self.stop()
-        self._fell()
+        fell()

@@ -100,7 +100,7 @@ class Room:
         """Whether somebody waits for space in the inbox."""
         self._over = anyio.Event()
         """Set with the end of the match, for the room's task."""
-        self._timer = DeadlineTimer(self._judge_deadline)
+        self._timer = DeadlineTimer()
 
     @property
     def full(self) -> bool:
@@ -192,7 +192,7 @@ class Room:
         elif not self._writing:  # what follows from an event on its way into the journal is not known yet
             deadline = self.referee.next_deadline
             if deadline is not None:
-                self._timer.follow(deadline)
+                self._timer.follow(deadline, self._judge_deadline)
 
     def _judge_deadline(self) -> None:
         if self._closed:
