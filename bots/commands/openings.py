@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import Progress
 
 from bots.api.options import ENGINES, BadSpec, Spec, parse_spec
@@ -102,7 +103,8 @@ def make(
     found: list[Opening] = []
     judged = 0
     try:
-        with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
+        # Older versions of rich end a bar with an empty line, also where none is shown.
+        with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
             def progress(number: int) -> None:

@@ -9,13 +9,18 @@ is a tenth of the text.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import zstandard
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 VERSION = b"\x01"
 SHARED = Path(__file__).with_name("packing-1.txt")
@@ -69,7 +74,7 @@ def unpack_whole(packed: bytes) -> Whole:
 
 
 def _pack(text: str, level: int) -> bytes:
-    return VERSION + _compressor(level).compress(text.encode())
+    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_shared())
 
 
 def _unpack(packed: bytes) -> str:
@@ -77,25 +82,25 @@ def _unpack(packed: bytes) -> str:
         raise Unreadable(f"it has form {packed[:1].hex() or 'none'}, and this program knows {VERSION.hex()}")
     try:
         return _decompress(packed[1:]).decode()
-    except (zstandard.ZstdError, UnicodeDecodeError) as error:
+    except (zstd.ZstdError, UnicodeDecodeError) as error:
         raise Unreadable(f"it cannot be unpacked: {error}") from None
 
 
 def _decompress(frame: bytes) -> bytes:
     # A frame says how long its content is: memory is only taken for what is that long.
-    if zstandard.frame_content_size(frame) > MOST_BYTES:
+    if (zstd.get_frame_info(frame).decompressed_size or 0) > MOST_BYTES:
         raise Unreadable(f"it unpacks to more than {MOST_BYTES:,} bytes")
     # One for each call: it must not be used by two threads at the same time.
-    return zstandard.ZstdDecompressor(dict_data=_shared()).decompress(frame, max_output_size=MOST_BYTES)
-
-
-def _compressor(level: int) -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=level, dict_data=_shared(), write_dict_id=False)
+    decompressor = zstd.ZstdDecompressor(zstd_dict=_shared())
+    data = decompressor.decompress(frame, max_length=MOST_BYTES)
+    if not decompressor.eof:
+        raise Unreadable("it ends in the middle")
+    return data
 
 
 @cache
-def _shared() -> zstandard.ZstdCompressionDict:
-    return zstandard.ZstdCompressionDict(SHARED.read_bytes(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+def _shared() -> zstd.ZstdDict:
+    return zstd.ZstdDict(SHARED.read_bytes(), is_raw=True)
 
 
 def _moves(record: str) -> list[dict[str, Any]]:
