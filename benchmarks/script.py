@@ -32,6 +32,18 @@ def script() -> list[Data]:
     raise RuntimeError("no random match has the wanted length")
 
 
+@cache
+def longest() -> list[Data]:
+    """The moves of another match, as data: always the first legal one, until the ply limit ends it."""
+    game: Any = make_setup(GAME, MAP)
+    position, moves = game.start(), list[Data]()
+    while game.outcome(position) is None:
+        move = game.moves(position)[0]
+        moves.append(game.move_to_data(move))
+        position = game.play(position, move)
+    return moves
+
+
 def frame_sizes() -> tuple[int, int]:
     """The mean sizes in bytes of what the server tells of a move: to who made it, and to who is to move."""
     moves = script()

@@ -72,10 +72,10 @@ def serving(*command: str) -> Iterator[Running]:
 
 
 @contextmanager
-def arena(matches: int, *options: str) -> Iterator[Running]:
-    """`arena serve` for whoever comes, with so many matches at once, on a store of its own."""
+def arena(matches: int, *options: str, database: str = "") -> Iterator[Running]:
+    """`arena serve` for whoever comes, with so many matches at once, on a store of its own or on the one that is named."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        database = f"sqlite:///{folder}/arena.db"
+        database = database or f"sqlite:///{folder}/arena.db"
         serve = (
             "arena",
             "serve",

@@ -29,8 +29,7 @@ from benchmarks.filling import BOTS, EVENT, LADDERS, PLIES, fill
 from benchmarks.load import Load, all_in, arena_bot
 from benchmarks.plot import logarithmic
 from benchmarks.results import claim, measured_on, write_server
-from benchmarks.script import MAP
-from benchmarks.served import Running, histogram, quantile, serving
+from benchmarks.served import Running, arena, histogram, quantile
 from server.store import tokens
 from server.store.database import Engine, make_engine, open_store, prepare
 from server.store.schema import matches, records
@@ -138,22 +137,8 @@ def server(database: str) -> Iterator[tuple[Running, float]]:
         "--max-cut-offs",
         "100000",
     )
-    serve = (
-        "arena",
-        "serve",
-        "--anyone",
-        "--house",
-        "none",
-        "--map",
-        MAP,
-        "--tc",
-        "60+1",
-        "--db",
-        database,
-        *limits,
-    )
     began = time.perf_counter()
-    with serving(*serve, "--concurrency", str(PLAYERS // 2), "--port", "PORT") as running:
+    with arena(PLAYERS // 2, *limits, database=database) as running:
         yield running, time.perf_counter() - began
 
 

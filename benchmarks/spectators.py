@@ -19,9 +19,7 @@ import subprocess
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import cache
 from time import perf_counter
-from typing import Any
 
 import anyio
 import uvloop
@@ -29,12 +27,11 @@ from websockets.asyncio.client import ClientConnection
 
 from benchmarks.load import line_to
 from benchmarks.results import claim, measured_on, write_server
+from benchmarks.script import longest
 from benchmarks.served import arena
-from maps.setup import make_setup
 from protocol.codec import decode_server, encode
 from protocol.messages import (
     Browse,
-    Data,
     End,
     Hello,
     Listing,
@@ -49,18 +46,6 @@ PAUSE = 0.01
 """Seconds that a bot thinks, so that the machine is not simply full."""
 
 
-@cache
-def moves() -> list[Data]:
-    """The match: always the first legal move, until the ply limit ends it."""
-    game: Any = make_setup("riskless", "m2")
-    position, chosen = game.start(), []
-    while game.outcome(position) is None:
-        move = game.moves(position)[0]
-        chosen.append(game.move_to_data(move))
-        position = game.play(position, move)
-    return chosen
-
-
 async def player(url: str, name: str, sent: dict[int, float], times: list[float]) -> None:
     """Play one match, and keep how long each move of the opponent took to become a turn here: ms."""
     async with line_to(url) as connection:
@@ -73,7 +58,7 @@ async def player(url: str, name: str, sent: dict[int, float], times: list[float]
                     if ply:
                         times.append(1000 * (perf_counter() - sent[ply - 1]))
                     await asyncio.sleep(PAUSE)
-                    move = encode(Move(match, ply, moves()[ply]))
+                    move = encode(Move(match, ply, longest()[ply]))
                     sent[ply] = perf_counter()
                     await connection.send(move)
                 case End():
@@ -187,7 +172,7 @@ def main() -> None:
         (
             "## Spectators",
             (
-                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(moves())} plies, by turns without and "
+                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, by turns without and "
                 f"with {given.spectators} spectators, who come at the start and read all. p99 of the time from a move's "
                 "sending to the opponent's turn, as the bots see it; the spectators take their time of the same two cores."
             ),

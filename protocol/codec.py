@@ -13,17 +13,15 @@ from typing import Annotated, cast, get_args
 
 import msgpack
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from protocol.codes import Code
 from protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     ClientMessage,
-    MatchId,
     Message,
     Move,
-    Ply,
     ServerMessage,
     Thinking,
 )
@@ -47,16 +45,11 @@ _CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(Clie
 _SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
 
 
-class _UsualThinking(Struct, forbid_unknown_fields=True):
-    depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
-    nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+class _UsualThinking(Thinking, frozen=True, forbid_unknown_fields=True):
     line: Annotated[list[list[int]], Meta(max_length=64)] | None = None
 
 
-class _UsualMove(Struct, forbid_unknown_fields=True, tag="move"):
-    match: MatchId
-    ply: Ply
+class _UsualMove(Move, frozen=True, forbid_unknown_fields=True, tag="move"):
     move: list[int]
     thinking: _UsualThinking | UnsetType = UNSET
 

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from benchmarks.hostile.kinds import LINE, THINKERS
+from benchmarks.script import longest
 from maps.setup import make_setup
 from protocol.codes import EndReason
-from protocol.messages import Data, Players, Thinking
+from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.store import tokens
 from server.store.archive import import_lines
@@ -21,21 +22,10 @@ from server.store.database import close, make_engine, prepare
 LONG_MATCHES = 40
 
 
-def long_match() -> list[Data]:
-    """A whole match on `m2`: always the first legal move, until the ply limit ends it."""
-    game: Any = make_setup("riskless", "m2")
-    position, moves = game.start(), []
-    while game.outcome(position) is None:
-        move = game.moves(position)[0]
-        moves.append(game.move_to_data(move))
-        position = game.play(position, move)
-    return moves
-
-
 def long_records(count: int) -> Iterator[bytes]:
     """Lines of so many records in which each move has the most thinking that a move may tell."""
     game: Any = make_setup("riskless", "m2")
-    moves = long_match()
+    moves = longest()
     line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
     for _ in range(count):
         yield msgspec.json.encode(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 PAUSE_SECONDS = 0.002
 """From one piece of a newcomer to the next where nobody plays: 250 connections come in a second."""
@@ -19,18 +20,50 @@ FLOOD_PAUSE_SECONDS = 0.004
 """From one piece of whoever sends much to the next."""
 
 
+T = TypeVar("T")
+
+
+class AddressQueue(Generic[T]):
+    """What waits, by address: the addresses take turns, and what an address has waiting is in order."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, deque[T]] = OrderedDict()
+        """The address that is first has the next turn."""
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def enter(self, address: str, each: T) -> None:
+        """Let something of an address wait."""
+        self._waiting.setdefault(address, deque()).append(each)
+
+    def next(self) -> T:
+        """Take out what has the next turn. Raises KeyError where nothing waits."""
+        address, waiting = self._waiting.popitem(last=False)
+        each = waiting.popleft()
+        if waiting:
+            self._waiting[address] = waiting
+        return each
+
+    def remove(self, address: str, each: T) -> None:
+        """Take out something that waits no longer."""
+        self._waiting[address].remove(each)
+        if not self._waiting[address]:
+            del self._waiting[address]
+
+
 class TurnQueue:
     """Connections that wait for a turn of the event loop, with a pause after each; their addresses take turns."""
 
     def __init__(self, pause: Callable[[], float]) -> None:
         self._pause = pause
         """Tells the seconds from one turn to the next."""
-        self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
+        self._waiting: AddressQueue[Callable[[], None]] = AddressQueue()
         self._moving = False
 
     def enter(self, address: str, step: Callable[[], None]) -> None:
         """Call `step` in a turn of its own."""
-        self._waiting.setdefault(address, deque()).append(step)
+        self._waiting.enter(address, step)
         if not self._moving:
             self._moving = True
             asyncio.get_running_loop().call_soon(self._move)
@@ -41,8 +74,4 @@ class TurnQueue:
             return
         # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
         asyncio.get_running_loop().call_later(self._pause(), self._move)
-        address, steps = self._waiting.popitem(last=False)
-        step = steps.popleft()
-        if steps:
-            self._waiting[address] = steps
-        step()
+        self._waiting.next()()

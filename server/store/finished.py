@@ -113,7 +113,13 @@ async def _rows(
     connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
 ) -> Sequence[Any]:
     """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
-    games = [game] if game else await _games(connection) if bot else []
+    games = (
+        [game]
+        if game
+        else await games_in(connection, matches.c.game, matches.c.finished.is_not(None))
+        if bot
+        else []
+    )
     if bot and not games:
         return []
     given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
@@ -162,13 +168,13 @@ def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa
     return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(_MOST)
 
 
-async def _games(connection: AsyncConnection) -> list[str]:
-    """The games of which a match is finished, each found by one look into the index."""
+async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
+    """The games in a column, of the rows that fulfil `where`, each found by one look into the column's index."""
     found: list[str] = []
     while True:
-        query = sa.select(sa.func.min(matches.c.game)).where(matches.c.finished.is_not(None))
+        query = sa.select(sa.func.min(column)).where(*where)
         if found:
-            query = query.where(matches.c.game > found[-1])
+            query = query.where(column > found[-1])
         game = (await connection.execute(query)).scalar_one()
         if game is None:
             return found

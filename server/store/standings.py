@@ -17,6 +17,7 @@ from rating.glicko import Rating
 from rating.steps import Key, Known, Outcome, RatingStep
 from server.store import database
 from server.store.database import insert
+from server.store.finished import games_in
 from server.store.schema import crosses as crosses_table
 from server.store.schema import rating_bases
 from server.store.schema import standings as standings_table
@@ -81,16 +82,8 @@ def ordered(found: Iterable[Standing]) -> list[Standing]:
 
 async def games(engine: AsyncEngine) -> list[str]:
     """The games in which some bot is rated."""
-    found: list[str] = []
     async with database.reading(engine) as connection:
-        while True:
-            query = sa.select(sa.func.min(standings_table.c.game))
-            if found:
-                query = query.where(standings_table.c.game > found[-1])
-            game = (await connection.execute(query)).scalar_one()
-            if game is None:
-                return found
-            found.append(game)
+        return await games_in(connection, standings_table.c.game)
 
 
 async def crosses(engine: AsyncEngine, game: str, bots: Iterable[str]) -> list[Cross]:

@@ -8,13 +8,13 @@ server's time, however many ask.
 from __future__ import annotations
 
 from asyncio import get_running_loop
-from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
 
 from server.net.failed_logins import source
+from server.net.queue import AddressQueue
 
 SHARE = 0.2
 """The share of the server's time that answers may take together, where each takes as long as it may."""
@@ -35,8 +35,7 @@ class Turns:
         self._at_once = at_once
         self._free = at_once
         self._later = later
-        self._waiting: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
-        """Who waits, by address; the address that is first has the next turn."""
+        self._waiting: AddressQueue[anyio.Event] = AddressQueue()
 
     @asynccontextmanager
     async def turn(self, address: str, cost: int) -> AsyncIterator[None]:
@@ -52,24 +51,19 @@ class Turns:
             self._free -= 1
             return
         mine = anyio.Event()
-        self._waiting.setdefault(key, deque()).append(mine)
+        self._waiting.enter(key, mine)
         try:
             await mine.wait()
         except BaseException:
             if mine.is_set():  # its turn had come just then
                 self._rested()
             else:
-                self._waiting[key].remove(mine)
-                if not self._waiting[key]:
-                    del self._waiting[key]
+                self._waiting.remove(key, mine)
             raise
 
     def _rested(self) -> None:
         """One turn more can be given."""
-        if not self._waiting:
+        if self._waiting:
+            self._waiting.next().set()
+        else:
             self._free += 1
-            return
-        key, events = self._waiting.popitem(last=False)
-        events.popleft().set()
-        if events:
-            self._waiting[key] = events

@@ -45,6 +45,16 @@ NO_SHOW = DeadlineFell()
 RESIGNS = Resigned(Player.MAXIE)
 FAILS = ServerFailed("a test")
 
+KINDS = (
+    events(MAXIE_WINS),
+    events(MINNIE_WINS),
+    events(NOBODY_WINS),
+    events((4,), RESIGNS),
+    events((), NO_SHOW),
+    events((4,), FAILS),
+)
+"""The events of a match of each kind of end."""
+
 
 async def keep(
     engine: AsyncEngine,

@@ -7,12 +7,13 @@ longest for a turn. So whoever asks for many matches at once, or for long ones, 
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
+from server.lobby.matchmaking.last_turns import LastTurns
 from server.net.failed_logins import source
 
 GROUP_SHARE = Fraction(3, 4)
@@ -21,8 +22,6 @@ ADDRESS_SHARE = Fraction(1, 2)
 """The most of all places that the bots of one address may have; its guests may have `PLACES_PER_ADDRESS`."""
 MOST_WAITING = 200
 """Challenges that may wait; where more do, the one that would have its turn last is refused."""
-KNOWN = 10_000
-"""Askers of whom it is known when they had their last turn."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,8 @@ class HousePlaces:
         """By challenge, in the order in which they came."""
         self._taken: dict[str, Asker] = {}
         """By the challenge that was passed on, and then by the match that came of it."""
-        self._turns: OrderedDict[tuple[str, bool], int] = OrderedDict()
-        """When each asker had its last turn, by the number of the turn; the latest `KNOWN` of them."""
-        self._turn = 0
+        self._turns: LastTurns[tuple[str, bool]] = LastTurns()
+        """When each asker had its last turn."""
 
     def __contains__(self, challenge: object) -> bool:
         return challenge in self._waiting
@@ -112,11 +110,7 @@ class HousePlaces:
             left[waiting.bot] -= 1
             del self._waiting[challenge]
             self._taken[challenge] = waiting.asker
-            self._turn += 1
-            self._turns[waiting.asker.key] = self._turn
-            self._turns.move_to_end(waiting.asker.key)
-            if len(self._turns) > KNOWN:
-                self._turns.popitem(last=False)
+            self._turns.note(waiting.asker.key)
             passed.append((challenge, waiting.bot))
         return passed
 
@@ -142,7 +136,7 @@ class HousePlaces:
         ranks: dict[str, tuple[int, int]] = {}
         for challenge, waiting in self._waiting.items():
             key = waiting.asker.key
-            ranks[challenge] = held[key], self._turns.get(key, 0)
+            ranks[challenge] = held[key], self._turns.of(key)
             held[key] += 1
         return sorted(self._waiting, key=lambda challenge: ranks[challenge])
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 
 from games.core import AnyGame
 from protocol.timecontrol import TimeControl
+from server.lobby.matchmaking.last_turns import LastTurns
 
 RATING_STEP = 200.0
 """A difference in rating that weighs as much as having met once more."""
 
 UNRATED = 1500.0
 """The rating that counts for a bot without one."""
-KNOWN = 10_000
-"""Addresses of which it is known when they had their last turn."""
 MOST_COMPARED = 50
 """How many of those that wait are compared with each other, the longest waiting first: all pairs of
 thousands would hold up every match."""
@@ -43,9 +42,8 @@ class Meetings:
     def __init__(self) -> None:
         self._as_maxie: dict[str, dict[str, int]] = {}
         """By the bot in Maxie's seat, how often it met whom. It grows by the pair, and is forgotten by the bot."""
-        self._turns: OrderedDict[str, int] = OrderedDict()
-        """When each address had its last turn, by the number of the turn."""
-        self._turn = 0
+        self._turns: LastTurns[str] = LastTurns()
+        """When each address had its last turn."""
 
     def times(self, maxie: str, minnie: str) -> int:
         """How often they have met in these seats."""
@@ -82,10 +80,12 @@ class Meetings:
         chosen: list[tuple[str, str]] = []
         taken: set[str] = set()
         pairs = sorted(combinations(idle, 2), key=cost)
-        turns, start = dict(self._turns), 0
+        given: dict[str, int] = {}  # turns of this choice, as nobody has been given a match yet
+        start = 0
         while len(chosen) < most and len(idle) - len(taken) >= 2:
             first = min(
-                (name for name in idle if name not in taken), key=lambda name: turns.get(addresses[name], 0)
+                (name for name in idle if name not in taken),
+                key=lambda name: given.get(addresses[name]) or self._turns.of(addresses[name]),
             )
             turn = addresses[first]
             while not taken.isdisjoint(pairs[start]):
@@ -96,19 +96,14 @@ class Meetings:
                 if turn in (addresses[pair[0]], addresses[pair[1]]) and taken.isdisjoint(pair)
             )
             for name in pair:
-                turns[addresses[name]] = self._turn + 1 + len(chosen)
+                given[addresses[name]] = self._turns.latest + 1 + len(chosen)
             taken.update(pair)
             chosen.append(self.seats(*pair))
         return chosen
 
     def served(self, *addresses: str) -> None:
         """Take note that bots of these addresses are given a match by `choose`."""
-        self._turn += 1
-        for each in addresses:
-            self._turns[each] = self._turn
-            self._turns.move_to_end(each)
-        while len(self._turns) > KNOWN:
-            self._turns.popitem(last=False)
+        self._turns.note(*addresses)
 
     def seats(self, a: str, b: str) -> tuple[str, str]:
         """The two as (Maxie, Minnie): swapped from match to match."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from server.net.queue import TurnQueue
+from server.net.queue import AddressQueue, TurnQueue
 
 
 async def test_turns_come_one_at_a_time_in_order_and_survive_a_fault() -> None:
@@ -39,3 +39,13 @@ async def test_an_address_with_a_crowd_does_not_hold_up_another() -> None:
     queue.enter("10.0.0.2", done.set)
     await asyncio.wait_for(done.wait(), 10)
     assert taken == ["crowd", "anna", "crowd"]
+
+
+def test_addresses_take_turns_and_what_waits_no_longer_has_none() -> None:
+    queue: AddressQueue[str] = AddressQueue()
+    for address, each in (("a", "a1"), ("a", "a2"), ("b", "b1"), ("c", "c1"), ("a", "a3")):
+        queue.enter(address, each)
+    queue.remove("c", "c1")
+    queue.remove("a", "a2")
+    assert [queue.next() for _ in range(3)] == ["a1", "b1", "a3"]
+    assert not queue

@@ -86,16 +86,21 @@ async def opened(room: Room, connection: FakeConnection) -> None:
         await anyio.sleep(0.001)
 
 
+async def playing(room: Room, maxie: FakeConnection) -> None:
+    """Both players are ready, and Maxie has been asked for her first move."""
+    await opened(room, maxie)
+    for player in Player:
+        assert await post(room, GotReady(player), 1)
+    while not maxie.of(Turn):
+        await anyio.sleep(0.001)
+
+
 async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
         room, connections = make_room(journal, terms())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, connections[Player.MAXIE])
-            for player in Player:
-                assert await post(room, GotReady(player), 1)
-            while not connections[Player.MAXIE].of(Turn):
-                await anyio.sleep(0.001)
+            await playing(room, connections[Player.MAXIE])
             assert await post(room, Moved(Player.MAXIE, 0, 4, None), 2)
             assert not connections[Player.MAXIE].of(Accepted), "told before it was written"
             while not connections[Player.MAXIE].of(Accepted):
@@ -289,11 +294,7 @@ async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(data
         again = FakeConnection()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
-            await opened(room, connections[Player.MAXIE])
-            for player in Player:
-                assert await post(room, GotReady(player), 1)
-            while not connections[Player.MAXIE].of(Turn):
-                await anyio.sleep(0.001)
+            await playing(room, connections[Player.MAXIE])
             # The move's commit is under way when the opponent, whose turn comes with it, is back.
             assert await post(room, Moved(Player.MAXIE, 0, 4, None), 2)
             room.players[Player.MINNIE].disconnect()

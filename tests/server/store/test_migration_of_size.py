@@ -25,25 +25,13 @@ from server.store.queries import Queries
 from server.store.recompute import recompute
 from server.store.standings import standings
 from tests.server.played import (
-    FAILS,
+    KINDS,
     MAXIE_WINS,
-    MINNIE_WINS,
-    NO_SHOW,
-    NOBODY_WINS,
-    RESIGNS,
     day,
     events,
     keep,
 )
 
-KINDS = (
-    events(MAXIE_WINS),
-    events(MINNIE_WINS),
-    events(NOBODY_WINS),
-    events((4,), RESIGNS),
-    events((), NO_SHOW),
-    events((4,), FAILS),
-)
 OLD = (
     "number",
     "match",
