@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.properties import first_example
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
@@ -20,6 +22,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.enable()
+        first_example()  # who refers to what is set aside cannot be found
         gc.freeze()
 
 

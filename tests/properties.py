@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import given, settings, strategies
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
 settings.register_profile("arena", deadline=None, max_examples=50)
@@ -14,3 +14,9 @@ def examples(count: int) -> settings:
     """Settings for a property of which one example takes long: `count` examples in `make soak`."""
     at_length = settings.default is not None and settings.default.max_examples > 100
     return settings(max_examples=count if at_length else (count + 1) // 2)
+
+
+@settings(max_examples=1, database=None)
+@given(strategies.none())
+def first_example(_: None) -> None:
+    """Lets Hypothesis make its source of chance, of which it asks the collector who refers to it."""

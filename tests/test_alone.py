@@ -29,12 +29,14 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def tried_again(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+def tried_again(
+    folder: Path, source: str, *options: str, settings: str = ""
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """What became of this file of tests when it was run, then what failed in it alone; and what was forgiven."""
-    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\n{settings}")
     (folder / "test_it.py").write_text(source)
-    first = run(folder, "pytest")
-    second = run(folder, "tests.alone", str(first.returncode), "forgiven")
+    first = run(folder, "pytest", *options)
+    second = run(folder, "tests.alone", str(first.returncode), "forgiven", *options)
     names = folder / "forgiven"
     return second, names.read_text().splitlines() if names.exists() else []
 
@@ -46,6 +48,14 @@ def test_what_passes_alone_is_forgiven_and_named(tmp_path: Path) -> None:
     assert forgiven == ["test_it.py::test_late"]
     assert "== failed beside other tests: test_it.py::test_late\n" in told.stdout
     assert "test_good" not in told.stdout
+
+
+def test_what_is_left_out_by_default_is_tried_with_the_options_of_the_run(tmp_path: Path) -> None:
+    source = BESIDE + "import pytest\n@pytest.mark.long\ndef test_late(): assert not FIRST\n"
+    settings = "addopts = -m 'not long'\nmarkers = long\n"
+    told, forgiven = tried_again(tmp_path, source, "-m", "long", settings=settings)
+    assert told.returncode == 0, told
+    assert forgiven == ["test_it.py::test_late"]
 
 
 def test_what_fails_alone_too_is_a_failure(tmp_path: Path) -> None:

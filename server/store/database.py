@@ -44,6 +44,8 @@ STEPS_BETWEEN_LOOKS = 20_000
 """Instructions of SQLite's machine, well under a millisecond, from one look at the time to the next."""
 _PATIENCE = "patience"
 
+LOCKED_SECONDS = 5
+"""How long somebody may wait for an SQLite file that another process is changing."""
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
 CONNECT_SECONDS = 10
@@ -164,7 +166,7 @@ def _set_pragmas(engine: sa.Engine) -> None:
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
         for pragma in (
-            "busy_timeout=5000",
+            f"busy_timeout={LOCKED_SECONDS * 1000}",
             "journal_mode=WAL",
             f"synchronous={sync}",
             "foreign_keys=ON",
@@ -241,7 +243,13 @@ def complaint(error: Exception) -> str | None:
     # asyncpg's refusals of a connection come as they are
     if not known and not type(error).__module__.startswith("asyncpg."):
         return None
-    return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
+    cause = getattr(error, "orig", None) or error
+    if (getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY:
+        return (
+            f"another process has kept the file locked for {LOCKED_SECONDS} s, in the middle of a change;"
+            " if that one stands still, end it: `fuser FILE` names who has the file open"
+        )
+    return (str(cause) or type(error).__name__).splitlines()[0]
 
 
 def may_pass(error: Exception) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-from contextlib import ExitStack, suppress
+import sqlite3
+import subprocess
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 from protocol.codec import encode
 from protocol.messages import Hello
 from protocol.record import to_line
-from server.store.database import open_store
+from server.store.database import file_of, open_store
 from server.store.journal.reader import records_of
 from testkit.crash import Outcome, Server, hold_against
 from testkit.players import Player
@@ -100,7 +102,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                     await other.wait_listening()
                 elif what == "freeze":
                     assert first.process is not None
-                    first.process.send_signal(signal.SIGSTOP)
+                    await freeze(first.process, file_of(database))
                     second.start()
                     await second.wait_listening()
                     first.process.send_signal(signal.SIGCONT)
@@ -121,6 +123,28 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
         await hold_against(database, players, set(), outcome)
     assert not outcome.faults
     assert outcome.acknowledged > 100
+
+
+async def freeze(process: subprocess.Popen[bytes], file: Path | None) -> None:
+    """Let a process stand still, but not in the middle of a change of an SQLite file.
+
+    Nobody else can write until that one ends; PostgreSQL ends the transaction of one that stands still.
+    """
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        if file is None or await asyncio.to_thread(can_be_changed, file):
+            return
+        process.send_signal(signal.SIGCONT)
+        await asyncio.sleep(0.01)
+
+
+def can_be_changed(file: Path) -> bool:
+    with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        return True
 
 
 async def lines(database: str) -> dict[str, str]:

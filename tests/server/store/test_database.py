@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -20,7 +21,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.processes.identity import PROGRAM
-from server.store import migrations, schema, tokens
+from server.store import database, migrations, schema, tokens
 from server.store.counting import refresh
 from server.store.database import (
     PASSWORD_FILE,
@@ -265,6 +266,22 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
         finally:
             twin.dispose()
             other.dispose()
+
+
+async def test_who_keeps_a_file_locked_is_to_be_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LOCKED_SECONDS", 0)
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    async with open_store(url):
+        pass
+    with ExitStack() as stack:
+        standing = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
+        stack.callback(standing.close)
+        standing.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"locked for 0 s, in the middle of a change; .*`fuser FILE`"):
+            async with open_store(url):
+                pass
 
 
 def modes(folder: Path) -> dict[str, int]:
