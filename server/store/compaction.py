@@ -20,10 +20,10 @@ from server.store.database import reading
 from server.store.packing import Whole, pack_whole, record_in
 from server.store.schema import events, matches, records
 
+FOUND = 48
+"""Matches that are read and packed together: to ask a database for a few costs as much as to ask for many."""
 CHUNK = 4
-"""Matches that are packed in one transaction: on SQLite the journal waits for it, for a millisecond or two."""
-ALONE = 50
-"""How many these are where no journal waits."""
+"""How many of these are written in one transaction beside a journal, which on SQLite waits a millisecond or two for it."""
 
 Write = Callable[[Callable[[sa.Connection], None]], Awaitable[None]]
 """Something that does work in a transaction."""
@@ -44,14 +44,14 @@ async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
     write: writes in a transaction of a connection that is open already, as the journal's is
     """
     total = 0
-    while found := await _some(engine, CHUNK if write else ALONE):
+    while found := await _some(engine, FOUND):
         pieces = await anyio.to_thread.run_sync(_pieces, found)
-        work = partial(_keep, pieces=pieces)
         if write is None:
             async with engine.begin() as connection:
-                await connection.run_sync(work)
+                await connection.run_sync(_keep, pieces)
         else:
-            await write(work)
+            for first in range(0, len(pieces), CHUNK):
+                await write(partial(_keep, pieces=pieces[first : first + CHUNK]))
         total += len(found)
         await checkpoint()
     return total

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,7 +25,7 @@ else:
 VERSION = b"\x01"
 SHARED = Path(__file__).with_name("packing-1.txt")
 
-QUICK, THOROUGH = 3, 9
+QUICK, THOROUGH = 3, 6
 """Zstandard's levels: for the record at the end of a match, while others wait, and for the whole of it later."""
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -52,7 +52,7 @@ def pack_record(record: str) -> bytes:
 
 def pack_whole(whole: Whole) -> bytes:
     """A match with all that was kept of it."""
-    moves = _moves(whole.record)
+    moves = _decode_moves(whole.record).moves
     return _pack("\n".join((whole.record, whole.terms, *_shortened(whole.events, moves))), THOROUGH)
 
 
@@ -68,13 +68,13 @@ def unpack_whole(packed: bytes) -> Whole:
         raise Unreadable("it has no journal: only the record is in it")
     terms, *rows = rest
     try:
-        return Whole(record, terms, list(_restored(rows, _moves(record))))
-    except (msgspec.DecodeError, KeyError, IndexError, TypeError, ValueError) as error:
+        return Whole(record, terms, list(_restored(rows, _decode_moves(record).moves)))
+    except (msgspec.DecodeError, KeyError) as error:
         raise Unreadable(f"its journal cannot be read: {error}") from None
 
 
 def _pack(text: str, level: int) -> bytes:
-    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_shared())
+    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_shared().as_digested_dict)
 
 
 def _unpack(packed: bytes) -> str:
@@ -103,79 +103,99 @@ def _shared() -> zstd.ZstdDict:
     return zstd.ZstdDict(SHARED.read_bytes(), is_raw=True)
 
 
-def _moves(record: str) -> list[dict[str, Any]]:
-    moves = msgspec.json.decode(record).get("moves", [])
-    return [each for each in moves if isinstance(each, dict)]
+class _KeptMove(msgspec.Struct):
+    """What the record tells of a move, as far as the journal tells it too; what it does not tell is empty."""
+
+    move: msgspec.Raw = msgspec.Raw()
+    thinking: msgspec.Raw = msgspec.Raw()
+    ms: float = 0.0
+    credited_ms: float = 0.0
+
+    @property
+    def credited_ns(self) -> int:
+        """The lag that the player was credited."""
+        return round(1e6 * self.credited_ms)
+
+    @property
+    def taken_ns(self) -> int:
+        """The time from the turn to the move, as far as the record tells it."""
+        return round(1e6 * self.ms) + self.credited_ns
 
 
-def _shortened(rows: Sequence[str], moves: Sequence[dict[str, Any]]) -> Iterator[str]:
+class _KeptMoves(msgspec.Struct):
+    moves: list[_KeptMove] = []
+
+
+# Values stay JSON: they are the same where their text is, and to Python 1, 1.0 and true would be equal.
+_Event = dict[str, msgspec.Raw]
+_decode_row = msgspec.json.Decoder(list[tuple[int, _Event]]).decode
+_decode_moves = msgspec.json.Decoder(_KeptMoves).decode
+_decode_number = msgspec.json.Decoder(int).decode
+_encode = msgspec.json.Encoder().encode
+
+_MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
+_NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
+
+
+def _shortened(rows: Sequence[str], moves: Sequence[_KeptMove]) -> Iterator[str]:
     before = 0
     for row in rows:
         short = []
-        for at, event in msgspec.json.decode(row):
-            known = _known(event, moves)
-            less = _without_known(event, known)
-            short.append((at - before - _expected(less, known), less))
+        for at, event in _decode_row(row):
+            taken, less = _without_known(event, _known(event, moves))
+            short.append((at - before - taken, less))
             before = at
-        yield msgspec.json.encode(short).decode()
+        yield _encode(short).decode()
 
 
-def _restored(rows: Sequence[str], moves: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _restored(rows: Sequence[str], moves: Sequence[_KeptMove]) -> Iterator[str]:
     at = 0
     for row in rows:
         whole = []
-        for passed, event in msgspec.json.decode(row):
-            known = _known(event, moves)
-            at += passed + _expected(event, known)
-            whole.append((at, _with_known(event, known)))
-        yield msgspec.json.encode(whole).decode()
+        for passed, less in _decode_row(row):
+            taken, event = _with_known(less, _known(less, moves))
+            at += passed + taken
+            whole.append((at, event))
+        yield _encode(whole).decode()
 
 
-def _known(event: dict[str, Any], moves: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _known(event: _Event, moves: Sequence[_KeptMove]) -> _KeptMove | None:
     """What the record says of the move of this ply; None for an event that is about none."""
-    if event["type"] not in {"moved", "turn_left"} or not 0 <= event["ply"] < len(moves):
+    if event["type"] not in (_MOVED, _TURN_LEFT):
         return None
-    known: dict[str, Any] = moves[event["ply"]]
-    return known
+    ply = _decode_number(event["ply"])
+    return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _without_known(event: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
+def _without_known(event: _Event, known: _KeptMove | None) -> tuple[int, _Event]:
+    """The ns from the turn to this event that the record tells, and the event without what the record says."""
     if known is None:
-        return event
-    if event["type"] == "turn_left":
-        return event | {"lag": event["lag"] - _ns(known, "credited_ms")} if "lag" in event else event
-    if not _same(event["move"], known.get("move")):
-        return event
+        return 0, event
+    if "lag" in event and event["type"] == _TURN_LEFT:
+        return 0, event | {"lag": _number(_decode_number(event["lag"]) - known.credited_ns)}
+    if event.get("move") != known.move or event["type"] != _MOVED:
+        return 0, event
     short = {key: value for key, value in event.items() if key not in {"move", "thinking"}}
-    if not _same(event.get("thinking"), known.get("thinking")):
-        short["thinking"] = event.get("thinking")
-    return short
+    thinking = event.get("thinking", _ABSENT)
+    if thinking != known.thinking:
+        short["thinking"] = _NONE if thinking == _ABSENT else thinking
+    return known.taken_ns, short
 
 
-def _with_known(event: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
+def _with_known(event: _Event, known: _KeptMove | None) -> tuple[int, _Event]:
+    """What `_without_known` was given, and the ns that it told."""
     if known is None:
-        return event
-    if event["type"] == "turn_left":
-        return event | {"lag": event["lag"] + _ns(known, "credited_ms")} if "lag" in event else event
-    if "move" in event:
-        return event
-    whole = {key: value for key, value in event.items() if key != "thinking"} | {"move": known["move"]}
-    thinking = event.get("thinking", known.get("thinking"))
-    return whole if thinking is None else whole | {"thinking": thinking}
+        return 0, event
+    if "lag" in event and event["type"] == _TURN_LEFT:
+        return 0, event | {"lag": _number(_decode_number(event["lag"]) + known.credited_ns)}
+    if "move" in event or event["type"] != _MOVED:
+        return 0, event
+    whole = {key: value for key, value in event.items() if key != "thinking"} | {"move": known.move}
+    thinking = event.get("thinking", known.thinking)
+    if thinking not in (_NONE, _ABSENT):
+        whole["thinking"] = thinking
+    return known.taken_ns, whole
 
 
-def _expected(event: dict[str, Any], known: dict[str, Any] | None) -> int:
-    """The ns from a turn to its move, as far as the record tells them; 0 for any other event."""
-    if known is None or event["type"] != "moved" or "move" in event:
-        return 0
-    return _ns(known, "ms") + _ns(known, "credited_ms")
-
-
-def _ns(known: dict[str, Any], name: str) -> int:
-    milliseconds: float = known.get(name, 0.0)
-    return round(1e6 * milliseconds)
-
-
-def _same(one: object, other: object) -> bool:
-    """Whether two values are the same in JSON: to Python, 1 and 1.0 and true are equal."""
-    return one == other and msgspec.json.encode(one) == msgspec.json.encode(other)
+def _number(value: int) -> msgspec.Raw:
+    return msgspec.Raw(str(value).encode())
