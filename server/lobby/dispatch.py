@@ -57,6 +57,10 @@ LISTING_SECONDS = 0.25
 class ClientConnection(BotConnection, Spectator, Protocol):
     """A client's connection: dispatch and the lobby use it, and the spectators of a match."""
 
+    def spent(self, cost: int) -> None:
+        """Take notice that what the client has sent costs so many µs more than a move."""
+        ...
+
 
 @dataclass(eq=False)
 class Client:
@@ -216,6 +220,8 @@ class Dispatch:
             raise Refused(
                 Code.RATE_LIMITED, f"too much was asked for from your address: try again in {wait:.1f} s"
             )
+        if client.name not in self._lobby.house:
+            client.connection.spent(cost)
 
     def affords(self, client: Client, cost: int) -> bool:
         """Whether a client's address may have so many µs of the server's time now; they are counted if so."""

@@ -83,6 +83,10 @@ class Session:
         """Whether its address may have so many µs of the server's time now; they are counted if so."""
         return self._client is not None and self._dispatch.affords(self._client, cost)
 
+    def spent(self, cost: int) -> None:
+        """What it has sent costs the server so many µs more than a move."""
+        self._connection.spent(cost)
+
     def _send(self, *messages: bytes) -> None:
         if self._closing or self._connection.send(*messages):
             return  # what a closing connection is not told, the bot catches up with when it returns

@@ -60,8 +60,10 @@ class Arrivals:
         self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
         self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, MOST_FRAGMENTS, now)
         self._frames = FrameCounter()
-        self._waiting = 0
+        self.messages = 0
         """Messages that have arrived whole and are not parsed."""
+        self._due = 0
+        """How many of these came last and are due."""
         self._kept = b""
         self._in_request = True
         """Whether the request of the opening handshake has not been taken to its end."""
@@ -76,7 +78,9 @@ class Arrivals:
         """Whether `data` is one message that was asked for, as nearly always where somebody plays; it is counted then."""
         if not (self.bucket.asked and not self._kept and self._frames.is_message(data)):
             return False
-        self._waiting += 1
+        self.messages += 1
+        self.bucket.arrived += 1
+        self._due = 1
         return True
 
     def count(self, data: bytes, now: int) -> Arrival:
@@ -89,8 +93,10 @@ class Arrivals:
             self._controls.take_all(seen.controls, now) and self._fragments.take_all(seen.fragments, now)
         ):
             return Arrival.FLOOD
-        self._waiting += seen.messages
-        if self._waiting > left:
+        self.messages += seen.messages
+        self.bucket.arrived += seen.messages
+        self._due = seen.messages
+        if self.messages > left:
             self.overrun = True
             self.bucket.overrun()
             return Arrival.OVERRUN
@@ -107,11 +113,13 @@ class Arrivals:
         if self._moves is None:
             self._moves = self._ask_moves()
         self.quick = not self._moves.take(now)
+        if not self.quick:
+            self._moves.spend(max(0, self._due - 1))
         return self.quick
 
     def parsed(self) -> None:
         """One message that had arrived has been parsed."""
-        self._waiting -= 1
+        self.messages -= 1
 
     def keep(self, data: bytes) -> None:
         """Keep what is to be parsed later."""

@@ -21,9 +21,9 @@ class HostLimits:
     """Messages of one connection that nobody asked for, on the average."""
     message_burst: int = 200
     """Messages of one connection that nobody asked for, without a pause."""
-    moves_per_second: float = 200.0
-    """Messages of one address that were asked for, on the average and at once, which come before those of others that
-    wait; more of them wait for turns."""
+    moves_per_second: float = 100.0
+    """Messages of one address, on the average, that are taken as they come; more of them wait for turns. What costs more
+    than a move counts as several."""
     cut_offs: int = 20
     """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
     hello_seconds: float = 10.0

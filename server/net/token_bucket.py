@@ -9,7 +9,7 @@ EASE = 0.75
 class TokenBucket:
     """`rate` messages a second on the average, and `burst` without a pause. `now`: monotonic ns."""
 
-    __slots__ = ("_at", "_burst", "_held", "_rate", "asked")
+    __slots__ = ("_at", "_burst", "_held", "_rate", "arrived", "asked")
 
     def __init__(self, rate: float, burst: int, now: int) -> None:
         self._rate = rate / 1e9
@@ -18,6 +18,8 @@ class TokenBucket:
         self._at = now
         self.asked = 0
         """Messages that were asked for and have not come."""
+        self.arrived = 0
+        """Messages that have arrived and are not taken yet: the time that they wait is not lost to their sender."""
 
     def allow(self) -> None:
         """One message more is asked for, and will not be counted."""
@@ -25,10 +27,11 @@ class TokenBucket:
 
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
+        self._refill(now)
+        self.arrived = max(0, self.arrived - 1)
         if self.asked > 0:
             self.asked -= 1
             return True
-        self._refill(now)
         if self._held < 1:
             return False
         self._held -= 1
@@ -38,10 +41,14 @@ class TokenBucket:
         """Whether so many messages are within the limit at `now`; they are counted up to the first that is not."""
         return all(self.take(now) for _ in range(count))
 
+    def spend(self, count: float) -> None:
+        """Count so much more, whether it is within the limit or not."""
+        self._held -= count
+
     def left(self, now: int) -> int:
         """How many messages more would be within the limit at `now`."""
         self._refill(now)
-        return self.asked + int(self._held)
+        return self.asked + max(0, int(self._held))
 
     def easy(self, count: int, now: int) -> bool:
         """Whether so many messages are asked for, or come from one that sends little."""
@@ -56,5 +63,6 @@ class TokenBucket:
         self.asked = 0
 
     def _refill(self, now: int) -> None:
-        self._held = min(self._burst, self._held + (now - self._at) * self._rate)
-        self._at = now
+        if now > self._at:  # a message that waited is taken as of its arrival
+            self._held = min(self._burst + self.arrived, self._held + (now - self._at) * self._rate)
+            self._at = now

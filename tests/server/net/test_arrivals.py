@@ -226,3 +226,18 @@ def test_what_is_due_waits_where_much_is_due_from_its_address() -> None:
     assert one.take() == b"a move"
     assert [one.quick, other.quick] == [False, False]
     assert not other.waits(SECOND)
+
+
+def test_messages_that_come_together_count_as_so_many_of_their_address() -> None:
+    address = TokenBucket(10.0, 10, 0)
+    arrivals = Arrivals(HostLimits(), 0, lambda: address)
+    arrivals.count(REQUEST + 4 * wire(Opcode.BINARY, b"a move"), 0)
+    assert not arrivals.waits(0)
+    assert address.left(0) == 6
+
+
+def test_who_keeps_to_the_limit_is_not_cut_off_however_long_its_messages_wait() -> None:
+    arrivals = opened(HostLimits(messages_per_second=10, message_burst=BURST))
+    for tenth in range(200):
+        arrival = arrivals.count(wire(Opcode.BINARY, b"a message"), tenth * (SECOND // 10 + 1))
+        assert arrival is not Arrival.OVERRUN

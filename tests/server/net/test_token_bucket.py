@@ -64,6 +64,44 @@ def test_it_is_easy_for_who_was_asked_or_sends_little() -> None:
     assert bucket.easy(2, 50 * SECOND)
 
 
+@given(st.integers(1, 50), st.integers(1, 20), st.integers(1, 200), st.integers(0, 100))
+def test_who_keeps_to_the_rate_is_never_refused_however_long_its_messages_wait(
+    rate: int, burst: int, messages: int, longest: int
+) -> None:
+    bucket, step = TokenBucket(rate, burst, 0), -(-SECOND // rate) + 1
+    waiting: list[int] = []
+    for number in range(messages):
+        assert len(waiting) < bucket.left(number * step), "one more is within the limit"
+        waiting.append(number * step)
+        bucket.arrived += 1
+        if len(waiting) > longest:
+            assert all(bucket.take(at) for at in waiting)
+            waiting = []
+
+
+@given(st.lists(st.tuples(st.integers(0, SECOND), st.booleans()), max_size=60))
+def test_waiting_gives_nobody_more_than_burst_and_rate_together(steps: list[tuple[int, bool]]) -> None:
+    bucket, now, arrived, waiting = TokenBucket(10, 3, 0), 0, 0, 0
+    for pause, taken in steps:
+        now += pause
+        if waiting < bucket.left(now):
+            arrived += 1
+            waiting += 1
+            bucket.arrived += 1
+        assert arrived <= 3 + 10 * now / SECOND + 1e-6
+        if taken and waiting:
+            waiting -= 1
+            assert bucket.take(now)
+
+
+def test_what_costs_more_is_counted_also_where_nothing_is_left() -> None:
+    bucket = TokenBucket(10, 3, 0)
+    bucket.spend(5)
+    assert bucket.left(0) == 0
+    assert not bucket.take(SECOND // 5)
+    assert bucket.take(3 * SECOND // 10)
+
+
 def test_after_an_overrun_nothing_is_within_the_limit_any_more() -> None:
     bucket = TokenBucket(10, 3, 0)
     bucket.allow()
