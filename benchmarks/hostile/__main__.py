@@ -1,6 +1,6 @@
 """What strangers who keep within all limits cost honest bots: the p99 of a move by turns without and with each request.
 
-    python -m benchmarks.hostile [--seconds 3] [--kinds browse,watch]
+    python -m benchmarks.hostile [--seconds 5] [--kinds browse,watch]
 
 Honest bots play on a real `arena serve` with its default limits. From ten addresses, strangers send one kind of request
 as often as the limits allow, each kind in a round of its own, from addresses that have saved up all the work they may ask

@@ -42,6 +42,7 @@ from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
+from server.net.turns import Turns
 from server.net.work import WorkBudget
 from server.rooms.member import BotConnection, MatchInbox, Member, secret_hash
 from server.rooms.spectators import Spectator, Spectators
@@ -56,10 +57,6 @@ LISTING_SECONDS = 0.25
 
 class ClientConnection(BotConnection, Spectator, Protocol):
     """A client's connection: dispatch and the lobby use it, and the spectators of a match."""
-
-    def spent(self, cost: int) -> None:
-        """Take notice that what the client has sent costs so many µs more than a move."""
-        ...
 
 
 @dataclass(eq=False)
@@ -112,6 +109,8 @@ class Dispatch:
         self._metrics = metrics
         self._limits = limits
         self._work = work
+        self.turns = Turns(1)
+        """Turns for messages that cost something."""
         self._program = program
         self._grace_ms = grace_ms
         self.browsing: set[Client] = set()
@@ -189,9 +188,6 @@ class Dispatch:
         Where it is for a room that has too much to do, nothing is done, and the room to wait for is returned.
         """
         try:
-            cost = MESSAGE_COSTS[type(message)]
-            if cost:
-                self._charge(client, cost)
             match message:
                 case Move() | Ready() | Resign():
                     busy = self._play(self._player(client), message, at)
@@ -213,15 +209,20 @@ class Dispatch:
         self._metrics.message(message)
         return None
 
-    def _charge(self, client: Client, cost: int) -> None:
-        """Take so many µs from the budget of a client's address. Raises Refused where it has too little left."""
+    def charge(self, client: Client, message: ClientMessage) -> int | None:
+        """Take what a message costs from the budget of its client's address, and return it, in µs: 0 for a move.
+
+        None where that has too little left: the client is told so, and nothing more is to be done.
+        """
+        cost = MESSAGE_COSTS[type(message)]
+        if not cost:
+            return 0
         wait = self._wait(client, cost)
-        if wait > 0:
-            raise Refused(
-                Code.RATE_LIMITED, f"too much was asked for from your address: try again in {wait:.1f} s"
-            )
-        if client.name not in self._lobby.house:
-            client.connection.spent(cost)
+        if wait <= 0:
+            return cost
+        detail = f"too much was asked for from your address: try again in {wait:.1f} s"
+        self._refuse(client, Code.RATE_LIMITED, detail, message)
+        return None
 
     def affords(self, client: Client, cost: int) -> bool:
         """Whether a client's address may have so many µs of the server's time now; they are counted if so."""

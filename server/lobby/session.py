@@ -83,10 +83,6 @@ class Session:
         """Whether its address may have so many µs of the server's time now; they are counted if so."""
         return self._client is not None and self._dispatch.affords(self._client, cost)
 
-    def spent(self, cost: int) -> None:
-        """What it has sent costs the server so many µs more than a move."""
-        self._connection.spent(cost)
-
     def _send(self, *messages: bytes) -> None:
         if self._closing or self._connection.send(*messages):
             return  # what a closing connection is not told, the bot catches up with when it returns
@@ -205,10 +201,24 @@ class Session:
     # what it sends then
 
     def _handle(self, client: Client, message: ClientMessage, at: int) -> None:
+        cost = self._dispatch.charge(client, message)
+        if cost is None:
+            return
+        if cost:
+            self._connection.pause()
+            self._connection.start_soon(partial(self._handle_in_turn, client, message, at, cost))
+            return
         busy = self._dispatch.take(client, message, at)
         if busy is not None:
             self._connection.pause()
             self._connection.start_soon(partial(self._handle_later, busy, message, at))
+
+    async def _handle_in_turn(self, client: Client, message: ClientMessage, at: int, cost: int) -> None:
+        """Handle a message that is dear when it is its address's turn, and then go on with what has come since."""
+        async with self._dispatch.turns.turn(client.address, cost):
+            if not self._closing and self._client is client:
+                self._dispatch.take(client, message, at)
+        self._connection.resume()
 
     async def _handle_later(self, busy: MatchInbox | None, message: ClientMessage, at: int) -> None:
         """Handle a message as soon as its room has space, and then go on with what has come since."""

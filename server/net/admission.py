@@ -21,7 +21,6 @@ from server.net.queue import (
     PAUSE_SECONDS,
     PLAY_PAUSE_SECONDS,
     QUICK_PAUSE_SECONDS,
-    Rest,
     TurnQueue,
 )
 from server.net.request import Request
@@ -32,8 +31,6 @@ log = logging.getLogger("arena.admission")
 WINDOW_SECONDS = 60.0
 """The time in which connections that were cut off are counted, and for which their address is then refused."""
 
-MOVE_COST = 100.0
-"""What a move costs the server, in µs: whatever costs more counts as so many moves of its address."""
 BURST_SECONDS = 0.2
 """An address that sends nothing may then send so many seconds' moves at once: ten may be as patient."""
 LEAST_BURST = 8
@@ -71,11 +68,12 @@ class Admission:
         self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
         self.newcomers = TurnQueue(self.newcomers_pause)
         """Where connections wait that have not sent a message yet."""
-        self._rest = Rest()
-        self.floods = TurnQueue(lambda: self._rest.pause(flood_pause_seconds))
+        self.floods = TurnQueue(lambda: flood_pause_seconds)
         """Where connections wait that have sent more than a player has to say."""
-        self.quick = TurnQueue(lambda: self._rest.pause(quick_pause_seconds))
+        self.quick = TurnQueue(lambda: quick_pause_seconds * self._taken)
         """Where the moves of an address wait that plays more of them than come before those of others."""
+        self._taken = 1
+        """Messages that were parsed in the latest turn."""
         self._moves: dict[str, TokenBucket] = {}
         """Of each address that plays, the moves that come before those of others."""
         self.keepalive = keepalive or Keepalive()
@@ -107,10 +105,9 @@ class Admission:
             bucket = self._moves[key] = TokenBucket(rate, burst, monotonic_ns())
         return bucket
 
-    def spent(self, address: str, cost: float) -> None:
-        """What an address has sent costs so many µs more than a move: it waits for turns earlier, and those come later."""
-        self.moves(address).spend(cost / MOVE_COST)
-        self._rest.spent(cost / 1e6)
+    def parsed(self, messages: int) -> None:
+        """In a turn, so many messages were parsed: the pause after it is one for each."""
+        self._taken = max(1, messages)
 
     def newcomers_pause(self) -> float:
         """Seconds from one newcomer to the next, by whether somebody has played since the last."""

@@ -26,7 +26,7 @@ from websockets.typing import Subprotocol
 from protocol.messages import SUBPROTOCOL
 from server.net import handshake
 from server.net.addresses import host_of
-from server.net.admission import MOVE_COST, Admission
+from server.net.admission import Admission
 from server.net.answers import Answer, Pages
 from server.net.arrivals import Arrival, Arrivals
 from server.net.delivery import Delivery, Receiver
@@ -220,9 +220,7 @@ class Connection(asyncio.Protocol):
             return
         before = self._arrivals.messages
         self._parse(self._arrivals.take())
-        parsed = before - self._arrivals.messages
-        if parsed > 1:  # a turn is for one
-            self._service.admission.spent(self.address, (parsed - 1) * MOVE_COST)
+        self._service.admission.parsed(before - self._arrivals.messages)
         self._go_on()
 
     def _parse(self, data: bytes) -> None:
@@ -331,10 +329,6 @@ class Connection(asyncio.Protocol):
     def backlog(self) -> int:
         """How many bytes wait to be read, beside those in the kernel's buffers."""
         return self._outgoing.backlog
-
-    def spent(self, cost: float) -> None:
-        """What the client has sent costs the server so many µs more than a move."""
-        self._service.admission.spent(self.address, cost)
 
     def send(self, *messages: bytes | str) -> bool:
         """Write messages without waiting. False, and nothing is written, where too much waits for the peer.

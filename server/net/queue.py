@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from time import monotonic
 from typing import Generic, TypeVar
 
 PAUSE_SECONDS = 0.002
@@ -19,8 +18,6 @@ QUICK_PAUSE_SECONDS = 0.002
 """From one move to the next of the addresses that play more than a server of many bots can give each of them."""
 FLOOD_PAUSE_SECONDS = 0.004
 """From one piece of whoever sends much to the next."""
-SHARE = 0.25
-"""The share of the server's time that what waits for turns may take together, as far as it costs more than moves."""
 
 
 T = TypeVar("T")
@@ -80,25 +77,3 @@ class TurnQueue:
         finally:
             # What comes of a step takes time too, and the journal's thread waits for a loop that is never idle.
             asyncio.get_running_loop().call_later(self._pause(), self._move)
-
-
-class Rest:
-    """How long to rest after work that was dear, so that all of it takes a share of the time. Times in seconds."""
-
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now = now
-        self._spent = 0.0
-        """What has been spent since the last pause."""
-        self._free = 0.0
-        """When all that was spent before is a share of the time that has passed."""
-
-    def spent(self, seconds: float) -> None:
-        """So much time was spent, or will be on what was begun."""
-        self._spent += seconds
-
-    def pause(self, least: float) -> float:
-        """The seconds to rest now, `least` at the least."""
-        now = self._now()
-        self._free = max(self._free, now) + self._spent / SHARE
-        self._spent = 0.0
-        return max(least, self._free - now)

@@ -35,13 +35,13 @@ from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
 from server.net.request import Request
+from server.net.turns import Turns
 from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
-from server.web.turns import Turns
 
 log = logging.getLogger("arena.pages")
 

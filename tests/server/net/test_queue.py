@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from server.net.queue import SHARE, AddressQueue, Rest, TurnQueue
+from server.net.queue import AddressQueue, TurnQueue
 
 
 async def test_turns_come_one_at_a_time_in_order_and_survive_a_fault() -> None:
@@ -52,22 +49,3 @@ def test_addresses_take_turns_and_what_waits_no_longer_has_none() -> None:
     queue.remove("a", "a2")
     assert [queue.next() for _ in range(3)] == ["a1", "b1", "a3"]
     assert not queue
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
-def test_whoever_rests_as_told_takes_a_share_of_the_time(steps: list[tuple[float, float]]) -> None:
-    now = spent = 0.0
-    rest = Rest(lambda: now)
-    for passed, cost in steps:
-        now += passed
-        spent += cost
-        rest.spent(cost)
-        now += rest.pause(0.001)
-        assert spent <= SHARE * now + 1e-9
-
-
-def test_there_is_a_least_rest() -> None:
-    rest = Rest(lambda: 0.0)
-    assert rest.pause(0.5) == 0.5
-    rest.spent(SHARE)
-    assert rest.pause(0.5) == 1.0

@@ -8,7 +8,7 @@ import anyio.abc
 import pytest
 from anyio.lowlevel import checkpoint
 
-from server.web.turns import SHARE, Turns
+from server.net.turns import SHARE, Turns
 
 COST = 10_000
 
