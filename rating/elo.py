@@ -133,14 +133,11 @@ def _log_likelihood(theta: Sequence[float], edges: Sequence[_Edge]) -> float:
 
 def _information(theta: Sequence[float], edges: Sequence[_Edge]) -> Matrix:
     """Minus the second derivatives of the log-likelihood."""
-    return _laplacian(theta, edges, [edge.games * _spread(theta[edge.a] - theta[edge.b]) for edge in edges])
-
-
-def _laplacian(theta: Sequence[float], edges: Sequence[_Edge], weights: Sequence[float]) -> Matrix:
     matrix = [[0.0] * len(theta) for _ in theta]
     for i, t in enumerate(theta):
         matrix[i][i] = PRIOR * _spread(t)
-    for edge, weight in zip(edges, weights, strict=True):
+    for edge in edges:
+        weight = edge.games * _spread(theta[edge.a] - theta[edge.b])
         matrix[edge.a][edge.a] += weight
         matrix[edge.b][edge.b] += weight
         matrix[edge.a][edge.b] -= weight
@@ -152,14 +149,17 @@ def _errors(theta: Sequence[float], edges: Sequence[_Edge]) -> list[float]:
     """Standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
     n = len(theta)
     inverse = _inverse(_information(theta, edges))
-    middle = _laplacian(theta, edges, [_variance(theta[edge.a] - theta[edge.b], edge) for edge in edges])
+    variances = [(edge.a, edge.b, _variance(theta[edge.a] - theta[edge.b], edge)) for edge in edges]
+    priors = [PRIOR * _spread(t) for t in theta]
     # Rows of P A⁻¹, P taking the mean off: the mean rating is no quantity that matches could tell.
     means = [sum(column) / n for column in zip(*inverse, strict=True)]
     errors = []
     for row in inverse:
         left = [x - mean for x, mean in zip(row, means, strict=True)]
-        through = _multiply(middle, left)
-        errors.append(math.sqrt(max(0.0, sum(x * y for x, y in zip(left, through, strict=True)))))
+        # B is a sum over edges, so that a row through it costs as many steps as there are edges and not n².
+        through = sum(prior * x * x for prior, x in zip(priors, left, strict=True))
+        through += sum(variance * (left[a] - left[b]) ** 2 for a, b, variance in variances)
+        errors.append(math.sqrt(through))
     return errors
 
 
@@ -186,10 +186,6 @@ def _spread(x: float) -> float:
     return _logistic(x) * _logistic(-x)
 
 
-def _multiply(matrix: Matrix, vector: Sequence[float]) -> list[float]:
-    return [sum(x * y for x, y in zip(row, vector, strict=True)) for row in matrix]
-
-
 def _solve(matrix: Matrix, vector: Sequence[float]) -> list[float]:
     """What the symmetric positive definite matrix makes the vector of: Gauss, at a sixth of the work of an inverse."""
     n = len(matrix)
@@ -208,14 +204,15 @@ def _solve(matrix: Matrix, vector: Sequence[float]) -> list[float]:
 
 
 def _inverse(matrix: Matrix) -> Matrix:
-    """The inverse of a symmetric positive definite matrix: Gauss and Jordan, which needs no pivots there."""
-    n = len(matrix)
-    rows = [[*row, *(float(i == j) for j in range(n))] for i, row in enumerate(matrix)]
-    for i in range(n):
-        pivot = rows[i][i]
-        head = rows[i] = [x / pivot for x in rows[i]]
-        for j in range(n):
-            if j != i and rows[j][i]:
-                factor = rows[j][i]
-                rows[j] = [x - factor * y for x, y in zip(rows[j], head, strict=True)]
-    return [row[n:] for row in rows]
+    """The inverse of a symmetric positive definite matrix: Gauss and Jordan in place, which needs no pivots there."""
+    rows = [list(row) for row in matrix]
+    for i, row in enumerate(rows):
+        pivot = row[i]
+        row[i] = 1.0
+        head = rows[i] = [x / pivot for x in row]
+        for j, other in enumerate(rows):
+            factor = other[i]
+            if j != i and factor:
+                other[i] = 0.0
+                rows[j] = [x - factor * y for x, y in zip(other, head, strict=True)]
+    return rows

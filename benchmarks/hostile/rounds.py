@@ -29,6 +29,8 @@ CLIENTS = 8
 BOTS = 100
 RATE = 300.0
 """Moves a second of all honest bots."""
+MATCHES = 1000
+"""Matches that the server plays at once: neither honest bots nor strangers wait for one of the others' to end."""
 SOURCES = 4
 """Addresses that the honest bots come from."""
 MOST = 2.0
@@ -120,7 +122,7 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     tokens = await fill(database, [*honest, *playing])
     outcome = Outcome()
     serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
-    with serving(*serve, "--tc", "60+1", "--concurrency", str(BOTS // 2), "--db", database) as server:
+    with serving(*serve, "--tc", "60+1", "--concurrency", str(MATCHES), "--db", database) as server:
         async with asyncio.TaskGroup() as tasks:
             bots = [
                 tasks.create_task(

@@ -79,7 +79,7 @@ class Arrivals:
         if not (self.bucket.asked and not self._kept and self._frames.is_message(data)):
             return False
         self.messages += 1
-        self.bucket.arrived += 1
+        self.bucket.expect(1)
         self._due = 1
         return True
 
@@ -94,7 +94,7 @@ class Arrivals:
         ):
             return Arrival.FLOOD
         self.messages += seen.messages
-        self.bucket.arrived += seen.messages
+        self.bucket.expect(seen.messages)
         self._due = seen.messages
         if self.messages > left:
             self.overrun = True

@@ -9,7 +9,7 @@ EASE = 0.75
 class TokenBucket:
     """`rate` messages a second on the average, and `burst` without a pause. `now`: monotonic ns."""
 
-    __slots__ = ("_at", "_burst", "_held", "_rate", "arrived", "asked")
+    __slots__ = ("_arrived", "_at", "_burst", "_held", "_rate", "asked")
 
     def __init__(self, rate: float, burst: int, now: int) -> None:
         self._rate = rate / 1e9
@@ -18,8 +18,12 @@ class TokenBucket:
         self._at = now
         self.asked = 0
         """Messages that were asked for and have not come."""
-        self.arrived = 0
-        """Messages that have arrived and are not taken yet: the time that they wait is not lost to their sender."""
+        self._arrived = 0
+        """Messages that have arrived and are not taken yet."""
+
+    def expect(self, count: int) -> None:
+        """So many messages have arrived, and will be taken as of their arrival; the time that they wait is not lost."""
+        self._arrived += count
 
     def allow(self) -> None:
         """One message more is asked for, and will not be counted."""
@@ -28,7 +32,7 @@ class TokenBucket:
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
         self._refill(now)
-        self.arrived = max(0, self.arrived - 1)
+        self._arrived = max(0, self._arrived - 1)
         if self.asked > 0:
             self.asked -= 1
             return True
@@ -64,5 +68,5 @@ class TokenBucket:
 
     def _refill(self, now: int) -> None:
         if now > self._at:  # a message that waited is taken as of its arrival
-            self._held = min(self._burst + self.arrived, self._held + (now - self._at) * self._rate)
+            self._held = min(self._burst + self._arrived, self._held + (now - self._at) * self._rate)
             self._at = now

@@ -73,7 +73,7 @@ def test_who_keeps_to_the_rate_is_never_refused_however_long_its_messages_wait(
     for number in range(messages):
         assert len(waiting) < bucket.left(number * step), "one more is within the limit"
         waiting.append(number * step)
-        bucket.arrived += 1
+        bucket.expect(1)
         if len(waiting) > longest:
             assert all(bucket.take(at) for at in waiting)
             waiting = []
@@ -87,7 +87,7 @@ def test_waiting_gives_nobody_more_than_burst_and_rate_together(steps: list[tupl
         if waiting < bucket.left(now):
             arrived += 1
             waiting += 1
-            bucket.arrived += 1
+            bucket.expect(1)
         assert arrived <= 3 + 10 * now / SECOND + 1e-6
         if taken and waiting:
             waiting -= 1
