@@ -1,11 +1,11 @@
-"""How many examples a property is tried with: so many in `make soak`, and half of them in `make test`."""
+"""How many examples a property is tried with: so many in `make soak`, and a third of them in `make test`."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings, strategies
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
-settings.register_profile("arena", deadline=None, max_examples=50)
+settings.register_profile("arena", deadline=None, max_examples=30)
 settings.register_profile("soak", deadline=None, max_examples=500)
 settings.load_profile("arena")
 
@@ -13,7 +13,7 @@ settings.load_profile("arena")
 def examples(count: int) -> settings:
     """Settings for a property of which one example takes long: `count` examples in `make soak`."""
     at_length = settings.default is not None and settings.default.max_examples > 100
-    return settings(max_examples=count if at_length else (count + 1) // 2)
+    return settings(max_examples=count if at_length else (count + 2) // 3)
 
 
 @settings(max_examples=1, database=None)

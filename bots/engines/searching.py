@@ -18,7 +18,7 @@ from bots.api.budget import Budget, plan
 from bots.api.options import BadSpec, Spec
 from bots.engines.deadline import Deadline
 from bots.engines.forms import choose
-from bots.engines.quiet import quiet, tidy
+from bots.engines.quiet import COLLECTOR
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import Report, deepen
 from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
@@ -126,7 +126,7 @@ class SearchingBot(Bot):
         self, position: Any, deadline: Deadline, begun: float = 0.0, budget: Budget = UNLIMITED
     ) -> Report[Any]:
         best: Report[Any] | None = None
-        with quiet():
+        with COLLECTOR.quiet():
             for report in self._backend.reports(position, deadline.stop, self._spec.whole("depth")):
                 changed = best is not None and report.move != best.move
                 best = report
@@ -140,4 +140,4 @@ class SearchingBot(Bot):
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - how it ended is all the same
         self._backend.close()
-        tidy()
+        COLLECTOR.tidy()

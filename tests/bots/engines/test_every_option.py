@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
 
-from bots.api.bot import Clock, Match, ask, begin
+from bots.api.bot import Bot, Clock, Match, ask, begin
 from bots.api.match import Ending
 from bots.api.options import ENGINES, BadSpec, Options, parse_spec
 from bots.engines.forms import choose
@@ -73,22 +74,28 @@ def spelled(name: str, base: str, option: str, value: str) -> str:
     )
 
 
-def played(spec: str, game: AnyGame) -> tuple[object, int]:
-    """What an engine does in some positions, and how many threads it started to search."""
-    before = searching()
+@contextmanager
+def seated(spec: str, game: AnyGame) -> Iterator[Bot]:
+    """The engine of a spec in a match, which ends with the block."""
     bot = make_engine(spec).make()
     begin(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
-    seen: list[object] = []
-    threads = 0
-    for position in positions(game):
-        move = ask(
-            bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), threading.Event()
-        )
-        seen.append((move, bot.thinking))
-        threads = max(threads, len(searching() - before))
+    yield bot
     bot.ended(Ending(None, None, "enough", 0, None))
-    return seen, threads
+
+
+def answers(bot: Bot, game: AnyGame) -> Iterator[object]:
+    """What an engine does in one position after the other."""
+    for position in positions(game):
+        clock = Clock(mine=60.0, per_move=True, arrived=time.monotonic())
+        yield ask(bot, position, clock, threading.Event()), bot.thinking
+
+
+def threads_of(spec: str, game: AnyGame) -> int:
+    """How many threads an engine starts to search."""
+    before = searching()
+    with seated(spec, game) as bot:
+        return max(len(searching() - before) for _ in answers(bot, game))
 
 
 def options() -> list[tuple[str, AnyGame, str]]:
@@ -101,21 +108,16 @@ def options() -> list[tuple[str, AnyGame, str]]:
     ids=lambda each: each.setup()["map"] if isinstance(each, Riskless) else each,
 )
 def test_an_option_changes_what_is_played_or_is_refused(name: str, game: AnyGame, option: str) -> None:
-    found, refused = [], []
-    for value in VALUES[option]:
-        text = spelled(name, BASES[name, game], option, value)
-        try:
-            choose(parse_spec(text, ENGINES), game)
-        except BadSpec as error:
-            refused.append(str(error))
-        else:
-            found.append(played(text, game))
+    texts = [spelled(name, BASES[name, game], option, value) for value in VALUES[option]]
+    refused = [told for text in texts if (told := refusal(text, game))]
     if refused:
         assert all(name.partition(",")[0] in each for each in refused)
+    elif option == "threads":
+        few, more = (threads_of(text, game) for text in texts)
+        assert few < more, "more threads search"
     else:
-        assert found[0] != found[1]
-        if option == "threads":
-            assert found[0][1] < found[1][1], "more threads search"
+        with seated(texts[0], game) as one, seated(texts[1], game) as two:
+            assert any(a != b for a, b in zip(answers(one, game), answers(two, game), strict=True))
 
 
 def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
@@ -125,16 +127,17 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
             for (name, game), base in BASES.items():
                 if name.partition(",")[0] == engine:
                     texts = [spelled(name, base, option, value) for value in VALUES[option]]
-                    followed += all(_accepted(text, game) for text in texts)
+                    followed += not any(refusal(text, game) for text in texts)
             assert followed, f"{engine}: no form knows {option}"
 
 
-def _accepted(text: str, game: AnyGame) -> bool:
+def refusal(text: str, game: AnyGame) -> str:
+    """Why a spec is refused for a game; nothing where it is not."""
     try:
         choose(parse_spec(text, ENGINES), game)
-    except BadSpec:
-        return False
-    return True
+    except BadSpec as error:
+        return str(error)
+    return ""
 
 
 class Noting(Riskless):

@@ -2,18 +2,29 @@ import gc
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from bots.engines.quiet import quiet, tidy
+from bots.engines.quiet import TIDY_SECONDS, Collector
+
+
+class Time:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
+    collector = Collector()
     inside, done = Barrier(2), Barrier(2)
 
     def think() -> None:
-        with quiet():
+        with collector.quiet():
             inside.wait()
             done.wait()
 
-    with quiet():
+    with collector.quiet():
         thread = Thread(target=think)
         thread.start()
         inside.wait()
@@ -24,25 +35,48 @@ def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
 
 
 def test_what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
-    tidy()
+    collector = Collector()
     gc.unfreeze()  # what the run of the tests has set aside
-    with quiet():
+    with collector.quiet():
         kept = [[number] for number in range(1000)]
     assert gc.get_freeze_count() >= len(kept)
-    tidy()
+    collector.tidy()
     assert gc.get_freeze_count() == 0
 
 
 def test_where_nothing_was_set_aside_nothing_is_walked() -> None:
-    with quiet():
-        pass
-    tidy()
     gc.freeze()
-    tidy()
+    Collector().tidy()
     assert gc.get_freeze_count() > 0
 
 
+def test_quick_matches_share_one_look_at_everything() -> None:
+    clock = Time()
+    collector = Collector(clock)
+
+    def looked() -> bool:
+        with collector.quiet():
+            pass
+        collector.tidy()
+        return gc.get_freeze_count() == 0
+
+    assert looked()
+    clock.now = TIDY_SECONDS - 1
+    assert not looked()
+    clock.now = TIDY_SECONDS
+    assert looked()
+
+
+def test_nothing_is_walked_while_somebody_thinks() -> None:
+    collector = Collector()
+    with collector.quiet():
+        pass
+    with collector.quiet():
+        collector.tidy()
+        assert gc.get_freeze_count() > 0
+
+
 def test_an_error_inside_wakes_the_collector_too() -> None:
-    with suppress(ZeroDivisionError), quiet():
+    with suppress(ZeroDivisionError), Collector().quiet():
         _ = 1 // 0
     assert gc.isenabled()
