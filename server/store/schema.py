@@ -167,7 +167,7 @@ rating_steps = sa.Table(  # server.store.counting: two rows a rated match
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.steps.Outcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
     *_rating(),
-    sa.Column("arrival", NUMBER, nullable=False),  # that of the match
+    sa.Column("arrival", NUMBER, nullable=False, server_default="0"),  # that of the match
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
 )
 

@@ -1,25 +1,38 @@
 """The versions of the store's schema, and the way from each to the next, by Alembic.
 
-For a new version, add a file to `versions/` whose `revision` is the next number in four digits and whose
-`down_revision` is the last, raise `SCHEMA_VERSION`, and change the tables in `server.store.schema` to match; a
-test compares the two. A file that has been released is never changed. `server.store.upgrade` makes a backup before any
-of them is run on somebody's store.
+An empty database gets the tables of `server.store.schema` as they are, and is marked as Alembic would mark it, which
+is what Alembic's cookbook says ("Building an Up to Date Database from Scratch"). For a new version, add a file to
+`versions/` whose `revision` is the next number in four digits and whose `down_revision` is the last, raise
+`SCHEMA_VERSION`, and change the tables in `server.store.schema` to match; a test compares what either way makes. A file
+that has been released is never changed. `server.store.upgrade` makes a backup before any of them is run on somebody's
+store.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from sqlalchemy.engine import Connection
 
 from server.processes.identity import PROGRAM
+from server.store import schema
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 SCHEMA_VERSION = 4
 """What this program reads and writes; the last revision is this number in four digits."""
 
 ALEMBIC_TABLE = "alembic_version"
 """Where Alembic keeps the last revision."""
+
+_MARK = sa.Table(
+    ALEMBIC_TABLE,
+    sa.MetaData(),
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 ABOUT = sa.table("about", sa.column("schema_version", sa.Integer), sa.column("program", sa.String))
 """The table that tells the version, as every version has it; `program` since schema 3."""
@@ -31,6 +44,8 @@ class UnknownSchema(Exception):
 
 def configuration(connection: Connection) -> Config:
     """Alembic's configuration for migrations over an open connection."""
+    from alembic.config import Config  # noqa: PLC0415 - slow to load, and seldom needed
+
     config = Config()
     config.set_main_option("script_location", "server:store/migrations")
     config.set_main_option("path_separator", "os")
@@ -76,8 +91,24 @@ def upgrade(connection: Connection, version: int = SCHEMA_VERSION) -> None:
 
     version: an older one is for an empty database only
     """
-    if outdated(connection) is None and version_of(connection) is not None:
-        return
+    before = version_of(connection)
+    if before is None and version == SCHEMA_VERSION:
+        _make(connection)
+    elif before is None or outdated(connection) is not None:
+        _migrate(connection, version)
+
+
+def _make(connection: Connection) -> None:
+    """Give an empty database all tables as they are now."""
+    schema.metadata.create_all(connection, checkfirst=False)
+    _MARK.create(connection, checkfirst=False)
+    connection.execute(sa.insert(_MARK).values(version_num=f"{SCHEMA_VERSION:04}"))
+    connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    from alembic import command  # noqa: PLC0415 - slow to load, and seldom needed
+
     command.upgrade(configuration(connection), f"{version:04}")
     told: dict[str, object] = {"schema_version": version}
     if version == SCHEMA_VERSION:

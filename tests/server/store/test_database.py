@@ -5,9 +5,10 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -60,6 +61,69 @@ async def test_an_empty_database_gets_the_tables_that_the_program_knows(database
     async with open_store(database) as engine, engine.connect() as connection:
         assert await connection.run_sync(_differences) == []
         assert await connection.run_sync(migrations.version_of) == migrations.SCHEMA_VERSION
+
+
+def _by_migrations(connection: Connection) -> None:
+    """What a store has that began with the first version, and was brought up to date since."""
+    migrations.upgrade(connection, 1)
+    migrations.upgrade(connection)
+
+
+def _described(connection: Connection) -> dict[str, Any]:
+    """All that a database tells of its tables and sequences.
+
+    The order of columns is nobody's business, and neither is what PostgreSQL calls a primary key: it keeps the name
+    that a table had before it was renamed.
+    """
+    inspector = sa.inspect(connection)
+
+    def told(parts: Iterable[Any]) -> list[str]:
+        return sorted(str({key: text(part[key]) for key in sorted(part)}) for part in parts)
+
+    def text(value: Any) -> str:
+        # the condition of an index is an object that is equal to itself alone
+        return str({key: str(value[key]) for key in sorted(value)} if isinstance(value, dict) else value)
+
+    tables = {
+        name: {
+            "columns": told(inspector.get_columns(name)),
+            "primary key": inspector.get_pk_constraint(name)["constrained_columns"],
+            "foreign keys": told(inspector.get_foreign_keys(name)),
+            "unique": told(inspector.get_unique_constraints(name)),
+            "indices": told(inspector.get_indexes(name)),
+        }
+        for name in inspector.get_table_names()
+    }
+    sequences = inspector.get_sequence_names() if connection.dialect.name == "postgresql" else []
+    return {"tables": tables, "sequences": sorted(sequences)}
+
+
+def _emptied(connection: Connection) -> None:
+    found = sa.MetaData()
+    found.reflect(connection)
+    found.drop_all(connection)
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.schema.DropSequence(schema.ARRIVAL))
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+async def test_a_new_store_is_what_the_first_one_has_become(database: str) -> None:
+    ways: list[Callable[[Connection], None]] = [migrations.upgrade, _by_migrations]
+    found: list[dict[str, Any]] = []
+    async with closing(make_engine(database)) as engine, exclusive(engine) as connection:
+        for make in ways:
+            assert await connection.run_sync(migrations.version_of) is None
+            await connection.run_sync(make)
+            assert await connection.run_sync(_revision) == f"{migrations.SCHEMA_VERSION:04}"
+            [row] = (await connection.execute(sa.select(schema.about))).all()
+            assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM)
+            found.append(await connection.run_sync(_described))
+            await connection.run_sync(_emptied)
+    assert found[0] == found[1]
+    assert found[0]["tables"].keys() >= schema.metadata.tables.keys()
 
 
 async def test_the_last_migration_is_the_version_that_the_program_names(database: str) -> None:
