@@ -6,7 +6,7 @@ where that is another compiled function or an intrinsic. Kernels here are closur
 other files. So the folder is named by a digest of all sources of this package, and a kernel in it
 by its name alone.
 
-Compiled code is for one model of processor. A process looks for code for its own: in the user's cache, then in the folders
+Compiled code is for one model of processor. A process looks for code for its own: in its cache, then in the folders
 that ARENA_KERNELS names, which are only read. If there is none, it takes the code that was compiled there for any
 processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if there is none of that either, it compiles.
 """
@@ -17,8 +17,8 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -68,30 +68,43 @@ def made_before() -> list[Path]:
     return [inside(Path(each)) for each in named if each]
 
 
-def folder() -> Path:
-    """Where compiled kernels of these sources are kept: the user's cache, else the temporary folder.
+def places() -> Iterator[Path]:
+    """The folders for caches that this user may have, the best first: the user's own, then that of a virtual environment.
+
+    A user without a home, as many services are, may still own the environment that it runs in.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if given.is_absolute():
+        yield given
+    else:
+        with suppress(RuntimeError):  # there is no home that anybody knows of
+            yield Path.home() / ".cache"
+    if sys.prefix != sys.base_prefix:
+        yield Path(sys.prefix) / "cache"
+
+
+def folder(bases: Iterable[Path]) -> Path:
+    """Where compiled kernels of these sources are kept: in the first of these that can be written, else a temporary one.
 
     The folder of the temporary kind is made anew by every process, since anybody could have put code
     into one with a name that can be told beforehand.
     """
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(given) if Path(given).is_absolute() else Path.home() / ".cache"
-    wanted = inside(base)
-    try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return wanted
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="riskless-arena-kernels-"))
+    for base in bases:
+        wanted = inside(base)
+        with suppress(OSError):
+            wanted.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=wanted):
+                return wanted
+    return Path(tempfile.mkdtemp(prefix="riskless-arena-kernels-"))
 
 
 _folder: list[Path] = []
 
 
 def chosen_folder() -> Path:
-    """`folder()`, asked once in a process."""
+    """`folder`, asked once in a process."""
     if not _folder:
-        _folder.append(folder())
+        _folder.append(folder(places()))
     return _folder[0]
 
 

@@ -72,16 +72,30 @@ def kernels(folder: Path) -> set[str]:
 
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.folder() == tmp_path / "riskless-arena" / f"kernels-{cache.digest()}"
+    assert cache.folder(cache.places()) == tmp_path / "riskless-arena" / f"kernels-{cache.digest()}"
 
 
-def test_where_the_cache_cannot_be_written_a_new_folder_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    first, second = cache.folder(), cache.folder()
+    assert cache.folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.inside(tmp_path / "own")
+    assert not (tmp_path / "last").exists()
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+def test_who_has_no_home_keeps_kernels_in_the_virtual_environment() -> None:
+    code = "from bots.compiled.cache import chosen_folder; print(chosen_folder())"
+    environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=50
+    )
+    assert Path(done.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
+
+
+def test_where_no_cache_can_be_written_a_new_folder_is_taken(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    first, second = cache.folder([blocked]), cache.folder([blocked])
     assert first != second
     assert first.stat().st_mode & 0o077 == 0
     first.rmdir()
