@@ -30,8 +30,16 @@ PATIENCE = 2.0
 """Seconds in which whatever a test has started may end by itself."""
 
 
+WEB = Path(__file__).parent / "web"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Watch the event loop of every test that has one."""
+    """Watch the event loop of every test that has one, and begin with those that share a browser and servers.
+
+    pytest-xdist gives each worker a part of the list, and at the end lets those that are done take from the others:
+    tests of one file that are last are run by all workers, each with a browser and servers of its own.
+    """
+    items.sort(key=lambda item: WEB not in item.path.parents)
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
