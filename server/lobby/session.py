@@ -202,8 +202,8 @@ class Session:
 
     def _handle(self, client: Client, message: ClientMessage, at: int) -> None:
         cost = self._dispatch.charge(client, message)
-        if cost is None:
-            return
+        if cost is None or (cost and self._connection.over):
+            return  # whoever has asked for something and gone is told nothing of it
         if cost:
             self._connection.pause()
             self._connection.start_soon(partial(self._handle_in_turn, client, message, at, cost))
@@ -216,7 +216,7 @@ class Session:
     async def _handle_in_turn(self, client: Client, message: ClientMessage, at: int, cost: int) -> None:
         """Handle a message that is dear when it is its address's turn, and then go on with what has come since."""
         async with self._dispatch.turns.turn(client.address, cost):
-            if not self._closing and self._client is client:
+            if not self._closing and not self._connection.over and self._client is client:
                 self._dispatch.take(client, message, at)
         self._connection.resume()
 

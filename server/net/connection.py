@@ -42,6 +42,8 @@ log = logging.getLogger("arena.connection")
 
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
+LAST_PIECES = 4
+"""Pieces that are still parsed of what a client has sent before it ended its stream: a player's last words are fewer."""
 CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 REASON_BYTES = 120
 """What a close frame has room for beside its code, and a character that is cut."""
@@ -127,7 +129,9 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> None:
         if not self._let_in:
             return
-        while len(self._arrivals) and self._delivery is not None and not self._closing:
+        for _ in range(LAST_PIECES):
+            if not len(self._arrivals) or self._delivery is None or self._closing:
+                break
             self._parse(self._arrivals.take())
         self._receive_eof()
         self._outgoing.flush()
@@ -319,6 +323,11 @@ class Connection(asyncio.Protocol):
     def bucket(self) -> TokenBucket:
         """What the client may send: its receiver takes each message from it, and notes those that it asked for."""
         return self._arrivals.bucket
+
+    @property
+    def over(self) -> bool:
+        """Whether the peer can be told nothing any more."""
+        return self._eof or self._transport.is_closing()
 
     @property
     def lag(self) -> int:

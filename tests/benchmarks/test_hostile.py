@@ -35,7 +35,7 @@ def turns(*ratios: float, memory: int = 100, sent: int = 1) -> Turns:
         [quiet] * len(ratios),
         [Window(2.0 * ratio, ratio, 0.4) for ratio in ratios],
         [Tally(sent=sent, answered=sent)] * len(ratios),
-        memory,
+        [(100, memory)] * len(ratios),
     )
 
 

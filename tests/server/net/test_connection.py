@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
@@ -106,6 +107,18 @@ async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason
         assert told.code is Code.RATE_LIMITED
         assert told.fatal
         assert answered < limits.message_burst // 2
+
+
+async def test_who_goes_is_gone_however_much_it_has_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    """What is dear waits for turns, a hundred of them for a second; nobody waits for what the last of them would tell."""
+    caplog.set_level(logging.INFO, "arena.dispatch")
+    async with open_host(limits=HostLimits(message_burst=10_000)) as host, plain(host) as eve:
+        await Peer(eve).hello("eve", host.issue_token("eve"))
+        eve.transport.write(watches(300))
+        eve.transport.write_eof()
+        with anyio.fail_after(1.5):
+            while "gone" not in caplog.messages:
+                await anyio.sleep(0.01)
 
 
 async def test_what_is_asked_for_waits_in_no_queue() -> None:
