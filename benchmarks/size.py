@@ -30,10 +30,13 @@ from benchmarks.load import Load, all_in, arena_bot
 from benchmarks.plot import logarithmic
 from benchmarks.results import claim, measured_on, write_server
 from benchmarks.served import Running, arena, histogram, quantile
+from server.net.turns import SHARE
 from server.store import tokens
 from server.store.database import Engine, make_engine, open_store, prepare
 from server.store.schema import matches, records
 from server.store.stats import Stats, stats
+from server.web.costs import cost_of
+from server.web.pages import STORE_QUESTIONS
 from testkit.parts import postgresql_folder
 from tests.server.databases import running_postgresql
 
@@ -109,18 +112,17 @@ async def get(url: str, path: str, credentials: str) -> float:
 
 
 async def ask(url: str, question: Question, credentials: str, seconds: float) -> list[float]:
-    """Milliseconds of each GET, six at once, for so long."""
+    """Milliseconds of each GET: six at once, and again as soon as their turns have had their rest, for so long."""
     found: list[float] = []
+    chance = random.Random(1)
     end = time.monotonic() + seconds
-
-    async def one(number: int) -> None:
-        chance = random.Random(number)
-        while time.monotonic() < end:
-            found.append(1000 * await get(url, question(chance), credentials))
-
-    async with asyncio.TaskGroup() as tasks:
-        for number in range(AT_ONCE):
-            tasks.create_task(one(number))
+    while time.monotonic() < end:
+        paths = [question(chance) for _ in range(AT_ONCE)]
+        found += [
+            1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
+        ]
+        cost = max(cost_of(path.partition("?")[0]) or 0 for path in paths)
+        await asyncio.sleep(cost / 1e6 * STORE_QUESTIONS / SHARE)
     return found
 
 
@@ -223,7 +225,8 @@ def report(measured: Sequence[Asked], note: str) -> str:
         "",
         (
             f"Stores of finished matches of {PLIES} plies with what bots think, played by {BOTS} bots and many guests in"
-            f" {LADDERS // 5 + 1} events. Each question is asked by {AT_ONCE} at once, each time for another bot, match or place;"
+            f" {LADDERS // 5 + 1} events. Each question is asked by {AT_ONCE} at once, each time for another bot, match or place,"
+            f" and again as soon as the server's rest after it is over, which keeps all answers to {SHARE:.0%} of its time;"
             " p50 and p95 in milliseconds, from the connection to the last byte. The two that are always the same are"
             " answered from what the server keeps of them for a second or more."
         ),

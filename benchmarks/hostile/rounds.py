@@ -252,7 +252,11 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
                 f"less than {MOST:g} × that without",
                 f"{short(worst)} ×",
             ),
-            claim("memory of the server, in the worst round, against the strangers silent", f"less than {MOST_MEMORY} ×", f"{grown:.2f} ×"),
+            claim(
+                "memory of the server, in the worst round, against the strangers silent",
+                f"less than {MOST_MEMORY} ×",
+                f"{grown:.2f} ×",
+            ),
         ],
     )
 

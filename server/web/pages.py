@@ -58,7 +58,7 @@ KEPT = 64
 """How many answers from the store are kept."""
 KEPT_BYTES = 2 * 1024 * 1024
 """How many bytes the answers that are kept have together."""
-STORE_QUESTIONS = 4
+STORE_QUESTIONS = 6
 """How many questions go to the store at the same time."""
 PATIENCE_SECONDS = 10.0
 """From a question to its being given up."""
