@@ -85,8 +85,6 @@ class Connection(asyncio.Protocol):
         self._service = service
         self._let_in = False
 
-    # its beginning and its end
-
     def connection_made(self, transport: transports.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self.address = host_of(transport.get_extra_info("peername"))
@@ -167,8 +165,6 @@ class Connection(asyncio.Protocol):
         if not self._eof:
             self._eof = True
             self._protocol.receive_eof()
-
-    # what the peer sends
 
     def data_received(self, data: bytes) -> None:
         if not self._let_in:
@@ -268,8 +264,6 @@ class Connection(asyncio.Protocol):
         self._arrivals.take_all()
         self._transport.abort()
 
-    # its opening handshake
-
     def _take_request(self, event: HttpRequest) -> None:
         self._asked = True
         headers = Headers(event.headers.raw_items())
@@ -317,8 +311,6 @@ class Connection(asyncio.Protocol):
     def _respond(self, answer: Answer) -> None:
         self._protocol.send_response(handshake.response(self._protocol, answer, self._service.program))
 
-    # what the server sends
-
     @property
     def bucket(self) -> TokenBucket:
         """What the client may send: its receiver takes each message from it, and notes those that it asked for."""
@@ -362,8 +354,6 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._outgoing.note(slow=False)
-
-    # what its receiver asks of it
 
     def pause(self) -> None:
         """Give the receiver nothing until `resume`; the peer waits when some has piled up."""
