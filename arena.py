@@ -1,15 +1,114 @@
-"""The `arena` command: each subcommand is known by name, and its module is loaded when it is called."""
+"""The public face of the project, and the `arena` command.
+
+    from arena import Bot, Game, Player, Clock, Resign, IllegalMove
+
+What `__all__` names is for authors of bots and games, and stays as it is; each name is loaded when it is asked for.
+All other modules are internal. Of the command, each subcommand is known by name, and its module is loaded when it
+is called.
+"""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from typing import Any, cast
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import arena_imports
 
-from console import Failure, err
+arena_imports.guard()
+
+import typer  # noqa: E402 - an author's modules must not take the place of the project's
+from typer.core import TyperCommand, TyperGroup  # noqa: E402
+
+from console import Failure, err  # noqa: E402
+
+if TYPE_CHECKING:
+    from bots.api.bot import Bot, Resign
+    from bots.api.budget import Budget, plan
+    from bots.api.clock import Clock
+    from bots.api.match import Ending, Match
+    from bots.api.thinking import Thinking
+    from bots.compiled.cache import inlined
+    from bots.compiled.catalogue import weights_for
+    from bots.compiled.intrinsics import get, lowest, popcount, put
+    from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel
+    from bots.compiled.searcher import Searcher, Settings
+    from bots.evaluators.catalogue import evaluator_for
+    from bots.search.deepening import deepen
+    from bots.search.play import Table, alphabeta_search
+    from games.basics import MAXIE, MINNIE, BadData, GameError, IllegalMove, Outcome, Player
+    from games.boards import Grid, Points
+    from games.core import Game
+
+__all__ = [
+    "DRAW",
+    "LOST",
+    "MAXIE",
+    "MINNIE",
+    "PLAYING",
+    "WON",
+    "BadData",
+    "Bot",
+    "Budget",
+    "Clock",
+    "Compiled",
+    "Ending",
+    "Game",
+    "GameError",
+    "Grid",
+    "IllegalMove",
+    "Kernel",
+    "Match",
+    "Outcome",
+    "Player",
+    "Points",
+    "Resign",
+    "Searcher",
+    "Settings",
+    "Table",
+    "Thinking",
+    "alphabeta_search",
+    "deepen",
+    "evaluator_for",
+    "get",
+    "inlined",
+    "lowest",
+    "plan",
+    "popcount",
+    "put",
+    "weights_for",
+]
+
+_FROM = {
+    "bots.api.bot": ("Bot", "Resign"),
+    "bots.api.budget": ("Budget", "plan"),
+    "bots.api.clock": ("Clock",),
+    "bots.api.match": ("Ending", "Match"),
+    "bots.api.thinking": ("Thinking",),
+    "bots.compiled.cache": ("inlined",),
+    "bots.compiled.catalogue": ("weights_for",),
+    "bots.compiled.intrinsics": ("get", "lowest", "popcount", "put"),
+    "bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "WON", "Compiled", "Kernel"),
+    "bots.compiled.searcher": ("Searcher", "Settings"),
+    "bots.evaluators.catalogue": ("evaluator_for",),
+    "bots.search.deepening": ("deepen",),
+    "bots.search.play": ("Table", "alphabeta_search"),
+    "games.basics": ("MAXIE", "MINNIE", "BadData", "GameError", "IllegalMove", "Outcome", "Player"),
+    "games.boards": ("Grid", "Points"),
+    "games.core": ("Game",),
+}
+_HOME = {name: module for module, names in _FROM.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'arena' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "ladder": (
@@ -147,6 +246,12 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _tell_version(wanted: bool) -> None:  # noqa: FBT001 - so typer calls it
+    if wanted:
+        typer.echo(f"arena {metadata.version('riskless-arena')}")
+        raise typer.Exit
+
+
 def _app() -> typer.Typer:
     app = typer.Typer(
         help="Host matches between bots, connect a bot, run ladders.",
@@ -154,9 +259,18 @@ def _app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    # Without a callback typer would make a single command the whole of it.
-    app.callback()(lambda: None)
+    app.callback()(_common)  # without a callback typer would make a single command the whole of it
     return app
+
+
+def _common(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_tell_version, help="Print the version, and exit."),
+    ] = False,
+) -> None:
+    """What all commands share."""
 
 
 def _group(app: typer.Typer) -> TyperGroup:

@@ -12,6 +12,9 @@ import msgspec
 import typer
 from rich.console import Console
 
+from games.catalogue import KNOWN
+from games.core import GameError
+
 
 class Failure(Exception):
     """The command could not do it: one line that says what, where, and what would be right. Exit 1."""
@@ -25,23 +28,46 @@ class Misuse(Failure):
     exit_code = 2
 
 
-GameOption = Annotated[str, typer.Option("--game", help="The game: riskless, tictactoe or hexapawn.")]
-MapOption = Annotated[str, typer.Option("--map", help="A map's name (`arena maps list`), or a .toml file.")]
-TimeOption = Annotated[str, typer.Option("--tc", help="Time control: 10+0.1 or 0.1/move, in seconds.")]
+GameOption = Annotated[
+    str,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="The game's name, or a class of your own, FILE.py:Class (docs/games.md).",
+    ),
+]
+OwnGamesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--game",
+        metavar="FILE.py:Class",
+        envvar="ARENA_GAME",
+        help="A game of your own that matches here are of; may be given several times.",
+    ),
+]
+MapOption = Annotated[
+    str, typer.Option("--map", metavar="MAP", help="A map's name (`arena maps list`), or a .toml file.")
+]
+TimeOption = Annotated[
+    str, typer.Option("--tc", metavar="TIME", help="Time control: 10+0.1 or 0.1/move, in seconds.")
+]
 MarginOption = Annotated[
-    int, typer.Option("--margin", min=0, max=60_000, help="Network grace on the clock, in ms.")
+    int, typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network grace on the clock, in ms.")
 ]
 RoundsOption = Annotated[
-    int, typer.Option("--rounds", min=1, help="Rounds; each is one pair, seats swapped.")
+    int, typer.Option("--rounds", metavar="N", min=1, help="Rounds; each is one pair, seats swapped.")
 ]
 ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=0, help="Matches at once; 0: as many as the cores allow.")
+    int,
+    typer.Option("--concurrency", metavar="N", min=0, help="Matches at once; 0: as many as the cores allow."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed for whatever is random.")]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Seed for whatever is random.")]
 RecordOption = Annotated[
-    Path | None, typer.Option("--record", help="Write the matches here, one JSON a line.")
+    Path | None, typer.Option("--record", metavar="FILE", help="Write the matches here, one JSON a line.")
 ]
-DatabaseOption = Annotated[str | None, typer.Option("--db", help="Database URL, as in sqlite:///arena.db.")]
+DatabaseOption = Annotated[
+    str | None, typer.Option("--db", metavar="URL", help="Database URL, as in sqlite:///arena.db.")
+]
 AdjudicateOption = Annotated[
     str,
     typer.Option(
@@ -52,13 +78,26 @@ AdjudicateOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="Write the table as JSON here; - is the output.")
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON here; - is the output.")
 ]
 
 out = Console()
 """Where results go."""
 err = Console(stderr=True)
 """Where progress and complaints go."""
+
+
+def game_named(spec: str) -> str:
+    """The name of the game that `--game` means, which this process knows from now on. Raises Misuse."""
+    try:
+        return KNOWN.name(spec)
+    except GameError as error:
+        raise Misuse(f"--game: {error}") from None
+
+
+def know_games(specs: list[str] | None) -> list[str]:
+    """The names of the games that `--game` means, all of which this process knows from now on. Raises Misuse."""
+    return [game_named(spec) for spec in specs or ()]
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -4,108 +4,58 @@ The contract follows the GAME signature of 001 (section 4.2): `player`, `moves`,
 and `estimate`. To it are added the conversions that a network game needs: every move and position
 goes to plain data (what msgpack and JSON carry) and to text (what a person reads and types).
 
-Everything here is a value: positions are immutable and hashable, and no method changes anything.
-
-Errors, all of them a player's or a file's fault and never the caller's program::
-
-    GameError (ValueError)
-      IllegalMove     a move that the rules do not allow; says why and lists the legal ones
-      BadData         plain data or text that is no move, position or setup of this game
-      UnknownGame     no game of that name (games.catalogue)
+Everything here is a value: positions are immutable and hashable, and no method changes anything. A game of one's
+own writes `name`, `start`, `ply`, `moves`, `successor` and `outcome`; all else has a default (docs/games.md).
+The errors are those of `games.basics`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import ClassVar, Generic, Self, TypeVar
+from functools import cached_property
+from typing import ClassVar, Generic, Self, TypeVar, cast
+
+from games import plain
+from games.basics import (
+    MAXIE,
+    MINNIE,
+    BadData,
+    BadGame,
+    GameError,
+    IllegalMove,
+    Outcome,
+    Plain,
+    Player,
+    Reason,
+    UnknownGame,
+    whole_number,
+)
+from games.boards import Board, written
+
+__all__ = [
+    "MAXIE",
+    "MINNIE",
+    "AnyGame",
+    "BadData",
+    "BadGame",
+    "Game",
+    "GameError",
+    "IllegalMove",
+    "M",
+    "Outcome",
+    "P",
+    "Plain",
+    "Player",
+    "Reason",
+    "UnknownGame",
+    "whole_number",
+]
 
 P = TypeVar("P")
 """A position: immutable, hashable, compared by value."""
 M = TypeVar("M")
 """A move: immutable, hashable, compared by value."""
-
-Plain = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
-"""Data that msgpack and JSON carry as they are."""
-
-
-class Player(StrEnum):
-    """Maxie moves first and likes high values; Minnie likes low ones."""
-
-    MAXIE = "maxie"
-    MINNIE = "minnie"
-
-    @property
-    def opponent(self) -> Player:
-        return MINNIE if self is MAXIE else MAXIE
-
-    @property
-    def sign(self) -> int:
-        """+1 for Maxie, -1 for Minnie: turns a value for Maxie into one for this player."""
-        return 1 if self is MAXIE else -1
-
-
-MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
-"""The two players under names that are looked up at a tenth of the price of an enumeration's member in Python 3.11."""
-
-
-class Reason(StrEnum):
-    """Why a position is over by the rules of its game."""
-
-    ELIMINATION = "elimination"
-    ARMIES = "armies"
-    BOTH_ARMIES = "both_armies"
-    PLY_LIMIT = "ply_limit"
-    LINE = "line"
-    BOARD_FULL = "board_full"
-    BREAKTHROUGH = "breakthrough"
-    NO_MOVES = "no_moves"
-    LEAF = "leaf"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a position is over. `winner` is None for a draw."""
-
-    winner: Player | None
-    reason: Reason
-
-    def __str__(self) -> str:
-        who = f"{self.winner} wins" if self.winner else "draw"
-        return f"{who} ({self.reason.value.replace('_', ' ')})"
-
-
-class GameError(ValueError):
-    """The root of what this package raises."""
-
-
-class BadData(GameError):
-    """Plain data or text that does not stand for what was asked."""
-
-
-class UnknownGame(GameError):
-    """No game of that name."""
-
-
-class IllegalMove(GameError):
-    """A move that the rules do not allow here.
-
-    `why` is one clause; `legal` lists the legal moves as text, in move order. The message shows a
-    few of them, so that it stays one line.
-    """
-
-    SHOWN = 12
-
-    def __init__(self, move: str, why: str, legal: Sequence[str]) -> None:
-        self.move = move
-        self.why = why
-        self.legal = tuple(legal)
-        shown = ", ".join(self.legal[: self.SHOWN])
-        more = len(self.legal) - self.SHOWN
-        tail = f" and {more} more" if more > 0 else ""
-        super().__init__(f"illegal move {move}: {why}; legal: {shown or 'none'}{tail}")
 
 
 class Game(ABC, Generic[P, M]):
@@ -116,30 +66,35 @@ class Game(ABC, Generic[P, M]):
     """
 
     name: ClassVar[str]
+    """The name on the wire and in records: 1 to 64 small letters, digits, `_` and `-`."""
+    board: Board | None = None
+    """The board that a page draws, with `marks` on its cells; None for a game that is drawn by its text."""
 
     @classmethod
-    @abstractmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """The game that `setup()` described. Raises BadData when it describes none."""
+        """The game that `setup()` described. Raises BadData when it describes none. Default: a game has one setup."""
+        if setup:
+            raise BadData(f"the setup of {cls.name} is empty, not {setup!r:.60}")
+        return cls()
 
-    @abstractmethod
     def setup(self) -> dict[str, Plain]:
         """All that another program needs to play by the same rules from the same start.
 
-        It may be one value for all who ask: nobody changes it.
+        It may be one value for all who ask: nobody changes it. Default: nothing.
         """
+        return {}
 
     @abstractmethod
     def start(self) -> P:
         """The position before ply 0."""
 
-    @abstractmethod
     def player(self, position: P) -> Player:
-        """The player to move; in a position that is over, the one whose turn it would be."""
+        """The player to move; in a position that is over, the one whose turn it would be. Default: they take turns."""
+        return MINNIE if self.ply(position) % 2 else MAXIE
 
-    @abstractmethod
     def ply(self, position: P) -> int:
-        """How many moves were played to reach this position."""
+        """How many moves were played to reach this position. Default: what `position.ply` says."""
+        return cast("int", position.ply)  # type: ignore[attr-defined]  # `arena check --game` tells who has none
 
     @abstractmethod
     def moves(self, position: P) -> Sequence[M]:
@@ -160,13 +115,16 @@ class Game(ABC, Generic[P, M]):
         """
         return None
 
-    @abstractmethod
-    def estimate(self, position: P) -> int:
-        """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill."""
+    def estimate(self, position: P) -> int:  # noqa: ARG002 - without one, nothing is known
+        """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill.
 
-    @abstractmethod
+        Default: 0, so that searches see wins and losses alone.
+        """
+        return 0
+
     def broken_rule(self, position: P, move: M) -> str | None:
         """Why `move` is not legal in a position that is in play, as one clause, or None when it is legal."""
+        return None if move in self.moves(position) else "it is none of the legal moves"
 
     def fault(self, position: P, move: M) -> str | None:
         """Why `move` is not legal here, as one clause, or None when it is legal."""
@@ -185,49 +143,106 @@ class Game(ABC, Generic[P, M]):
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)
 
-    @abstractmethod
+    def compiled(self) -> object | None:
+        """The game for the compiled searches (docs/games.md); None, the default: they search it in Python."""
+        return None
+
+    # what is drawn
+
+    def marks(self, position: P) -> Sequence[Player | str]:  # noqa: ARG002 - without a board there is nothing
+        """What lies on each cell of the board: the player whose piece it is, a text of few letters, or nothing, "".
+
+        Needed with a `board`, and of no use without one.
+        """
+        return ()
+
+    def squares(self, position: P, move: M) -> Sequence[int]:  # noqa: ARG002 - what it is about may depend on it
+        """The cells that a move is about, in the order in which a person clicks on them; empty for none.
+
+        Default: the move itself where it is the number of a cell, or a tuple of such numbers.
+        """
+        cells = self.board.cells if self.board is not None else 0
+        parts = move if isinstance(move, tuple) else (move,)
+        right = all(
+            isinstance(part, int) and not isinstance(part, bool) and 0 <= part < cells for part in parts
+        )
+        return cast("tuple[int, ...]", parts) if right else ()
+
+    def picture(self, position: P) -> str:
+        """A position drawn in several lines of text, for people. Default: the board with its marks, else its text."""
+        if self.board is None:
+            return self.position_to_text(position)
+        return self.board.drawn(written(self.marks(position)))
+
+    # conversions
+
     def move_to_data(self, move: M) -> Plain:
         """A move as msgpack and JSON carry it."""
+        return plain.to_plain(move)
 
-    @abstractmethod
     def move_from_data(self, data: object) -> M:
         """The move that `move_to_data` wrote. Raises BadData; says nothing about legality."""
+        try:
+            return cast("M", plain.from_plain(data, self._a_move))
+        except BadData as error:
+            raise BadData(f"{data!r:.40} is no move of {self.name}: {error}") from None
 
-    @abstractmethod
     def move_to_text(self, move: M) -> str:
-        """A move as a person reads and types it."""
+        """A move as a person reads and types it. Default: its numbers and words; the names of cells where it is cells."""
+        return plain.as_words(move, self._names)
 
-    @abstractmethod
     def move_from_text(self, text: str) -> M:
         """The move that a person typed. Raises BadData, saying what would be right."""
+        numbers = {name.lower(): cell for cell, name in enumerate(self._names)}
+        data = plain.words_to_data(text, self._a_move, numbers)
+        try:
+            return cast("M", plain.from_plain(data, self._a_move))
+        except BadData:
+            example = self.move_to_text(self._a_move)
+            raise BadData(f"{text.strip()!r:.40} is no move of {self.name}: one is {example}") from None
 
-    @abstractmethod
     def position_to_data(self, position: P) -> dict[str, Plain]:
-        """A position as msgpack and JSON carry it."""
+        """A position as msgpack and JSON carry it. Default: its fields, or what it is under the name `position`."""
+        data = plain.to_plain(position)
+        return data if isinstance(data, dict) else {"position": data}
 
-    @abstractmethod
     def position_from_data(self, data: object) -> P:
         """The position that `position_to_data` wrote. Raises BadData."""
+        like = self.start()
+        fields = isinstance(plain.to_plain(like), dict)
+        if not isinstance(data, Mapping) or (not fields and set(data) != {"position"}):
+            raise BadData(
+                f"a position of {self.name} is {self.position_to_text(like):.200}, not {data!r:.40}"
+            )
+        try:
+            return cast("P", plain.from_plain(data if fields else data["position"], like))
+        except BadData as error:
+            raise BadData(f"{data!r:.40} is no position of {self.name}: {error}") from None
 
-    @abstractmethod
     def position_to_text(self, position: P) -> str:
-        """A position in one line, to be typed or kept in a file."""
+        """A position in one line, to be typed or kept in a file. Default: its data as JSON."""
+        return plain.to_json(self.position_to_data(position))
 
-    @abstractmethod
     def position_from_text(self, text: str) -> P:
         """The position that such a line stands for. Raises BadData."""
+        return self.position_from_data(plain.from_json(text))
 
-    @abstractmethod
-    def picture(self, position: P) -> str:
-        """A position drawn in several lines of text, for people."""
+    @cached_property
+    def _a_move(self) -> M:
+        """A move of this game, to tell by what moves are made of."""
+        moves = self.moves(self.start())
+        if not moves:
+            raise BadData(f"{self.name} has no move at its start")
+        return moves[0]
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The names of the cells, where a move is made of cells: where its squares are what it is itself."""
+        board = self.board
+        if board is None or type(self).squares is not Game.squares:
+            return ()
+        return [board.name_of(cell) for cell in range(board.cells)]
 
 
 AnyGame = Game[object, object]
 """A game whose positions and moves are opaque to the caller: what the referee and the wire use."""
-
-
-def whole_number(data: object, what: str, low: int, high: int) -> int:
-    """`data` as an int in low..high, both ends allowed. Raises BadData. A bool is no number here."""
-    if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:
-        raise BadData(f"{what} must be a whole number from {low} to {high}, not {data!r:.40}")
-    return data

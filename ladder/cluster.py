@@ -19,6 +19,7 @@ import anyio
 import anyio.abc
 import msgspec
 
+from games.catalogue import KNOWN
 from ladder.bots import BotRefused
 from ladder.cluster_worker import PairDone, PairJob, play_pair, told_threads
 from ladder.event_terms import EventTerms, longest_seconds
@@ -26,7 +27,7 @@ from ladder.plan import BotPlan
 from ladder.runner import MatchHost
 from ladder.schedule import Schedule
 from match.replay import verify
-from match.terms import Terms
+from match.terms import Terms, to_json
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, Result, from_line
 from rating.pairing import Pairing
@@ -198,7 +199,9 @@ class ClusterRunner:
         terms = each_terms[pairings[0][0]]
         pair = pairings[0][1].pair
         return PairJob(
-            terms=msgspec.structs.replace(terms, grace_ms=self._grace_ms),
+            terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
+            games=tuple(KNOWN.specs()),
+            rules=KNOWN.rules(terms.game),
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,

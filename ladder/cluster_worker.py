@@ -14,6 +14,9 @@ from threading import Lock
 
 import anyio
 
+from games.catalogue import KNOWN, differing_rules
+from games.core import GameError
+from games.loading import split_spec
 from ladder.bots import BotRefused
 from ladder.event_terms import EventTerms
 from ladder.fleet import open_fleet
@@ -21,7 +24,7 @@ from ladder.openings import ListedOpenings
 from ladder.plan import BotPlan
 from ladder.runner import Runner
 from ladder.threads import Threads
-from match.terms import Terms
+from match.terms import Terms, from_json
 from protocol.record import Record, to_line
 from rating.pairing import Pairing
 from server.host import open_host
@@ -35,14 +38,19 @@ _OPENING = Lock()
 class PairJob:
     """One pair, or what is left of it: all that its two bots play without anybody else."""
 
-    terms: Terms
-    """The terms of the first match that is left; the other match differs in its id and its seats."""
+    terms: str
+    """The terms of the first match that is left, as `match.terms.to_json` writes them; the other match differs in its
+    id and its seats."""
     matches: tuple[tuple[str, Pairing], ...]
     """The matches that are left, each with its id, in the order in which they are played."""
     bots: tuple[BotPlan, ...]
     folder: str
     """Where the bots' files are, if the worker has such a folder."""
     patience: Patience
+    games: tuple[str, ...] = ()
+    """The games of files that the ladder knows, as `FILE.py:Class`."""
+    rules: str = ""
+    """The digest of the rules of the pair's game; empty for a game of the project."""
 
 
 @dataclass
@@ -58,10 +66,26 @@ class PairDone:
 def play_pair(job: PairJob) -> PairDone:
     """Play the matches of a job, one after the other. Raises BotRefused."""
     folder = Path(job.folder)
-    return anyio.run(_play, job, folder if folder.is_dir() else None)
+    try:
+        games = [_here(spec) for spec in job.games]
+        for spec in games:
+            KNOWN.name(spec)
+        terms = from_json(job.terms)
+        differ = differing_rules(terms.game, job.rules)
+    except GameError as error:
+        raise BotRefused(f"a worker of the cluster cannot play it: {error}") from None
+    if differ is not None:
+        raise BotRefused(f"a worker of the cluster cannot play it: {differ}")
+    return anyio.run(_play, job, terms, games, folder if folder.is_dir() else None)
 
 
-async def _play(job: PairJob, folder: Path | None) -> PairDone:
+def _here(spec: str) -> str:
+    """The game's file on this machine: where the ladder's own process has it, else in the worker's folder."""
+    file, name = split_spec(spec)
+    return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
+
+
+async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path | None) -> PairDone:
     done, refused = PairDone(), None
 
     def played(_pairing: Pairing, record: Record) -> None:
@@ -70,19 +94,20 @@ async def _play(job: PairJob, folder: Path | None) -> PairDone:
     async with AsyncExitStack() as stack:
         # A worker's threads each have an event loop, so the lock holds up nobody who has it.
         with _OPENING:
-            host = await stack.enter_async_context(open_host(grace_ms=job.terms.grace_ms))
+            host = await stack.enter_async_context(open_host(grace_ms=given.grace_ms))
         fleet = await stack.enter_async_context(
             open_fleet(
                 host,
                 job.bots,
                 folder=folder,
                 patience=job.patience,
+                games=games,
                 notice=done.notices.append,
             )
         )
         try:
             await fleet.settle()
-            terms = _event_terms(job.terms)
+            terms = _event_terms(given)
             await Runner(host, fleet, terms, told_threads(job.bots), played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it

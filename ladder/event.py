@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from cores import cores
+from games.catalogue import KNOWN
 from games.core import AnyGame
 from games.riskless import Riskless
 from ladder.cores import cores_for_bots
@@ -120,6 +121,8 @@ class Ladder:
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if plan.game == Riskless.name else [],
             "setups": [digest(start.setup()) for start in self.starts],
+            # An event of a game that comes with the project is kept without them, as it always was.
+            **({"rules": rules} if any(rules := [KNOWN.rules(start) for start in self.starts]) else {}),
             "bots": {bot.name: bot.what for bot in plan.bots},
             "format": plan.format,
             "rounds": plan.rounds,

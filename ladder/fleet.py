@@ -102,10 +102,12 @@ async def open_fleet(
     twins: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None = None,
     patience: Patience | None = None,
+    games: Sequence[str] = (),
     notice: Callable[[str], None],
 ) -> AsyncIterator[Fleet]:
     """Start the processes of each bot, as many as `twins` says; on leaving, however that comes, all of them are ended.
 
+    games: the games of somebody's own that the bots are to know, as `arena bot --game` takes them
     notice: told of every crash, hang and loss, and of the first resignations, in a line that names the
     bot, with its last output below
     """
@@ -115,7 +117,9 @@ async def open_fleet(
     for bot in bots:
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins(bot) + 1))]
         processes[bot.name] = [
-            BotProcess(Launch(name, command(bot, host.url, name), folder), host, patience, notice, fleet.stir)
+            BotProcess(
+                Launch(name, command(bot, host.url, name, games), folder), host, patience, notice, fleet.stir
+            )
             for name in names
         ]
     async with anyio.create_task_group() as tasks:
@@ -127,6 +131,6 @@ async def open_fleet(
             tasks.cancel_scope.cancel()
 
 
-def command(bot: BotPlan, url: str, name: str) -> tuple[str, ...]:
+def command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """What starts the bot. Its token is in the environment, where other users do not see it."""
-    return bot.command if bot.engine is None else engine_command(bot.engine, url, name)
+    return bot.command if bot.engine is None else engine_command(bot.engine, url, name, games)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import anyio
 
+from games.catalogue import KNOWN
 from ladder.bots import BotRefused, Bots
 from ladder.cluster import ClusterRunner, open_cluster
 from ladder.cores import Pinning
@@ -78,6 +79,7 @@ class Organiser:
             twins=ladder.threads.twins,
             folder=ladder.plan.folder,
             patience=patience,
+            games=KNOWN.specs(),
             notice=self._watcher.notice,
         ) as fleet:
             try:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
+from games.loading import is_file_spec
 from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
 from ladder.plan import (
@@ -54,7 +55,9 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     plan = LadderPlan(
         bots=_bots(keys.items("bots", [], "one or more [[bots]] tables")),
         event=event_name(keys.text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
-        game=keys.text("game", LadderPlan.game, "riskless or tictactoe"),
+        game=_game(
+            keys.text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"), folder
+        ),
         maps=_maps(
             keys.items("maps", list(LadderPlan.maps), 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
@@ -130,6 +133,11 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
     words = tuple(str(word) for word in command)
     plan = engine_bot(engine) if engine else BotPlan(Path(words[0]).name[:NAME_LENGTH], None, words)
     return replace(plan, name=name or plan.name, threads=threads or plan.threads)
+
+
+def _game(spec: str, folder: Path) -> str:
+    # A game's file lies beside the ladder's.
+    return str(folder / spec) if is_file_spec(spec) else spec
 
 
 def _maps(names: list[object], folder: Path) -> tuple[str, ...]:

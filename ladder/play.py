@@ -6,6 +6,7 @@ is ended before `run_ladder` returns.
 
 from __future__ import annotations
 
+import os
 import signal
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -30,6 +31,9 @@ from server.store.ladders import StoredLadder, claimed, finish
 
 READY_MS = 30_000
 """How long a bot may prepare a match, in milliseconds; compiling a search for the first time takes seconds."""
+
+RECORDS = "ARENA_RECORDS"
+"""The variable that names the folder of matches for which no --record names a file; unset: the present one."""
 
 DIAL_IN_GRACE_MS = 10_000
 """How long a bot that dials in may stay away, in milliseconds: it may lose its connection without a crash."""
@@ -154,11 +158,13 @@ async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncItera
 
 
 def _record_file(ladder: Ladder, stored: StoredLadder) -> Path:
-    """The file for finished matches: the ladder's own, or one named after the event's beginning."""
+    """The file for finished matches: the ladder's own, or one named after the event's beginning. Raises OSError."""
     if ladder.record is not None:
         return ladder.record
     began = datetime.fromisoformat(stored.started).astimezone()
-    file = Path(f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl")
+    folder = Path(os.environ.get(RECORDS, ""))
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
     ladder.write_to(file)
     return file
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import cast
 
-from games.catalogue import GAMES
-from games.core import AnyGame, UnknownGame
+from games.catalogue import KNOWN
+from games.core import AnyGame
 from games.riskless import Riskless
 from maps.loader import KEPT, load_map
 
@@ -18,14 +18,12 @@ DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
 
 
 def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
-    """The game of that name, on that map where it is played on one. Raises UnknownGame or MapError.
+    """The game of that name, on that map where it is played on one. Raises UnknownGame, BadGame or MapError.
 
     A game that needs no map ignores it. Games on maps that are kept are kept as well, their setups with them.
     """
-    if game not in GAMES:
-        raise UnknownGame(f"no game is called {game!r:.40}: there are {', '.join(sorted(GAMES))}")
     if game != Riskless.name:
-        return cast("AnyGame", GAMES[game].from_setup({}))
+        return cast("AnyGame", KNOWN.find(game).from_setup({}))
     made = load_map(map)
     return cast("AnyGame", Riskless(made) if map.endswith(".toml") else _kept(made.name))
 

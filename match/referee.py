@@ -14,6 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from msgspec import UNSET
+
+from games.catalogue import KNOWN
 from games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from match.adjudication import Adjudicator
 from match.clock import MS, Clock
@@ -229,7 +232,7 @@ class Referee:
         effects: list[Effect] = [Tell(player, accepted)]
         outcome = game.outcome(position)
         if outcome is not None:
-            reason = EndReason.named(outcome.reason.value)
+            reason = EndReason.of(outcome.word)
             return effects + self._finish(outcome.winner, reason, reason.meaning, now)
         verdict = self._adjudicator.verdict(position, self.moves)
         if verdict is not None:
@@ -377,6 +380,7 @@ class Referee:
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.threads(SEATS[player]),
+            rules=KNOWN.rules(terms.game) or UNSET,
         )
 
     @property

@@ -23,8 +23,10 @@ from protocol.messages import Data
 from protocol.record import BadRecord, Record, Result
 from protocol.timecontrol import BadTimeControl, TimeControl
 
-_BY_THE_RULES = frozenset(reason.value for reason in Reason)
-"""Reasons that a game gives; a match that ended otherwise ended before its game did."""
+_BEFORE_ITS_END = frozenset(EndReason) - {
+    EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF
+}
+"""Reasons for which a match ends before its game does; every other one a game gives."""
 
 _MOVERS_FAULT = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 _SOMEBODY_WINS = _MOVERS_FAULT | {EndReason.RESIGNATION, EndReason.DISCONNECT, EndReason.PROTOCOL_ERROR}
@@ -137,7 +139,7 @@ def _opening(terms: Terms) -> list[object]:
             raise BadRecord(f"its opening is wrong: ply {ply}: {error}") from None
     outcome = game.outcome(positions[-1])
     if terms.opening and outcome is not None:
-        raise BadRecord(f"its opening is wrong: it ends the game, by {outcome.reason.value}")
+        raise BadRecord(f"its opening is wrong: it ends the game, by {outcome.word}")
     return positions
 
 
@@ -161,7 +163,7 @@ def _check_result(record: Record, referee: Referee) -> None:
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
         raise BadRecord(f"it ends by adjudication, but by its rules ({rules}) nothing is decided")
-    if result.reason.value in _BY_THE_RULES:
+    if result.reason not in _BEFORE_ITS_END:
         raise BadRecord(f"it ends by {result.reason.value}, but after {referee.ply} plies nothing is decided")
     if result.reason in _SOMEBODY_WINS and result.winner is None:
         raise BadRecord(f"somebody wins a match that ends by {result.reason.value}")

@@ -69,12 +69,16 @@ class Code(_Explained):
         "bad_challenge",
         "the challenge names a game, map, time control or bot that cannot be played",
     )
+    OTHER_RULES = "other_rules", "a game of that name is played here by other rules than the bot's"
     NOT_A_PLAYER = "not_a_player", "a spectator neither plays nor challenges"
     SHUTTING_DOWN = "shutting_down", "the server stops; the connection is closed"
 
 
 class EndReason(_Explained):
-    """Why a match ended: `end.reason`, and `result.reason` in a record."""
+    """Why a match ended: `end.reason`, and `result.reason` in a record.
+
+    A game of somebody's own has reasons of its own beside these, as in `four_in_a_row`: such a word is kept as it is.
+    """
 
     ELIMINATION = "elimination", "a player has no territory left"
     ARMIES = "armies", "a player's armies reached the winning total"
@@ -92,6 +96,21 @@ class EndReason(_Explained):
     PROTOCOL_ERROR = "protocol_error", "a player broke the protocol"
     NO_SHOW = "no_show", "a player was not ready in time; nobody wins where neither was"
     SERVER_FAULT = "server_fault", "the server failed; the match is void and counts for nobody"
+
+    @classmethod
+    def of(cls, word: str) -> Self:
+        """The member for a word, or else a game's own reason. Raises ValueError for what is no word."""
+        found = cls.__members__.get(word.upper()) or cls._missing_(word)
+        if found is None:
+            raise ValueError(f"a reason is a word of 1 to {LONGEST} characters, not {word!r:.80}")
+        return found
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        unknown = super()._missing_(value)
+        if unknown is not None:
+            unknown.meaning = unknown.value.replace("_", " ")
+        return unknown
 
 
 FORFEITS = frozenset(

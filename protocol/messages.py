@@ -131,6 +131,8 @@ class Hello(Struct, frozen=True, tag="hello"):
     """What program the bot runs, for people, as in `my-bot 1.2`."""
     engine: EngineInfo | UnsetType = UNSET
     """What chooses its moves. `engine.threads` is how many threads it searches with, unless a `start` allows fewer."""
+    rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
+    """The digests of the games of somebody's own that it knows, by name; UNSET of a bot that compares no rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -230,6 +232,8 @@ class Start(Struct, frozen=True, tag="start"):
     ready_ms: Milliseconds
     threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] = 1
     """How many threads the bot may search with."""
+    rules: Name | UnsetType = UNSET
+    """The digest of the rules; UNSET of the games that the specification tells."""
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):

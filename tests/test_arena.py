@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pexpect
 import pytest
 from typer.core import TyperGroup
 
+import arena as arena_face
 from arena import COMMANDS, load
 from testkit.parts import requires
 from tests.bots.command_line import arena, environment
@@ -193,3 +194,29 @@ def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path)
     assert told.returncode == 1
     assert told.stderr.startswith("arena: cannot install completion: ")
     assert told.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", arena_face.__all__)
+def test_the_public_face_has_what_it_names(name: str) -> None:
+    if arena_face._HOME[name].startswith("bots.compiled"):
+        pytest.importorskip("numba")
+    assert getattr(arena_face, name) is not None
+    assert name in dir(arena_face)
+
+
+def test_the_public_face_has_nothing_else() -> None:
+    with pytest.raises(AttributeError, match=r"has no attribute 'Bott'; it has .*Bot, "):
+        _ = arena_face.Bott
+
+
+def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
+    code = "import sys, arena; print('bots' in sys.modules); from arena import Bot; print(Bot)"
+    told = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=50
+    )
+    assert told.stdout == "False\n<class 'bots.api.bot.Bot'>\n"
+
+
+def test_the_version_is_told() -> None:
+    assert arena("--version").stdout == f"arena {metadata.version('riskless-arena')}\n"
+    assert arena("--version").code == 0

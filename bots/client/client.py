@@ -15,8 +15,8 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import anyio
 from anyio.abc import TaskGroup
@@ -63,6 +63,8 @@ class Options:
     """How many matches to play at once."""
     games: tuple[str, ...] = ()
     """The games it plays; empty for all."""
+    rules: Mapping[str, str] = field(default_factory=dict)
+    """The digests of the games of somebody's own among them, by which the server compares its own."""
     pool: bool = True
     """Whether the server's matchmaker may give it matches; else it only plays whom challenges it."""
     program: str = ""
@@ -130,6 +132,7 @@ class Client:
                 pool=options.pool,
                 program=options.program[:100],
                 engine=options.engine,
+                rules=dict(options.rules) or UNSET,
             )
         )
         self._workers: dict[str, Worker] = {}

@@ -159,7 +159,7 @@ class Local:
         game = self.match.game
         outcome = game.outcome(self.position)
         if outcome is not None:
-            reason = EndReason.named(outcome.reason.value)
+            reason = EndReason.of(outcome.word)
             return Result(_seat(outcome.winner), reason, reason.meaning)
         # Moves may have been taken back, so that the positions are counted anew.
         times = Recurrence(game, self._positions).latest

@@ -15,8 +15,9 @@ from bots.api.options import BadSpec
 from bots.commands.engine_option import load_engine
 from bots.engines.from_program import program_engine
 from bots.engines.registry import Engine
-from console import Failure, Misuse, err, out
+from console import Failure, Misuse, OwnGamesOption, err, know_games, out
 from cores import cores
+from games.catalogue import KNOWN
 from protocol.codes import Code
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
@@ -52,6 +53,7 @@ def bot(
         str,
         typer.Option("--token", envvar="ARENA_TOKEN", help="The token of that name, if the host gave one."),
     ] = "",
+    game: OwnGamesOption = None,
     matches: Annotated[int, typer.Option("--matches", min=1, max=1000, help="Matches at once.")] = 1,
     reconnect: Annotated[
         int, typer.Option("--reconnect", min=0, help="Tries in a row to return when the connection is lost.")
@@ -79,6 +81,7 @@ def bot(
 
     Example: arena bot --exec "perl my_bot.pl" --name camel
     """
+    know_games(game)
     made = _engine(engine, program, logs)
     name = name or made.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
@@ -134,6 +137,8 @@ def _run(
             matches=matches,
             program=made.spec,
             engine=made.about(_cores(matches, pool=pool)),
+            games=tuple(KNOWN.names()[:32]),
+            rules=KNOWN.digests(),
             pool=pool,
             reconnects=reconnect,
             wait=wait,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from bots.api.options import BadSpec, WholeNumber, parse_spec
-from console import Misuse
-from games.core import AnyGame, UnknownGame
+from console import Misuse, game_named
+from games.core import AnyGame, GameError
 from games.hexapawn import MAX_SIDE, Hexapawn
 from maps.loader import MapError
 from maps.setup import make_setup
@@ -24,8 +24,8 @@ def load_game(game: str, map: str) -> AnyGame:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
             return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
-        return make_setup(game, map)
-    except (UnknownGame, BadSpec) as error:
+        return make_setup(game_named(game), map)
+    except (GameError, BadSpec) as error:
         raise Misuse(f"--game: {error}") from None
     except MapError as error:
         raise Misuse(f"--map: {error}") from None

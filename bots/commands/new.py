@@ -15,7 +15,7 @@ from console import Failure, Misuse, err
 TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
 
-from bots.api.bot import Bot
+from arena import Bot
 
 
 class {name}(Bot):

@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from bots.commands.record_source import records_of
 from bots.commands.review import judge
-from console import Failure, JsonOption, Misuse, out, write_json
+from console import Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
 from maps.board import print_position
 from match.replay import Replay, verify
-from protocol.record import BadRecord, Record, read_numbered
+from protocol.record import BadRecord, Record
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -30,7 +31,13 @@ def register(app: typer.Typer) -> None:
 
 
 def replay(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of records, one JSON a line.")],
+    record: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECORD",
+            help="A file of records, one JSON a line, or a match's address, http://HOST/#/match/ID.",
+        ),
+    ],
     match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
     ply: Annotated[int | None, typer.Option("--ply", help="Show only the position before this ply.")] = None,
     analyse: Annotated[
@@ -42,6 +49,7 @@ def replay(
     svg: Annotated[
         Path | None, typer.Option("--svg", help="With --analyse: draw the values here; - is the output.")
     ] = None,
+    game: OwnGamesOption = None,
     json: JsonOption = None,
 ) -> None:
     """Step through a finished match, after checking that its moves and its result are true.
@@ -54,9 +62,12 @@ def replay(
 
     Example: arena replay ladder.jsonl --match 3f2a
 
+    Example: arena replay http://127.0.0.1:8765/#/match/3f2ab81c
+
     Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
     """
-    records = _read(record)
+    know_games(game)
+    records = records_of(record)
     if svg is not None and not analyse:
         raise Misuse("--svg draws what --analyse finds: give --analyse ENGINE too")
     if analyse:
@@ -69,7 +80,7 @@ def replay(
         _watch(_choose(record, records, match), ply)
 
 
-def _choose(file: Path, records: Sequence[tuple[int, Record]], match: str) -> Replay:
+def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
     """The one match that is meant, checked."""
     found = [(line, each) for line, each in records if each.match.startswith(match)]
     if not found:
@@ -95,18 +106,6 @@ def _watch(played: Replay, ply: int | None) -> None:
     else:
         for each in range(played.plies + 1):
             _print(played, each)
-
-
-def _read(path: Path) -> list[tuple[int, Record]]:
-    try:
-        records = list(read_numbered(path))
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror}") from None
-    except BadRecord as error:
-        raise Failure(str(error)) from None
-    if not records:
-        raise Failure(f"{path} has no record")
-    return records
 
 
 def _row(line: int, record: Record) -> dict[str, object]:

@@ -20,7 +20,12 @@ def fits(game: Game[Any, Any]) -> bool:
     """Whether there is a compiled search for the game, and its map is small enough."""
     if isinstance(game, Riskless):
         return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
-    return isinstance(game, TicTacToe)
+    return isinstance(game, TicTacToe) or has_own_kernel(game)
+
+
+def has_own_kernel(game: Game[Any, Any]) -> bool:
+    """Whether a game of somebody's own brings a kernel: nothing is compiled to find out."""
+    return type(game).compiled is not Game.compiled
 
 
 def installed() -> bool:

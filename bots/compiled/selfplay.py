@@ -109,7 +109,7 @@ def play(
         position = game.successor(position, report.move)
     if outcome is None:
         return Played(None, CUT, tuple(positions), tuple(reports))
-    return Played(outcome.winner, outcome.reason.value, tuple(positions), tuple(reports))
+    return Played(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 
 def pair(

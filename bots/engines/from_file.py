@@ -6,15 +6,12 @@ too. The files beside it can be imported; what the project or Python calls by th
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import sys
-import traceback
 from pathlib import Path
-from types import ModuleType
 
 from bots.api.bot import Bot
 from bots.api.options import BadSpec
+from games.loading import load_file, where_it_broke
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {
@@ -38,15 +35,20 @@ def bot_class(spec: str) -> type[Bot]:
     path = Path(file)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
-        raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of bots.api.bot.Bot")
-    module = _load(path)
+        raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of Bot")
+    try:
+        module = load_file(path, _PREFIX)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise BadSpec(where_it_broke(path, error)) from error
     found = {
         name: value
         for name, value in vars(module).items()
         if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
     }
     if not found:
-        raise BadSpec(f"{file} has no bot: write a class with `from bots.api.bot import Bot` as its base")
+        raise BadSpec(f"{file} has no bot: write a class with `from arena import Bot` as its base")
     if wanted and wanted not in found:
         raise BadSpec(f"{file} has no bot called {wanted!r:.60}: there are {', '.join(found)}")
     # A base class that several bots share need not be able to choose.
@@ -89,37 +91,3 @@ def engine_name(spec: str) -> str:
 def _split(spec: str) -> tuple[str, str]:
     file, colon, name = spec.rpartition(":")
     return (file, name) if colon and file.endswith(".py") else (spec, "")
-
-
-def _load(path: Path) -> ModuleType:
-    name = _PREFIX + path.stem
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise BadSpec(f"{path} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    # The module is put there before it runs: dataclasses and pickle look a class's module up here.
-    sys.modules[name] = module
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        # The folder comes last, so that nothing that lies there takes the place of the project's or Python's modules.
-        sys.path.append(folder)
-    try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        del sys.modules[name]
-        why = error.msg if isinstance(error, SyntaxError) else str(error)
-        told = f"{path}{_line(error, path.resolve())}: {type(error).__name__}: {why}"
-        raise BadSpec(told.splitlines()[0]) from error
-    return module
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """`, line N`: the last line of the file itself that led to the error."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return f", line {error.lineno}"
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-    ]
-    return f", line {lines[-1]}" if lines else ""

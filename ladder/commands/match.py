@@ -104,7 +104,7 @@ def _findings(
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if found is None:
         return ["no pair is complete: nothing can be said"]
-    strength = f"{first} is {found.elo:+.1f} ± {found.error:.1f} Elo from {second} (95 %)"
+    strength = f"{first} is {found.elo:+z.1f} ± {found.error:.1f} Elo from {second} (95 %)"
     lines = [
         f"{strength}, the stronger one with likelihood {found.superiority:.1%}",
         f"{sum(pairs)} pairs, by the points of {first}: {counts}",

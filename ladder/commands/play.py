@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import anyio
 
 from bots.engines.registry import refusal
-from console import Failure, Misuse, err
+from console import Failure, Misuse, err, game_named
 from games.core import AnyGame, GameError
 from games.riskless import Riskless
 from ladder.bots import BotRefused
@@ -51,6 +52,7 @@ def play(
     """Play the plan: what was played. Raises Failure or Misuse."""
     if plan.pin and not can_pin():
         raise Misuse("--pin: this system does not keep processes on cores; Linux does")
+    plan = replace(plan, game=game_named(plan.game))
     # Only Riskless has maps; any other game has one start.
     maps = plan.maps if plan.game == Riskless.name else plan.maps[:1]
     try:

@@ -85,7 +85,7 @@ def _row(cells: Iterable[object], tag: str = "td") -> str:
 def _standings(rows: Sequence[Row]) -> str:
     head = _row(("bot", "games", "points", "won", "drawn", "lost", "Elo", "± 95 %"), "th")
     lines = (
-        (r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses, f"{r.elo:+.0f}", f"{r.elo_error:.0f}")
+        (r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses, f"{r.elo:+z.0f}", f"{r.elo_error:.0f}")
         for r in rows
     )
     return f"<table>{head}{''.join(map(_row, lines))}</table>"
@@ -112,7 +112,7 @@ def _first_move(parts: Breakdown) -> str:
     first = parts.first_move
     if first.elo is None or first.error is None:
         return ""
-    return f"<p>Who moves first scores {first.score:.1%}: {first.elo:+.0f} ± {first.error:.0f} Elo.</p>"
+    return f"<p>Who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
 def _heat(bots: Sequence[str], parts: Sequence[Part]) -> str:

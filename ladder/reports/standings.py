@@ -43,7 +43,7 @@ def draw(rows: Sequence[Row], *, plain: bool) -> Table:
         drawn.add_column(heading, justify="right", no_wrap=True)
     for place, row in enumerate(rows, 1):
         numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
-        rating = [f"{row.elo:+.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
+        rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
         faults = [
             Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in _FAULTS)
         ]

@@ -10,6 +10,7 @@ from functools import partial
 
 import anyio
 
+from games.catalogue import KNOWN
 from games.core import AnyGame, Player
 from maps.setup import make_setup
 from protocol.codes import Code
@@ -23,7 +24,6 @@ QUICK = TimeControl(100, per_move=True)
 LONG = TimeControl(2000, per_move=True)
 GENEROUS_MS = 5000
 """The margin of a check that is not about time: it only ends what hangs."""
-GAMES = ("tictactoe", "riskless", "hexapawn")
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
 MOVES = 8
 """Moves of the bot in an ordinary scene."""
@@ -53,7 +53,7 @@ class Exam:
     def games(self) -> list[str]:
         """The games that the bot says it plays."""
         hello = self.stage.hello
-        return [name for name in GAMES if hello is None or not hello.games or name in hello.games]
+        return [name for name in KNOWN.names() if hello is None or not hello.games or name in hello.games]
 
     def game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
         """The game of that name, or the first that the bot plays where no name is given."""
@@ -75,7 +75,7 @@ async def handshake(exam: Exam) -> None:
     """Connect with the subprotocol, say hello first, and wait for the welcome."""
     await exam.stage.peer()
     if not exam.games:
-        raise Fault(f"hello.games names none of {', '.join(GAMES)}")
+        raise Fault(f"hello.games names none of {', '.join(KNOWN.names())}")
 
 
 async def play(game: str, seat: Player, exam: Exam) -> None:

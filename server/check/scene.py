@@ -170,7 +170,7 @@ class Scene:
         """Say how the match ended: by the rules, or because the script resigns."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
-        reason = EndReason.RESIGNATION if outcome is None else EndReason.named(outcome.reason.value)
+        reason = EndReason.RESIGNATION if outcome is None else EndReason.of(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.peer.say(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)

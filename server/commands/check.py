@@ -10,9 +10,22 @@ from typing import Annotated
 import anyio
 import typer
 
-from console import Failure, JsonOption, MarginOption, Misuse, TimeOption, out, write_json
+from console import (
+    Failure,
+    JsonOption,
+    MarginOption,
+    Misuse,
+    OwnGamesOption,
+    SeedOption,
+    TimeOption,
+    know_games,
+    out,
+    write_json,
+)
+from games.catalogue import KNOWN
 from protocol.timecontrol import BadTimeControl, TimeControl
 from server.check.run import UNREACHED, Finding, UnknownCheck, examine
+from server.commands.check_games import check_games
 from server.commands.output import print_table, say
 
 
@@ -39,6 +52,12 @@ def check(
     ] = False,
     host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    game: OwnGamesOption = None,
+    matches: Annotated[
+        int,
+        typer.Option("--matches", min=1, max=100_000, help="Without a bot: random matches of each --game."),
+    ] = 100,
+    seed: SeedOption = 1,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
     patience: Annotated[
@@ -54,10 +73,19 @@ def check(
     Each check that fails is told with why and with the frames that show it. --tc and --margin are
     for the check of a tiny clock.
 
+    With --game and no bot it is the game that is checked: it is played at random, and what every game must
+    keep is looked at in each position. With a bot, the bot is checked with that game too.
+
     Example: arena check my_bot.py
 
     Example: arena check --command "node bot.js" --json -
+
+    Example: arena check --game connect4.py:ConnectFour
     """
+    if game and not any((bot, program, command, dial_in)):
+        check_games(game, matches, seed, json)
+        return
+    own = [word for spec in know_games(game) for word in ("--game", KNOWN.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise Misuse("say which bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in")
     try:
@@ -67,9 +95,9 @@ def check(
     arena = [sys.executable, "-P", "-m", "arena", "bot"]
     words: Sequence[str] | None = None
     if bot:
-        words = [*arena, bot, "--matches", "2"]
+        words = [*arena, bot, "--matches", "2", *own]
     elif program:
-        words = [*arena, "--exec", program, "--matches", "2"]
+        words = [*arena, "--exec", program, "--matches", "2", *own]
     elif command:
         words = _split(command)
 

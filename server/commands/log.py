@@ -13,7 +13,7 @@ import msgspec
 import typer
 from msgspec import structs
 
-from console import DatabaseOption, Failure, JsonOption, Misuse, out, write_json
+from console import DatabaseOption, Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
 from match.timeline import TimelineEntry
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import Justify, print_table
@@ -52,6 +52,7 @@ def log(
     token: Annotated[
         str, typer.Option("--token", envvar="ARENA_TOKEN", help="With --url: the token of that name.")
     ] = "",
+    game: OwnGamesOption = None,
     json: JsonOption = None,
 ) -> None:
     """Tell a match move by move from the journal of a server: why did a bot lose?
@@ -65,6 +66,7 @@ def log(
 
     Example: arena log 3f2a --url ws://127.0.0.1:8765 --name my-bot --token TOKEN
     """
+    know_games(game)
     if url and db:
         raise Misuse("--db asks a database and --url a server: give one of the two")
     try:

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
-from games.catalogue import GAMES
+from console import DatabaseOption, Failure, JsonOption, game_named, write_json
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import Justify, print_table, say
 from server.store.counting import refresh
@@ -51,8 +50,7 @@ def ratings(
 
     Example: arena ratings --game riskless --db sqlite:///arena.db
     """
-    if game is not None and game not in GAMES:
-        raise Misuse(f"--game: there is no game {game!r:.40}; there are {', '.join(sorted(GAMES))}")
+    name = None if game is None else game_named(game)
 
     async def work(engine: Engine) -> tuple[list[Standing], Recomputed | None]:
         await refresh(engine)
@@ -60,7 +58,7 @@ def ratings(
             done = await recompute(engine) if again else None
         except Differs as found:
             raise Failure(f"the ratings cannot be recomputed: {found}") from None
-        return await standings(engine, game), done
+        return await standings(engine, name), done
 
     found, done = in_store(db, work)
     if json is not None:

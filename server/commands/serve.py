@@ -24,9 +24,11 @@ from console import (
     RecordOption,
     TimeOption,
     err,
+    game_named,
     out,
 )
 from cores import cores
+from games.catalogue import KNOWN
 from games.core import GameError
 from maps.loader import MapError
 from maps.setup import DEFAULT_MAP, make_setup
@@ -182,7 +184,9 @@ def serve(
     """
     try:
         control = TimeControl.parse(tc)
-        offer = Offer(make_setup(game, map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual)
+        offer = Offer(
+            make_setup(game_named(game), map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual
+        )
         engines = house_bots(house)
         adjudication = Adjudication.parse(adjudicate)
         networks = [str(ip_network(each)) for each in proxy or ()]
@@ -225,7 +229,7 @@ def serve(
                 limits=limits,
                 trusted_proxies=networks,
                 # Whoever names engines is told at once when a name is wrong.
-                house=HousePlan(engines, guests=not no_guests, check=house != DEFAULT),
+                house=HousePlan(engines, guests=not no_guests, check=house != DEFAULT, games=KNOWN.specs()),
                 offer=None if challenges_only else offer,
                 concurrency=concurrency or len(cores()),
                 by_threads=not concurrency,

@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 import anyio
 import typer
 
-from console import DatabaseOption, Failure
+from console import DatabaseOption, Failure, OwnGamesOption, know_games
 from server.commands.in_store import DATABASE, check_there, in_store
 from server.commands.output import say
 from server.store.archive import Imported, export_lines, import_lines, read_lines
@@ -125,6 +125,7 @@ def import_command(
             "--trust", help="Matches that say so are rated: for files of your own, as anybody can write one."
         ),
     ] = False,
+    game: OwnGamesOption = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Take records into a store, after replaying each by the rules; twice is as good as once.
@@ -137,6 +138,8 @@ def import_command(
 
     Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
+
+    know_games(game)
 
     async def work(engine: Engine) -> Imported:
         try:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from msgspec import UNSET
 
+from games.catalogue import KNOWN
 from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
 from protocol.codec import encode
 from protocol.codes import Code
@@ -122,6 +123,9 @@ class Dispatch:
         """Let somebody in. Raises Refused."""
         if hello.role != "bot":
             return await self._admit_spectator(hello, connection, address)
+        differ = KNOWN.disagreement(hello.rules) if hello.rules is not UNSET else None
+        if differ is not None:
+            raise Refused(Code.OTHER_RULES, differ)
         secret = await self._lobby.vet(hello, address)
         try:
             if secret is not None:

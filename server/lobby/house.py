@@ -42,6 +42,8 @@ class HousePlan:
     notice: Callable[[str], None] = log.warning
     """Told of every crash and hang, in a line that names the bot, with its last output below."""
     patience: Patience = PATIENCE
+    games: Sequence[str] = ()
+    """The games of somebody's own that the bots are to know, as `arena bot --game` takes them."""
 
     @property
     def lets_guests_in(self) -> bool:
@@ -84,7 +86,11 @@ class House:
         reception = _Inside(url, lobby)
         self._processes = {
             bot.name: BotProcess(
-                Launch(bot.name, _command(bot, url), None), reception, plan.patience, plan.notice, self._look
+                Launch(bot.name, _command(bot, url, plan.games), None),
+                reception,
+                plan.patience,
+                plan.notice,
+                self._look,
             )
             for bot in plan.bots
         }
@@ -147,8 +153,8 @@ class House:
         self._changed = anyio.Event()
 
 
-def _command(bot: HouseBot, url: str) -> tuple[str, ...]:
-    return (*engine_command(bot.engine, url, bot.name), "--challenges-only", "--matches", str(MATCHES))
+def _command(bot: HouseBot, url: str, games: Sequence[str]) -> tuple[str, ...]:
+    return (*engine_command(bot.engine, url, bot.name, games), "--challenges-only", "--matches", str(MATCHES))
 
 
 @asynccontextmanager

@@ -272,7 +272,11 @@ def _exit(code: int) -> str:
     return f"exit code {code}"
 
 
-def engine_command(engine: str, url: str, name: str) -> tuple[str, ...]:
-    """What starts `arena bot` with an engine. Its token is in the environment, where other users do not see it."""
+def engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+    """What starts `arena bot` with an engine. Its token is in the environment, where other users do not see it.
+
+    games   the games of somebody's own that it is to know, as `--game` takes them; none: those that come with the project
+    """
+    own = tuple(word for game in games for word in ("--game", game))
     # -P: a file of the working folder must not stand for a module of this project.
-    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name)
+    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name, *own)

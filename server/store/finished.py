@@ -81,7 +81,7 @@ _REASONS = {each.value: each for each in EndReason}
 
 def result_of(row: Any, detail: str = "") -> Result:
     """How a match ended by the `winner` and the `reason` in a row."""
-    return Result(row.winner or None, _REASONS[row.reason], detail)
+    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.of(row.reason), detail)
 
 
 async def record_of(engine: AsyncEngine, match: str) -> str | None:

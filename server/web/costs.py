@@ -9,6 +9,7 @@ GET_COSTS: dict[str, int] = {
     "/readyz": 0,
     "/metrics": 2_000,
     "/api/about": 200,
+    "/api/game/": 10_000,
     "/api/map/": 200,
     "/api/records": 5_000,
     "/api/record/": 2_000,

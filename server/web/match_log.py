@@ -10,6 +10,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import Struct
 
+from games.core import GameError
 from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
@@ -68,7 +69,10 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
     """
     if player and len(match) < SHORTEST and await begin_with(engine, match, MOST_BEGIN) == MOST_BEGIN:
         raise NoLog(f"very many matches begin with {match!r:.70}: give more of the id")
-    found = await begun(engine, match, player)
+    try:
+        found = await begun(engine, match, player)
+    except GameError as error:
+        raise NoLog(f"the match cannot be told: {error}") from None
     if not found:
         whose = f" of {player!r:.70}" if player else ""
         raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")

@@ -3,6 +3,7 @@
 /healthz /readyz /metrics
 /                          the page; its files lie under /web/
 /api/about                 the program, whether names need tokens, the games and the shipped maps
+/api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
 /api/map/NAME              what a picture of a shipped map needs beside the setup
 /api/records?before=&limit=&bot=&game=     finished matches, the newest first
 /api/record/MATCH          one record; ?download gives it as a file
@@ -29,7 +30,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 
-from games.catalogue import GAMES
+from games.catalogue import KNOWN
 from maps.loader import load_file, map_names
 from maps.setup import DEFAULT_MAP
 from server.net import answers
@@ -40,6 +41,7 @@ from server.net.turns import Turns
 from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
+from server.web import boards
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
@@ -129,10 +131,11 @@ class Pages:
             "program": program,
             "anyone": anyone,
             "guests": guests,
-            "games": sorted(GAMES.keys() & {"riskless", "tictactoe", "hexapawn"}),
+            "games": sorted(KNOWN.names()),
             "maps": map_names(),
             "map": DEFAULT_MAP,
         }
+        self._boards = boards.Boards()
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._making: dict[tuple[object, ...], anyio.Lock] = {}
         """The questions to which an answer is being made."""
@@ -143,7 +146,7 @@ class Pages:
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
-        if len(request.path) > LONGEST:
+        if len(request.path) > (boards.LONGEST if request.path.startswith("/api/game/") else LONGEST):
             return answers.bad_request(f"the path is longer than {LONGEST} characters")
         if not unquote(request.path).isprintable():
             # No name has such a character, and PostgreSQL takes no NUL at all.
@@ -168,6 +171,9 @@ class Pages:
             match = unquote(path.removeprefix("/api/log/"))
             # The answer is never kept, for only whoever shows the token may have it.
             return await self._timed(path, asker, lambda: self._logs.answer(match, request, address))
+        if path.startswith("/api/game/"):
+            name, query = unquote(path.removeprefix("/api/game/")), urlsplit(request.path).query
+            return await self._timed(path, asker, lambda: self._boards.answer(name, query))
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
@@ -281,7 +287,7 @@ class Pages:
         if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST_LISTED:
             raise _Wrong(f"limit must be 1 to {MOST_LISTED}")
         game = given.get("game", "")
-        if game and game not in GAMES:
+        if game and not KNOWN.knows(game):
             raise _Wrong(f"there is no game {game!r:.40}")
         before = None
         if given.get("before"):

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from games.catalogue import GAMES, make_game
-from games.core import BadData, Game, UnknownGame
+from games.catalogue import GAMES, Catalogue, make_game
+from games.core import BadData, BadGame, Game, UnknownGame
 from maps.loader import load_map
+from maps.setup import make_setup
+from tests.games.own import nim
 
 
 def test_every_game_is_under_its_own_name() -> None:
@@ -33,3 +37,64 @@ def test_a_setup_of_another_game_is_bad_data() -> None:
         make_game("riskless", {})
     with pytest.raises(BadData, match="the setup of tictactoe is empty"):
         make_game("tictactoe", load_map("m1").to_data())
+
+
+def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path: Path) -> None:
+    catalogue = Catalogue()
+    file = nim(tmp_path)
+    with pytest.raises(UnknownGame):
+        catalogue.find("nim")
+    assert catalogue.name(f"{file}:Nim") == "nim"
+    assert catalogue.name("nim") == "nim"
+    assert catalogue.find("nim").name == "nim"
+    assert "nim" in catalogue.names()
+    assert catalogue.spec("nim") == f"{file}:Nim"
+    assert catalogue.specs() == [f"{file}:Nim"]
+    assert set(catalogue.digests()) == {"nim"}
+
+
+def test_what_comes_over_a_network_makes_nothing_known(tmp_path: Path) -> None:
+    """A name on the wire is looked up, and never taken for a file: no code runs because a stranger named it."""
+    file = nim(tmp_path, ("from dataclasses", "raise SystemExit\nfrom dataclasses"))
+    for name in (str(file), f"{file}:Nim", "nim"):
+        with pytest.raises(UnknownGame):
+            make_game(name, {})
+        with pytest.raises(UnknownGame):
+            make_setup(name)
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    taken = nim(tmp_path, ('"nim"', '"riskless"'))
+    with pytest.raises(BadGame, match="is called 'riskless', as a game of the project is"):
+        Catalogue().name(str(taken))
+    folder = tmp_path / "other"
+    folder.mkdir()
+    catalogue = Catalogue()
+    catalogue.name(str(nim(folder)))
+    (tmp_path / "again").mkdir()
+    with pytest.raises(BadGame, match=f"as the game of {folder}"):
+        catalogue.name(str(nim(tmp_path / "again")))
+
+
+def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
+    file = nim(tmp_path, ("position.left - move", "position.lefft - move"))
+    with pytest.raises(
+        BadGame, match=r"its rules cannot be played .AttributeError.*arena check --game"
+    ) as told:
+        Catalogue().name(str(file))
+    assert "\n" not in str(told.value)
+
+
+def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    ours, theirs = Catalogue(), Catalogue()
+    ours.name(str(nim(tmp_path)))
+    theirs.name(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
+    assert ours.disagreement(ours.digests()) is None
+    assert ours.disagreement({"another": "0"}) is None
+    told = ours.disagreement(theirs.digests())
+    assert told is not None
+    assert told.startswith("nim has other rules there")
+    game = ours.find("nim").from_setup({})
+    assert ours.rules(game) == ours.digests()["nim"]
+    assert not ours.rules(make_game("tictactoe", {})), "the project's own games need no comparing"

@@ -23,7 +23,7 @@ def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Re
         result = Result("maxie", EndReason.RESIGNATION, "")
     else:
         winner: Any = outcome.winner.value if outcome.winner else None
-        result = Result(winner, EndReason.named(outcome.reason.value), "")
+        result = Result(winner, EndReason.of(outcome.word), "")
     players = Players("one", "two")
     record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
     return record, positions

@@ -96,7 +96,7 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
         moves.append(game.move_to_data(move))
         position = game.successor(position, move)
     winner: Seat | None = outcome.winner.value if outcome.winner else None
-    played = record(moves=moves, winner=winner, reason=EndReason.named(outcome.reason.value), game="riskless")
+    played = record(moves=moves, winner=winner, reason=EndReason.of(outcome.word), game="riskless")
     verify(played)
     twice = [*played.moves, RecordedMove(moves[-1], 1.0)]
     with pytest.raises(BadRecord, match="over already"):

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
 from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
 from bots.client.state.match_state import MatchState, Phase
 from bots.client.state.moves import BadChoice, move_message
-from games.catalogue import make_game
-from games.core import GameError, Player
+from games.catalogue import differing_rules, make_game
+from games.core import BadGame, GameError, Player
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -200,6 +200,9 @@ class Machine:
             return [*actions, Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
+            differ = differing_rules(game, start.rules) if start.rules is not UNSET else None
+            if differ is not None:
+                raise BadGame(differ)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
             return [*actions, Complain(f"{why}; it is resigned"), Send(Resign(start.match))]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from games.core import GameError
 from match.events import Timed
 from match.terms import Terms, from_json
 from server.store import database, schema
@@ -27,6 +28,7 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     """The matches of an event that the server of that name began and that have no record.
 
     They were in progress when it went away. Those of other servers of the same store are going on there.
+    Raises StoreError where one is of a game that is not known here.
     """
     table = schema.matches
     mine = (table.c.event == event) & (table.c.server == server)
@@ -34,7 +36,10 @@ async def unfinished(engine: AsyncEngine, event: str, server: str = "") -> list[
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
-    return [Unfinished(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows]
+    try:
+        return [Unfinished(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows]
+    except GameError as error:
+        raise database.StoreError(f"a match in progress cannot go on: {error}") from None
 
 
 async def kept_sessions(engine: AsyncEngine, names: Sequence[str], server: str = "") -> dict[str, bytes]:

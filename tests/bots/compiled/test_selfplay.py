@@ -43,7 +43,7 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
     if outcome is None:
         assert (played.winner, played.reason) == (None, REPETITION)
     else:
-        assert (played.winner, played.reason) == (outcome.winner, outcome.reason.value)
+        assert (played.winner, played.reason) == (outcome.winner, outcome.word)
 
 
 def test_a_match_can_be_cut_short() -> None:

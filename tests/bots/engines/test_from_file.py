@@ -64,7 +64,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = 1\n", "has no bot: write a class with `from bots.api.bot import Bot` as its base"),
+        ("x = 1\n", "has no bot: write a class with `from arena import Bot` as its base"),
         ("from bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
         ("import os\nx = 1 +\n", "line 2: SyntaxError: invalid syntax"),
         ("a = 1\nb = nothing\n", "line 2: NameError: name 'nothing' is not defined"),

@@ -42,3 +42,12 @@ def test_the_legend_comes_only_where_it_says_something() -> None:
     file = io.StringIO()
     show(ROWS[:1], Console(file=file))
     assert LEGEND not in file.getvalue()
+
+
+def test_nobody_is_minus_nothing() -> None:
+    rows = [Row("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0)]
+    file = io.StringIO()
+    show(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
+    cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]
+    assert "+0" in cells
+    assert "-0" not in cells

@@ -23,7 +23,7 @@ const REASONS = {
   breakthrough: "a breakthrough",
 };
 
-export const reason = (word) => REASONS[word] || word;
+export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
 
 // Why a match ended, with the rule where it was ended by adjudication.
 const why = (end) =>

@@ -1,5 +1,6 @@
 // Keeps a Match as the server's view, update and end messages tell it.
 
+import { Declared } from "../games/declared.js";
 import { Match } from "../match.js";
 
 export class Follower {
@@ -20,7 +21,8 @@ export class Follower {
     const fresh = !this.match;
     const match = Match.fromView(message);
     if (fresh) this.match = match;
-    else Object.assign(this.match, { moves: match.moves, positions: match.positions, end: null });
+    else Object.assign(this.match, { game: match.game, moves: match.moves, positions: match.positions, end: null });
+    if (match.game instanceof Declared) match.game.addEventListener("known", () => this.changed(this.match, false));
     this.match.setClocks(message.clocks, message.mover);
     this.changed(this.match, fresh);
   }

@@ -1,6 +1,6 @@
 // The moves, each a link to its ply.
 
-import { h, set } from "../dom.js";
+import { h, say, set } from "../dom.js";
 import { SEATS, SEAT_NAMES, spent } from "../text.js";
 
 export class MoveList {
@@ -18,6 +18,8 @@ export class MoveList {
       this.items.push(this.item(n));
       this.element.append(this.items[n].element);
     }
+    // What a move of somebody's own game reads like may come later than the move.
+    this.items.forEach(({ text }, n) => say(text, match.game.text(match.moves[n].move)));
     this.current && set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];
     if (!this.current) return;
@@ -37,11 +39,12 @@ export class MoveList {
     const told = game.told?.(positions[n], move);
     const fight = told && (told.what === "won" || told.what === "lost")
       ? h("span", { class: "battle" }, `${told.came} × ${told.stood} ${told.what}`) : null;
+    const text = h("span", { class: "text" }, game.text(move));
     const anchor = h("a", { href: this.link(n + 1), "data-owner": seat },
       h("span", { class: "number" }, n + 1),
       h("span", { class: "shape", role: "img", "aria-label": SEAT_NAMES[seat] }),
-      h("span", { class: "text" }, game.text(move)),
+      text,
       h("span", { class: "more" }, fight, h("span", { class: "ms" }, ms === undefined ? "" : spent(ms))));
-    return { anchor, element: h("li", null, anchor) };
+    return { anchor, text, element: h("li", null, anchor) };
   }
 }

@@ -6,9 +6,9 @@ export class Picker {
     this.stop();
   }
 
-  // Let one of `moves` be chosen; `chosen(move)` is told once.
-  ask(moves, chosen) {
-    this.moves = moves;
+  // Let one of `moves` be chosen; `chosen(move)` is told once. `clicks(move)` has its one or two cells.
+  ask(moves, chosen, clicks = (move) => [move].flat()) {
+    this.moves = moves.map((move) => ({ move, cells: clicks(move) }));
     this.chosen = chosen;
     this.select(null);
   }
@@ -21,22 +21,23 @@ export class Picker {
 
   select(source) {
     this.source = source;
-    const cells = this.moves.filter((move) => typeof move === "number");
-    const steps = this.moves.filter((move) => typeof move !== "number");
-    const targets = source === null ? cells : steps.filter((move) => move[0] === source).map((move) => move[1]);
-    this.board.mark({ sources: new Set(steps.map((move) => move[0])), targets: new Set(targets), selected: source });
+    const steps = this.moves.filter(({ cells }) => cells.length === 2);
+    const targets = source === null
+      ? this.moves.filter(({ cells }) => cells.length === 1).map(({ cells }) => cells[0])
+      : steps.filter(({ cells }) => cells[0] === source).map(({ cells }) => cells[1]);
+    this.board.mark({ sources: new Set(steps.map(({ cells }) => cells[0])), targets: new Set(targets), selected: source });
   }
 
   spot(n) {
     if (!this.chosen) return;
-    const move = this.moves.find((each) => (typeof each === "number"
-      ? each === n
-      : this.source !== null && each[0] === this.source && each[1] === n));
-    if (move !== undefined) {
+    const found = this.moves.find(({ cells }) => (cells.length === 1
+      ? cells[0] === n
+      : this.source !== null && cells[0] === this.source && cells[1] === n));
+    if (found !== undefined) {
       const { chosen } = this;
       this.stop();
-      chosen(move);
-    } else if (this.moves.some((each) => each[0] === n)) {
+      chosen(found.move);
+    } else if (this.moves.some(({ cells }) => cells.length === 2 && cells[0] === n)) {
       this.select(this.source === n ? null : n);
     } else if (this.source !== null) {
       this.select(null);

@@ -1,6 +1,7 @@
 // The two players: seat, name, clock, armies. Their clocks run by themselves.
 
 import { h, say, set } from "../dom.js";
+import { Declared } from "../games/declared.js";
 import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
 
 export class Players {
@@ -63,6 +64,7 @@ export class Players {
   // The main line in words, as far as it is one: what a bot says need not be legal.
   line(moves, ply) {
     const { game, positions } = this.match;
+    if (game instanceof Declared) return moves.slice(0, 8).map((move) => game.text(move)).join(", ");
     let position = positions[ply];
     const said = [];
     for (const move of moves.slice(0, 8)) {

@@ -2,6 +2,7 @@
 
 import { makeBoard } from "../boards/index.js";
 import { h, say, set } from "../dom.js";
+import { Declared } from "../games/declared.js";
 import { GAME_NAMES, SEAT_NAMES, result } from "../text.js";
 import { MoveList } from "./movelist.js";
 import { Picker } from "./picker.js";
@@ -28,9 +29,11 @@ export class Viewer {
     this.words = h("ul", null);
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Ply", oninput: () => this.go(Number(this.slider.value)) });
     this.actions = h("div", { class: "actions" });
+    this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.element = this.layOut();
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
+    if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());
     this.refresh();
   }
 
@@ -52,7 +55,7 @@ export class Viewer {
       h("div", { class: "table-top" },
         h("div", { class: "headline" }, this.status, this.actions),
         h("div", { class: "board", tabindex: 0, role: "region", "aria-label": "Board" }, this.board.element),
-        this.told, controls),
+        this.choices, this.told, controls),
       h("aside", { class: "side", "aria-label": "Moves and values" }, this.plot.element, this.moves.element,
         h("details", null, h("summary", null, "The position in words"), this.words)));
   }
@@ -97,6 +100,7 @@ export class Viewer {
 
   state() {
     const { match } = this;
+    if (match.game.fault) return `The board cannot be shown: ${match.game.fault}`;
     if (match.end) return result(match.end, match.players);
     if (this.message) return this.message;
     if (!match.running && !match.moves.length) return "The players get ready";

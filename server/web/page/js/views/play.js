@@ -123,11 +123,15 @@ export class PlayView {
       if (this.myTurn) match.setClocks(this.myTurn.clocks, this.seat);
     }
     const mine = this.myTurn?.ply === match.moves.length && !match.end;
-    if (mine && !this.viewer.picker.chosen) {
+    const moves = mine ? match.game.moves(match.last) : [];
+    if (moves.length && !this.viewer.picker.chosen) {
       this.viewer.go(null);
-      this.viewer.picker.ask(match.game.moves(match.last), (move) => this.move(move));
+      this.choose(match, moves);
     }
-    if (!mine) this.viewer.picker.stop();
+    if (!mine) {
+      this.viewer.picker.stop();
+      this.viewer.choices.replaceChildren();
+    }
     this.viewer.message = mine
       ? `Your turn, ${SEAT_NAMES[this.seat]}: choose ${match.game.names ? "a territory, then where its armies go" : "your move"}`
       : match.moves.length || match.running ? `${match.players[this.seat === "maxie" ? "minnie" : "maxie"]} thinks …` : "";
@@ -135,7 +139,18 @@ export class PlayView {
     if (match.end) this.offerRematch();
   }
 
+  // By clicks on cells; moves that are no cell or two are a button each.
+  choose({ game, last }, moves) {
+    const clicks = (move) => game.clicks?.(last, move) ?? [move].flat();
+    const onCells = moves.filter((move) => [1, 2].includes(clicks(move).length));
+    this.viewer.picker.ask(onCells, (move) => this.move(move), clicks);
+    this.viewer.choices.replaceChildren(...moves.filter((move) => !onCells.includes(move)).map((move) => (
+      h("button", { type: "button", onclick: () => this.move(move) }, game.text(move)))));
+  }
+
   move(move) {
+    this.viewer.picker.stop();
+    this.viewer.choices.replaceChildren();
     const { match, ply } = this.myTurn;
     this.myTurn = null;
     this.wire.say("move", { match, ply, move });

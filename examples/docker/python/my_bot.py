@@ -1,0 +1,14 @@
+"""A bot of one's own in a container: it takes the move after which its opponent has the fewest."""
+
+from arena import Bot
+
+
+class MyBot(Bot):
+    def choose(self, position, clock):
+        return min(self.game.moves(position), key=lambda move: self.left(self.game.successor(position, move)))
+
+    def left(self, after):
+        outcome = self.game.outcome(after)
+        if outcome is not None:
+            return -1 if outcome.winner is self.seat else 1_000_000
+        return len(self.game.moves(after))

@@ -1,0 +1,74 @@
+"""Connect Four: the tutorial of docs/games.md builds it step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena import MAXIE, MINNIE, Game, Grid, Outcome
+
+COLUMNS, ROWS = 7, 6
+EMPTY, DISC = ".", {MAXIE: "X", MINNIE: "O"}
+
+
+def lines():
+    """All rows of four cells: to the right, up, and both diagonals."""
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            for right, up in ((1, 0), (0, 1), (1, 1), (-1, 1)):
+                ends = column + 3 * right, row + 3 * up
+                if 0 <= ends[0] < COLUMNS and ends[1] < ROWS:
+                    yield tuple(column + n * right + COLUMNS * (row + n * up) for n in range(4))
+
+
+LINES = tuple(lines())
+
+
+@dataclass(frozen=True)
+class Discs:
+    cells: str = EMPTY * COLUMNS * ROWS  # from a1 at the bottom left, row by row
+
+
+class ConnectFour(Game[Discs, int]):
+    name = "connect4"
+    board = Grid(COLUMNS, ROWS, a1_below=True)
+
+    def start(self):
+        return Discs()
+
+    def ply(self, position):
+        return COLUMNS * ROWS - position.cells.count(EMPTY)
+
+    def moves(self, position):
+        if self.outcome(position) is not None:
+            return ()
+        columns = (position.cells[column::COLUMNS] for column in range(COLUMNS))
+        heights = [len(column.rstrip(EMPTY)) for column in columns]
+        return tuple(column + COLUMNS * height for column, height in enumerate(heights) if height < ROWS)
+
+    def successor(self, position, move):
+        cells = position.cells
+        return Discs(cells[:move] + DISC[self.player(position)] + cells[move + 1 :])
+
+    def outcome(self, position):
+        cells = position.cells
+        for a, b, c, d in LINES:
+            if cells[a] != EMPTY and cells[a] == cells[b] == cells[c] == cells[d]:
+                return Outcome(MAXIE if cells[a] == "X" else MINNIE, "four in a row")
+        return None if EMPTY in cells else Outcome(None, "board full")
+
+    def estimate(self, position):
+        """Each line that only one player has discs in counts for that player: the square of its discs."""
+        lines = [[position.cells[cell] for cell in line] for line in LINES]
+        return sum(
+            (line.count("X") ** 2) * ("O" not in line) - (line.count("O") ** 2) * ("X" not in line)
+            for line in lines
+        )
+
+    def compiled(self):
+        from connect4_kernel import compile_game  # noqa: PLC0415 - it needs numba
+
+        return compile_game(self, LINES)
+
+    def marks(self, position):
+        owner = {EMPTY: "", "X": MAXIE, "O": MINNIE}
+        return [owner[cell] for cell in position.cells]

@@ -1,0 +1,104 @@
+"""Connect Four for the compiled searches: two words, one for each player's discs.
+
+A cell is bit 7 · column + row, so that each column has one bit above its top that is never set: a row of four is then
+found by four shifts, and none goes over from one column to the next. These are the numbers of the moves, too, as they
+ascend in the order of the game's moves.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from arena import DRAW, LOST, PLAYING, Compiled, Kernel, get, inlined, popcount, put
+
+COLUMNS, ROWS, TALL = 7, 6, 7
+BOTTOM = sum(1 << TALL * column for column in range(COLUMNS))
+FULL = BOTTOM * ((1 << ROWS) - 1)
+COLUMN = (1 << ROWS) - 1
+
+
+def compile_game(game: Any, lines: Any) -> Compiled:
+    """The game for the kernel: what its functions read, and the way in and out."""
+
+    def bit(cell: int) -> int:
+        return TALL * (cell % COLUMNS) + cell // COLUMNS
+
+    def cell(number: int) -> int:
+        return number // TALL + COLUMNS * (number % TALL)
+
+    def pack(position: Any) -> Any:
+        own = "X" if game.player(position).sign > 0 else "O"
+        masks = [
+            sum(
+                1 << bit(at)
+                for at, disc in enumerate(position.cells)
+                if disc in "XO" and (disc == own) == mine
+            )
+            for mine in (True, False)
+        ]
+        return np.array(masks, np.int64)
+
+    rules = np.array([sum(1 << bit(each) for each in line) for line in lines], np.int64)
+    return Compiled(
+        kernel(), rules, TALL * COLUMNS, pack, lambda position: position.cells.count("."), cell, bit
+    )
+
+
+@cache
+def kernel() -> Kernel:
+    """The functions of the game."""
+
+    @inlined
+    def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:
+        # Above the highest disc of each column stands the one bit that adding its bottom carries to.
+        free = (get(mem, at) | get(mem, at + 1)) + BOTTOM
+        count = 0
+        for column in range(COLUMNS):
+            here = free & (COLUMN << TALL * column)
+            if here != 0:
+                put(mem, to + count, popcount(here - 1))
+                count += 1
+        return count
+
+    @inlined
+    def play(_rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
+        put(mem, to + 1, get(mem, at) | (1 << move))
+        put(mem, to, get(mem, at + 1))
+
+    @inlined
+    def four(discs: Any, step: Any) -> Any:
+        two = discs & (discs >> step)
+        return two & (two >> 2 * step)
+
+    @inlined
+    def status(_rules: Any, mem: Any, at: Any) -> Any:
+        other = get(mem, at + 1)
+        if four(other, 1) | four(other, TALL) | four(other, TALL - 1) | four(other, TALL + 1) != 0:
+            return LOST
+        return DRAW if get(mem, at) | other == FULL else PLAYING
+
+    @inlined
+    def worth(rules: Any, own: Any, other: Any) -> Any:
+        value = 0
+        for line in range(69):
+            mask = get(rules, line)
+            mine = popcount(own & mask)
+            theirs = popcount(other & mask)
+            if theirs == 0:
+                value += mine * mine
+            elif mine == 0:
+                value -= theirs * theirs
+        return 100 * value
+
+    @inlined
+    def estimate(rules: Any, mem: Any, at: Any) -> Any:
+        return worth(rules, get(mem, at), get(mem, at + 1))
+
+    @inlined
+    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
+        return worth(rules, get(mem, at) | (1 << move), get(mem, at + 1))
+
+    return Kernel("connect4", 2, 2, moves, play, status, estimate, promise)

@@ -1,0 +1,64 @@
+"""bots.commands.record_source: a match is replayed from a server by the address that its page shows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from bots.commands.record_source import records_of
+from console import Failure, Misuse
+from protocol.record import to_line
+from testkit.sample_match import sample_match
+
+RECORD = sample_match(12, 1).record
+
+
+class Answers(BaseHTTPRequestHandler):
+    """A server that has one record."""
+
+    def do_GET(self) -> None:
+        match = self.path.removeprefix("/api/record/")
+        known = {RECORD.match: (200, to_line(RECORD)), "junk": (200, "{}")}
+        status, body = known.get(match, (404, "no finished match is called that"))
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "path", ["#/match/{}", "match/{}", "#/match/{}/12", "api/record/{}?download", "match/{}#x"]
+)
+def test_a_match_is_known_by_the_address_of_its_page(path: str, url: str) -> None:
+    address = f"{url}/{path.format(RECORD.match)}"
+    if path.endswith(("?download", "#x")):
+        with pytest.raises(Misuse, match="is no match's address"):
+            records_of(address)
+    else:
+        assert records_of(address) == [(1, RECORD)]
+
+
+def test_what_the_server_says_is_told(url: str) -> None:
+    with pytest.raises(Failure, match="answers 404: no finished match is called that"):
+        records_of(f"{url}/match/other")
+    with pytest.raises(Failure, match="answers with no arena-record/1 record"):
+        records_of(f"{url}/match/junk")
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    with pytest.raises(Failure, match=r"no answer from http://127\.0\.0\.1:1"):
+        records_of("http://127.0.0.1:1/match/x")

@@ -1,0 +1,62 @@
+"""Kernels of games of somebody's own: Connect Four's against plain minimax, and what is no kernel."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from bots.compiled.catalogue import compile_game, weights_for
+from bots.compiled.limits import fits, has_own_kernel
+from bots.compiled.searcher import Searcher, Settings
+from bots.evaluators.catalogue import evaluator_for
+from games.core import BadGame, Game
+from games.hexapawn import Hexapawn
+from games.loading import game_in_file
+from tests.bots.compiled.positions import minimax
+from tests.games.own import EXAMPLES, nim
+from tests.games.setups import random_match
+
+FOUR: Game[Any, Any] = game_in_file(EXAMPLES / "connect4.py", "")()
+EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
+
+
+def test_a_game_that_brings_a_kernel_fits() -> None:
+    assert fits(FOUR)
+    assert has_own_kernel(FOUR)
+    assert not fits(Hexapawn())
+    assert compile_game(Hexapawn(), {}) is None
+
+
+def test_the_numbers_of_moves_ascend_in_move_order() -> None:
+    compiled = compile_game(FOUR, {})
+    assert compiled is not None
+    assert compiled.kernel.name.startswith("own-connect4-")
+    for position in random_match(FOUR, 3).positions:
+        numbers = [compiled.number(move) for move in FOUR.moves(position)]
+        assert numbers == sorted(numbers)
+        assert [compiled.move(number) for number in numbers] == list(FOUR.moves(position))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_connect_four(threads: int) -> None:
+    """The value and the move of the readable minimax, at each depth, from positions of random matches."""
+    rng = random.Random(4)
+    evaluate = evaluator_for(FOUR)
+    searcher = Searcher(FOUR, weights_for(FOUR, "plain"), Settings(**EXACT, threads=threads))
+    for seed in range(12):
+        positions = random_match(FOUR, seed).positions
+        position = positions[rng.randrange(len(positions))]
+        if FOUR.outcome(position):
+            continue
+        for report in searcher.deepen(position, max_depth=4):
+            if report.depth:
+                assert (report.value, report.move) == minimax(FOUR, position, report.depth, evaluate)
+    searcher.close()
+
+
+def test_what_is_no_kernel_is_refused(tmp_path: Any) -> None:
+    file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
+    with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a Compiled"):
+        compile_game(game_in_file(file, "")(), {})

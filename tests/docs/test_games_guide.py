@@ -1,0 +1,103 @@
+"""docs/games.md, typed word for word from an empty directory: class, check, matches, ladder, analysis, replay, server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+import arena
+from games.core import Game
+from tests.bots.command_line import ARENA
+
+PAGE = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+COMMANDS = [shlex.split(line)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
+SERVE = next(words for words in COMMANDS if words[0] == "serve")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def typed(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [*ARENA, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=110
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.timeout(200)
+def test_what_is_typed_works(folder: Path) -> None:
+    assert [words[0] for words in COMMANDS] == ["check", "match", "ladder", "analyse", "replay", "serve"]
+    check, match, ladder, analyse, replay = (typed(folder, *words) for words in COMMANDS[:5])
+    assert "connect4: 100 random matches, and nothing wrong was found" in check
+    assert "failed" not in check
+    assert re.search(r"\(four in a row\)", match)
+    assert "2 pairs" in match
+    assert "minimax:depth=2" in ladder
+    assert re.search(r"plays [a-g]1", analyse)
+    assert "4 matches" in replay
+    first = json.loads((folder / "four.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    stepped = typed(folder, *COMMANDS[4], "--match", first["match"][:8], "--ply", "6")
+    assert "ply 5: minnie" in stepped
+    assert "a b c d e f g" in stepped
+
+
+@pytest.mark.timeout(100)
+def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> None:
+    server = subprocess.Popen(
+        [*ARENA, *SERVE, "--port", "0"], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    try:
+        assert server.stderr is not None
+        url = server.stderr.readline().split()[-1]
+        with urlopen(f"{url.replace('ws', 'http', 1)}/api/about", timeout=20) as answer:
+            assert "connect4" in json.load(answer)["games"]
+        other = folder / "other"
+        other.mkdir()
+        changed = FILES["connect4.py"].replace("COLUMNS, ROWS = 7, 6", "COLUMNS, ROWS = 8, 6")
+        (other / "connect4.py").write_text(changed, encoding="utf-8")
+        words = ["bot", "greedy", "--url", url, "--game", "connect4.py:ConnectFour"]
+        refused = subprocess.run(
+            [*ARENA, *words], cwd=other, capture_output=True, text=True, check=False, timeout=50
+        )
+        assert refused.returncode == 1
+        assert re.fullmatch(
+            r"arena: .*connect4 has other rules there \(\w{16}\) than here \(\w{16}\).*\n", refused.stderr
+        ), refused.stderr
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=30)
+
+
+def test_the_table_tells_of_every_method() -> None:
+    told = set(re.findall(r"`([a-z_]+)(?:\([^`]*\))?`", PAGE))
+    for name, value in vars(Game).items():
+        if (
+            not name.startswith("_")
+            and (callable(value) or isinstance(value, classmethod))
+            and name not in {"play", "play_on", "fault"}
+        ):
+            assert name in told, name
+
+
+def test_the_face_that_the_page_uses_is_public() -> None:
+    used = {
+        name
+        for line in re.findall(r"^from arena import (.*)$", PAGE, re.MULTILINE)
+        for name in line.split(", ")
+    }
+    assert used
+    assert used <= set(arena.__all__)

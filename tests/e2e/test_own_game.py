@@ -1,0 +1,121 @@
+"""A game of somebody's own from end to end: a ladder by a file, its store, what reads it, and a cluster's worker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from games.catalogue import KNOWN
+from ladder.bots import BotRefused
+from ladder.cluster_worker import PairJob, play_pair
+from ladder.plan import BotPlan
+from maps.setup import make_setup
+from match.terms import Terms, to_json
+from protocol.messages import Players
+from protocol.record import from_line, read
+from protocol.timecontrol import TimeControl
+from rating.pairing import Pair
+from server.processes.bot_process import Patience
+from tests.bots.command_line import ARENA
+from tests.games.own import EXAMPLES, nim
+
+pytestmark = pytest.mark.timeout(150)
+
+LADDER = """
+event = "nimble"
+game = "games/nim.py:Nim"
+time_control = "1/move"
+rounds = 1
+openings = 2
+[[bots]]
+engine = "greedy"
+[[bots]]
+engine = "alphabeta"
+[[bots]]
+engine = "jamboree"
+"""
+
+
+def run(folder: Path, code: int, *words: str, **environment: str) -> str:
+    done = subprocess.run(
+        [*ARENA, *words],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_what_was_played_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "ladder" / "games").mkdir(parents=True)
+    file = nim(tmp_path / "ladder" / "games")
+    (tmp_path / "ladder" / "ladder.toml").write_text(LADDER, encoding="utf-8")
+    told = run(tmp_path, 0, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db", ARENA_RECORDS="kept")
+    assert "6 matches are in kept" in told
+    (records,) = (tmp_path / "kept").glob("*.jsonl")
+    played = list(read(records))
+    assert {record.game for record in played} == {"nim"}
+    assert {record.result.reason.value for record in played} == {"the_last_one"}
+    assert {record.result.detail for record in played} == {"the last one"}
+    match = played[0].match
+    game = ("--game", f"{file}:Nim")
+
+    assert "no game is called 'nim'" in run(tmp_path, 1, "log", match, "--db", "sqlite:///a.db")
+    assert "nobody" not in run(tmp_path, 0, "log", match, "--db", "sqlite:///a.db", *game)
+    run(tmp_path, 0, "export", "out.jsonl", "--db", "sqlite:///a.db")
+    assert "no game is called 'nim'" in run(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///b.db")
+    assert "6 matches are new" in run(
+        tmp_path, 0, "import", "out.jsonl", "--db", "sqlite:///b.db", ARENA_GAME=str(file)
+    )
+    assert "ply 0: maxie" in run(tmp_path, 0, "replay", str(records), "--match", match, "--ply", "1", *game)
+    assert "no game is called 'nim'" in run(tmp_path, 1, "replay", str(records), "--match", match)
+    judged = run(tmp_path, 0, "replay", str(records), "--match", match, "--analyse", "alphabeta", *game)
+    assert "moves marked" in judged
+
+    # Other rules of the same name are another event.
+    nim(tmp_path / "ladder" / "games", ("size = 9", "size = 10"))
+    other = run(tmp_path, 1, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db")
+    assert "rules" in other
+
+
+def job(**changes: object) -> PairJob:
+    spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
+    game = make_setup(KNOWN.name(spec))
+    terms = Terms(
+        match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(1000, per_move=True),
+        margin_ms=500, ready_ms=30_000,
+    )  # fmt: skip
+    matches = tuple((uuid4().hex, each) for each in Pair(0, 0, 0, "a", "b").matches())
+    given = {
+        "terms": to_json(terms),
+        "matches": matches,
+        "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
+        "folder": "",
+        "patience": Patience(),
+        "games": (spec,),
+        "rules": KNOWN.rules(game),
+    }
+    return PairJob(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def test_a_worker_of_a_cluster_plays_it() -> None:
+    done = play_pair(job())
+    assert not done.notices
+    assert [from_line(line).game for line in done.records] == ["connect4", "connect4"]
+
+
+def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:
+    with pytest.raises(BotRefused, match="connect4 has other rules there"):
+        play_pair(job(rules="0123456789abcdef"))
+    with pytest.raises(
+        BotRefused, match=r"a worker of the cluster cannot play it: .*nowhere\.py does not exist"
+    ):
+        play_pair(job(games=("/nowhere/nowhere.py:Nowhere",)))

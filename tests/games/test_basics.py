@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from games.basics import MAXIE, RESERVED, Outcome, Reason
+from protocol.codes import EndReason
+
+
+def test_a_reason_in_words_is_one_word_on_the_wire() -> None:
+    outcome = Outcome(MAXIE, "four in a row")
+    assert outcome.word == "four_in_a_row"
+    assert str(outcome) == "maxie wins (four in a row)"
+    assert EndReason.of(outcome.word).meaning == "four in a row"
+
+
+def test_a_shared_reason_is_its_own_word() -> None:
+    assert {Outcome(None, reason).word for reason in Reason} == {reason.value for reason in Reason}
+
+
+@pytest.mark.parametrize("reason", ["", "Four", "a" * 33, "a\nb", "timeout", "illegal move", "no_show"])
+def test_what_cannot_be_a_reason_is_refused(reason: str) -> None:
+    with pytest.raises(ValueError, match="no reason of a game"):
+        Outcome(None, reason)
+
+
+def test_the_words_that_no_game_can_give_are_those_for_a_match_that_ended_before_its_game() -> None:
+    assert {reason.value for reason in EndReason} - {reason.value for reason in Reason} == RESERVED

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.basics import MAXIE, MINNIE, BadData
+from games.boards import Grid, Points, written
+
+grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), st.booleans())
+
+
+@given(grids)
+def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
+    names = [grid.name_of(cell) for cell in range(grid.cells)]
+    assert len(set(names)) == grid.cells == grid.columns * grid.rows
+    assert [grid.cell_named(f" {name.upper()} ") for name in names] == list(range(grid.cells))
+
+
+@pytest.mark.parametrize("name", ["", "d1", "a3", "a0", "1a", "a1a", "a01"])
+def test_a_cell_that_there_is_not_is_told_with_those_that_there_are(name: str) -> None:
+    with pytest.raises(BadData, match="there are a1 to c2"):
+        Grid(3, 2).cell_named(name)
+
+
+def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
+    marks = written([MAXIE, "", "", MINNIE, "", "*"])
+    assert Grid(3, 2).drawn(marks).splitlines() == ["   a b c", " 1 X . .", " 2 O . *"]
+    assert Grid(3, 2, a1_below=True).drawn(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(0, 1), (27, 1), (1, 0), (26, 39)])
+def test_a_grid_is_bounded(columns: int, rows: int) -> None:
+    with pytest.raises(ValueError, match="a grid has 1 to 26 columns"):
+        Grid(columns, rows)
+
+
+def test_points_have_names_or_numbers() -> None:
+    plain = Points(((0, 0), (1, 0), (0.5, 1)), ((0, 1), (1, 2)))
+    named = Points(plain.places, plain.lines, ("left", "right", "below"))
+    assert [plain.cell_named(plain.name_of(cell)) for cell in range(3)] == [0, 1, 2]
+    assert named.cell_named("Below") == 2
+    assert named.drawn(["", "X", ""]) == "right: X"
+    with pytest.raises(BadData, match="left to below"):
+        named.cell_named("2")
+
+
+@pytest.mark.parametrize(
+    ("places", "lines", "names"),
+    [
+        ((), (), ()),
+        (((0, 0),), ((0, 1),), ()),
+        (((0, 0),), (), ("a", "b")),
+        (((0, 0), (1, 1)), (), ("a", "a")),
+    ],
+)
+def test_points_that_do_not_fit_together_are_refused(
+    places: tuple[tuple[float, float], ...], lines: tuple[tuple[int, int], ...], names: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match=r"board has|line joins|name of its own"):
+        Points(places, lines, names)

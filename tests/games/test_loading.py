@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from games.basics import BadGame
+from games.loading import game_in_file, is_file_spec, split_spec, usable
+from games.tictactoe import TicTacToe
+from tests.games.own import GAME_FILES, nim
+
+
+def test_a_file_spec_names_a_file_and_perhaps_a_class() -> None:
+    assert split_spec("a/b.py:C") == ("a/b.py", "C")
+    assert split_spec("a/b.py") == ("a/b.py", "")
+    assert is_file_spec("C:x.py")
+    assert not is_file_spec("hexapawn:width=4")
+
+
+def test_the_class_in_a_file_is_the_game(tmp_path: Path) -> None:
+    game = game_in_file(nim(tmp_path), "")
+    assert game is game_in_file(nim(tmp_path), "Nim"), "a file is run once, however its class is named"
+    assert game.name == "nim"
+    assert game().moves(game().start()) == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted", "why"),
+    [
+        ([("class Nim(Game)", "class Nim")], "", "has no game: write a class with `from arena import Game`"),
+        ([], "Nimm", "has no game called 'Nimm': there are Nim"),
+        ([("    def moves", "    def no_moves")], "", "Nim has no method moves"),
+        ([('    name = "nim"', "")], "", "needs a name of small letters"),
+        ([('"nim"', '"N i m"')], "", "needs a name of small letters"),
+        (
+            [("return Heap(self.size, 0)", "return Heap(self.sise, 0)")],
+            "",
+            "cannot be set up: AttributeError",
+        ),
+        (
+            [("class Nim(Game)", "1 / 0\nclass Nim(Game)")],
+            "",
+            r"line \d+: ZeroDivisionError: division by zero",
+        ),
+        ([("class Nim(Game)", "class Nim(Game")], "", r"line \d+: SyntaxError"),
+    ],
+)
+def test_a_file_without_a_usable_game_is_told_in_one_line(
+    changes: list[tuple[str, str]], wanted: str, why: str, tmp_path: Path
+) -> None:
+    file = nim(tmp_path, *changes)
+    with pytest.raises(BadGame, match=why) as told:
+        game_in_file(file, wanted)
+    assert str(file) in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_of_several_games_one_must_be_named(tmp_path: Path) -> None:
+    file = nim(tmp_path)
+    file.write_text(
+        f'{file.read_text(encoding="utf-8")}\n\nclass Large(Nim):\n    name = "large"\n    size = 99\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(BadGame, match=r"has 2 games: name one of Nim, Large, as in nim\.py:Nim"):
+        game_in_file(file, "")
+    assert game_in_file(file, "Large").name == "large"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadGame, match="does not exist"):
+        game_in_file(tmp_path / "none.py", "")
+
+
+def test_the_games_of_the_project_are_usable() -> None:
+    assert usable(TicTacToe, "here") is TicTacToe
+
+
+def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
+    """A real distribution in the path, found by the real machinery of packages."""
+    own = tmp_path / "own_nim-1.0.dist-info"
+    own.mkdir()
+    (own / "METADATA").write_text("Metadata-Version: 2.1\nName: own-nim\nVersion: 1.0\n", encoding="utf-8")
+    points = "[arena.games]\nnim = nim:Nim\nlost = nothing:Here\nother = nim:Nim\nno = nim:Heap\nBad Name = nim:Nim\n"
+    (own / "entry_points.txt").write_text(points, encoding="utf-8")
+    nim(tmp_path)
+    code = """
+from games.catalogue import KNOWN, make_game
+from games.core import GameError
+print(KNOWN.names())
+print(make_game("nim", {}).start(), KNOWN.spec("nim"))
+for name in ("lost", "other", "no"):
+    try:
+        make_game(name, {})
+    except GameError as error:
+        print(error)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+    ).stdout.splitlines()
+    assert told[0] == "['tictactoe', 'riskless', 'hexapawn', 'lost', 'nim', 'no', 'other']"
+    assert told[1] == "Heap(left=9, ply=0) nim"
+    assert told[2].startswith("the game lost of own-nim (nothing:Here) cannot be loaded: ModuleNotFoundError")
+    assert told[3].endswith("calls itself 'nim': its entry point must have the same name")
+    assert told[4].endswith("is no subclass of Game")
+    assert metadata.version("riskless-arena")
+
+
+def test_the_examples_are_games() -> None:
+    assert {game_in_file(file, "").name for file in GAME_FILES} == {"connect4", "breakthrough"}

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.basics import BadData, Player
+from games.plain import as_words, from_json, from_plain, to_json, to_plain, words_to_data
+from tests.games.strategies import plain, refusal
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Piece:
+    owner: Player
+    place: Place
+    names: tuple[str, ...]
+    moved: bool
+    taken: frozenset[int]
+    left: int | None = None
+
+
+pieces = st.builds(
+    Piece,
+    st.sampled_from(Player),
+    st.builds(Place, st.integers(0, 9), st.integers(0, 9)),
+    st.lists(st.text(max_size=5), max_size=3).map(tuple),
+    st.booleans(),
+    st.frozensets(st.integers(0, 99)),
+    st.none() | st.integers(0, 9),
+)
+FIRST = Piece(Player.MAXIE, Place(0, 0), (), moved=False, taken=frozenset())
+
+
+def carried(data: Any) -> list[Any]:
+    return [msgpack.unpackb(msgpack.packb(data)), json.loads(json.dumps(data))]
+
+
+@given(pieces)
+def test_a_dataclass_comes_back_by_the_types_of_its_fields(piece: Piece) -> None:
+    for data in carried(to_plain(piece)):
+        back = from_plain(data, FIRST)
+        assert back == piece
+        assert hash(back) == hash(piece)
+        assert isinstance(back.owner, Player)
+
+
+@given(st.tuples(st.integers(-99, 99), st.sampled_from(Player), st.lists(st.integers(0, 9)).map(tuple)))
+def test_a_tuple_comes_back_by_the_likeness_of_another(value: tuple[int, Player, tuple[int, ...]]) -> None:
+    for data in carried(to_plain(value)):
+        back = from_plain(data, (0, Player.MINNIE, (1, 2)))
+        assert back == value
+        assert isinstance(back[1], Player)
+
+
+@given(plain)
+def test_whatever_comes_is_whole_or_refused_in_one_line(data: Any) -> None:
+    for like in (FIRST, (1, "a"), 5, "a", Place(0, 0)):
+        told = refusal(lambda like=like: from_plain(data, like))  # type: ignore[misc]
+        if told is None:
+            assert hash(from_plain(data, like)) is not None
+        else:
+            assert "\n" not in told
+            assert len(told) < 500
+
+
+def test_what_has_no_plain_form_is_named() -> None:
+    with pytest.raises(TypeError, match="a list has no plain form"):
+        to_plain([1])
+    with pytest.raises(TypeError, match="a float has no plain form"):
+        to_plain(0.5)
+
+
+@pytest.mark.parametrize("deep", [20, 2000])
+def test_what_lies_too_deep_is_refused(deep: int) -> None:
+    data: Any = 1
+    for _ in range(deep):
+        data = [data]
+    with pytest.raises(BadData, match="deeper"):
+        from_plain(data, ((1,),))
+
+
+@pytest.mark.parametrize(
+    ("move", "text"),
+    [
+        (3, "3"),
+        ("up", "up"),
+        ((3, 4), "3 4"),
+        ((3, "up"), "3 up"),
+        (((1, 2), 3), "[[1,2],3]"),
+        (None, "null"),
+    ],
+)
+def test_a_move_is_read_as_it_is_written(move: Any, text: str) -> None:
+    assert as_words(move) == text
+    assert from_plain(words_to_data(f" {text} ", move, {}), move) == move
+
+
+def test_cells_are_written_by_their_names() -> None:
+    names = ["a1", "b1", "c1"]
+    numbers = {name: cell for cell, name in enumerate(names)}
+    assert as_words((0, 2), names) == "a1 c1"
+    assert words_to_data("A1 c1", (0, 1), numbers) == [0, 2]
+    assert words_to_data("b1", 0, numbers) == 1
+
+
+@given(st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4)))
+def test_json_is_one_line(data: dict[str, Any]) -> None:
+    assert "\n" not in to_json(data)
+    assert from_json(to_json(data)) == data
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(BadData, match="is no JSON"):
+        from_json(text)

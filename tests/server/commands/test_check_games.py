@@ -1,0 +1,40 @@
+"""`arena check --game`: the rules of a game in a file are tried, and what is wrong is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from games.trial import RULES
+from tests.bots.command_line import arena
+from tests.games.own import nim
+
+
+def test_a_right_game_passes_every_check(tmp_path: Path) -> None:
+    told = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
+    assert told.code == 0, told
+    assert told.stdout.count("passed") == len(RULES)
+    assert "nim: 5 random matches, and nothing wrong was found" in told.stdout
+
+
+def test_a_wrong_game_fails_with_what_was_seen_and_the_way_there(tmp_path: Path) -> None:
+    file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 2 else"))
+    told = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
+    assert told.code == 1
+    assert told.stderr == f"arena: 1 of {len(RULES)} checks failed: end\n"
+    found = {
+        each["check"]: each for each in json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    }
+    assert set(found) == set(RULES)
+    assert found["end"]["verdict"] == "failed"
+    assert "moves must be empty then" in found["end"]["why"]
+    assert found["end"]["moves"]
+    shown = arena("check", "--game", str(file))
+    assert "end: after " in shown.stdout
+
+
+def test_what_is_no_game_is_misuse(tmp_path: Path) -> None:
+    told = arena("check", "--game", str(tmp_path / "none.py"))
+    assert told.code == 2
+    assert told.stderr.startswith("arena: --game: ")
+    assert told.stderr.count("\n") == 1

@@ -1,0 +1,91 @@
+"""A game that somebody has written, on the page: drawn by the board that its class declares, and played with the mouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from testkit.browser import arena, wait
+from tests.games.own import EXAMPLES, nim
+
+METHODS = """    size = 9
+    board = Points(((0, 0), (2, 0), (1, 2)), ((0, 1), (1, 2)), ("left", "right", "below"))
+
+    def marks(self, position):
+        return ["", MAXIE, str(position.left)]
+
+    def squares(self, position, move):
+        return (move - 1,)
+"""
+POINTS = (("MAXIE, Game, Outcome", "MAXIE, Game, Outcome, Points"), ("    size = 9\n", METHODS))
+
+
+def begin(page: Page, url: str, game: str) -> None:
+    page.goto(url)
+    page.get_by_role("link", name="Play against house-greedy").click()
+    page.get_by_label("Game").select_option(game)
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
+
+
+def play_out(page: Page, choice: str) -> None:
+    """Click whatever may be chosen until the match is over."""
+    over = page.get_by_role("button", name="Rematch")
+    legal = page.locator(choice)
+    while True:
+        expect(over.or_(legal.first).first).to_be_visible()
+        if over.is_visible():
+            return
+        try:
+            legal.first.click(timeout=2000)
+        except Exception:
+            if not over.is_visible():
+                raise
+
+
+def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, page: Page) -> None:
+    spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
+    with arena(tmp_path, "--game", spec, "--house", "greedy", private=False) as running:
+        begin(page, running.url, "connect4")
+        cells = page.locator(".declared .cell")
+        expect(cells).to_have_count(42)
+        expect(page.locator("[data-target]")).to_have_count(7)
+        assert cells.first.get_attribute("data-spot") == "35", "a1 is at the bottom left"
+        page.locator('[data-spot="3"]').click()
+        expect(page.locator('[data-spot="3"]')).to_have_attribute("data-owner", "maxie")
+        expect(page.locator(".moves .text").first).to_have_text("d1")
+        expect(page.locator(".declared [data-owner=minnie]")).to_have_count(1)
+        play_out(page, "[data-target]")
+        expect(page.locator(".status").first).to_contain_text("four in a row")
+        record = wait(lambda: running.ask("records?game=connect4")["matches"])[0]
+        assert record["result"]["reason"] == "four_in_a_row"
+        page.goto(f"{running.url}#/match/{record['match']}")
+        expect(page.locator(".moves li")).to_have_count(record["plies"])
+        page.get_by_role("button", name="Start", exact=True).click()
+        expect(page.locator(".declared [data-owner=maxie]")).to_have_count(0)
+        page.get_by_role("button", name="One on").click()
+        expect(page.locator(".declared [data-owner=maxie]")).to_have_count(1)
+        expect(page.locator(".told")).to_have_text("Ply 1, Maxie: d1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "choice"),
+    [(POINTS, "[data-target]"), ((), ".choices button")],
+    ids=["points and lines", "text"],
+)
+def test_other_boards(changes: tuple[tuple[str, str], ...], choice: str, tmp_path: Path, page: Page) -> None:
+    with arena(
+        tmp_path, "--game", str(nim(tmp_path, *changes)), "--house", "greedy", private=False
+    ) as running:
+        begin(page, running.url, "nim")
+        if changes:
+            expect(page.locator(".points .spot")).to_have_count(3)
+            expect(page.locator('.points [data-owner="maxie"]')).to_have_count(1)
+            expect(page.locator(".points text").nth(2)).to_have_text("9")
+        else:
+            expect(page.locator(".picture")).to_have_text('{"left":9,"ply":0}')
+        expect(page.locator(choice)).to_have_count(3)
+        play_out(page, choice)
+        expect(page.locator(".status").first).to_contain_text("the last one")
