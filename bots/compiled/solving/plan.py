@@ -9,12 +9,14 @@ from solved.boards import Boards
 from solved.symmetry import Permutation
 
 CODE_BYTES = 2
-FIXED = 300 << 20
+FIXED = 400 << 20
 """Python, the compiled code, blocks on their way into the file."""
+CHECKPOINT_BYTES = 8
+"""A board that stands for others while a checkpoint is written or read: its code, that packed, and the same once more."""
 SURVEY_SECONDS = 50e-9
 """Of a core for each board: the first pass over all boards, the counting and the packing."""
-PACK_SECONDS = 350e-9
-STEP_SECONDS = 1.5e-6
+PACK_SECONDS = 400e-9
+STEP_SECONDS = 2e-6
 """Of a core for each board that stands for others, in all steps together; measured on m1, as the others are."""
 
 
@@ -30,7 +32,8 @@ class Plan:
     def bytes(self) -> int:
         """The most memory that is taken, all of it counted."""
         count = self.boards.count
-        return FIXED + CODE_BYTES * count + count // 8 + number_bytes(count) * self.representatives
+        each = number_bytes(count) + CHECKPOINT_BYTES
+        return FIXED + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
         """About how long it lasts."""

@@ -144,18 +144,15 @@ class Solver:
         return layers.step(workers, advance)
 
     def _save(self, *, finished: bool) -> None:
-        numbers = self._representatives()
-        codes = np.concatenate([self._codes[each] for each in numbers])
+        codes = np.concatenate([self._codes[self._numbers(place)] for place in range(len(self._ranges))])
         save(self.checkpoint, digest(self.boards), self._layers.plies, codes, finished=finished)
 
-    def _representatives(self) -> Iterator[npt.NDArray[np.int64]]:
-        """The numbers of the boards that stand for others, range by range."""
-        gather = gather_kernel()
-        firsts = [0, *map(int, self._ends[:-1])]
-        for (first, last), begin, end in zip(self._ranges, firsts, self._ends, strict=True):
-            numbers = np.zeros(int(end) - begin, np.int64)
-            gather(self._marks, numbers, first, last, 0)
-            yield numbers
+    def _numbers(self, place: int) -> npt.NDArray[np.int64]:
+        """The numbers of the boards in a range that stand for others."""
+        begin = int(self._ends[place - 1]) if place else 0
+        numbers = np.zeros(int(self._ends[place]) - begin, np.int64)
+        gather_kernel()(self._marks, numbers, *self._ranges[place], 0)
+        return numbers
 
     def _resume(self, workers: Executor) -> bool:
         """Take what a checkpoint knows; whether that is all."""
@@ -165,13 +162,12 @@ class Solver:
         self._layers.plies, finished, codes = found
         spread = spread_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
-        numbers = list(self._representatives())
 
         def put(place: int) -> tuple[int, int]:
             begin, scratch = firsts[place], np.zeros(self._words, np.int64)
             known = codes[begin : int(self._ends[place])]
             live = self._layers.live
-            return begin, spread(self._rules, scratch, numbers[place], known, self._codes, live, begin)
+            return begin, spread(self._rules, scratch, self._numbers(place), known, self._codes, live, begin)
 
         self._layers.parts = list(self._mapped(workers, "checkpoint", put, len(self._ranges)))
         return finished

@@ -59,7 +59,7 @@ def test_the_same_byte_for_byte_where_it_is_told_to_go(tmp_path: Path) -> None:
         (["ring:8"], "is the largest", 1),
         (["ring:1000"], "10^2303 boards take 10^2303 bytes", 1),
         (["world"], "no cap that its start allows", 1),
-        (["m1", "--again", "--memory", "0.2"], "m1 is too large", 1),
+        (["m1", "--again", "--memory", "0.4"], "m1 is too large", 1),
         (["nowhere"], "no such map", 2),
         (["m1", "--cap", "2", "--goal", "1000"], "armies_to_win", 2),
     ],
