@@ -180,6 +180,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "bots.commands.search",
         "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
     ),
+    "solve": (
+        "bots.commands.solve",
+        "Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.",
+    ),
     "tune": (
         "bots.commands.tune",
         "Learn the weights of Riskless's features by self-play, and write them with how they were made.",

@@ -73,7 +73,7 @@ AdjudicateOption = Annotated[
     typer.Option(
         "--adjudicate",
         metavar="RULES",
-        help="End matches early: repetition=3, and any of win=500,draw=20,moves=3,after=40,limit=200,solve=1000; "
+        help="End matches early: repetition=3, and any of win=500,draw=20,moves=3,after=40,limit=200,solve=1000,table; "
         "repetition=none or none.",
     ),
 ]

@@ -25,6 +25,7 @@ PARTS = (
     "weights",
     "strength",
     "selective",
+    "truth",
 )
 PLAYED = ("weights", "strength", "selective")
 RESULTS = Path(__file__).with_name("RESULTS.md")

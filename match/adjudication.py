@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from games.core import AnyGame, Player
+from games.riskless import Armies
 from match.recurrence import Recurrence
 from match.solve import solve
-from protocol.adjudication import REPETITION, Adjudication
+from protocol.adjudication import REPETITION, TABLE, Adjudication
 from protocol.record import RecordedMove
+from solved.header import BadTable
+from solved.solution import Solution, solution_of
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Adjudicator:
         self._game = game
         # Without the rule nothing is counted, which saves the memory.
         self._recurrence = Recurrence(game) if rules is not None and rules.repetition is not None else None
+        self._solution = solution_of(game) if rules is not None and rules.table else None
 
     def count(self, position: object) -> None:
         """Note a position that has come up: the start, and what each move led to."""
@@ -42,15 +46,21 @@ class Adjudicator:
         if self._rules is None:
             return None
         times = self._recurrence.latest if self._recurrence is not None else 1
-        return adjudicate(self._rules, self._game, position, moves, times)
+        return adjudicate(self._rules, self._game, position, moves, times, self._solution)
 
 
 def adjudicate(
-    rules: Adjudication | None, game: AnyGame, position: object, moves: Sequence[RecordedMove], times: int
+    rules: Adjudication | None,
+    game: AnyGame,
+    position: object,
+    moves: Sequence[RecordedMove],
+    times: int,
+    solution: Solution | None = None,
 ) -> Verdict | None:
     """The verdict on a match that its game has not ended, if there is one: `moves` have led to `position`.
 
-    times   how often the position has come up in the match, this time included
+    times     how often the position has come up in the match, this time included
+    solution  the truth of the game, where its map is solved
 
     What has happened goes before what is proven, that before what is agreed, and the ply limit comes last.
     """
@@ -58,6 +68,7 @@ def adjudicate(
         return None
     return (
         _repeated(rules, times)
+        or _forced(rules, position, solution)
         or _solved(rules, game, position)
         or _agreed(rules, moves)
         or _limited(rules, len(moves))
@@ -73,12 +84,22 @@ def _repeated(rules: Adjudication, times: int) -> Verdict | None:
     )
 
 
-def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | None:
-    solution = solve(game, position, rules.solve) if rules.solve is not None else None
-    if solution is None:
+def _forced(rules: Adjudication, position: object, solution: Solution | None) -> Verdict | None:
+    if not rules.table or solution is None or not isinstance(position, Armies):
         return None
-    how = f"a win for {solution.winner}" if solution.winner else "a draw"
-    return Verdict(solution.winner, f"solved: {how} with best play")
+    winner = solution.winner(position)
+    if winner is None:
+        return None
+    plies = solution.truth(position).plies
+    return Verdict(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
+
+
+def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | None:
+    found = solve(game, position, rules.solve) if rules.solve is not None else None
+    if found is None:
+        return None
+    how = f"a win for {found.winner}" if found.winner else "a draw"
+    return Verdict(found.winner, f"solved: {how} with best play")
 
 
 def _agreed(rules: Adjudication, moves: Sequence[RecordedMove]) -> Verdict | None:
@@ -110,3 +131,20 @@ def _limited(rules: Adjudication, plies: int) -> Verdict | None:
     if rules.limit is None or plies < rules.limit:
         return None
     return Verdict(None, f"{plies} plies were played, and the ladder's limit is {rules.limit}")
+
+
+def lacks_table(rules: Adjudication | None, game: AnyGame) -> str | None:
+    """Why the rules' `table` could end no match of a game here, in one line; None where it can, or is not asked for."""
+    if rules is None or not rules.table:
+        return None
+    try:
+        if solution_of(game) is not None:
+            return None
+    except BadTable as error:
+        return str(error)
+    name = game.setup().get("map")
+    return (
+        f"there is no table of {name}: `arena solve {name}` makes one, where the map is small enough"
+        if name is not None
+        else f"only maps of riskless have tables, and this is {game.name}"
+    )

@@ -17,11 +17,13 @@ from games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from match.events import GotReady, Moved, Opened
 from match.referee import SEATS, Referee
 from match.terms import Terms
-from protocol.adjudication import REPETITION
+from protocol.adjudication import REPETITION, TABLE
 from protocol.codes import EndReason
 from protocol.messages import Data
 from protocol.record import BadRecord, Record, Result
 from protocol.timecontrol import BadTimeControl, TimeControl
+from solved.header import BadTable
+from solved.solution import solution_of
 
 _BEFORE_ITS_END = frozenset(EndReason) - {
     EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF
@@ -88,6 +90,13 @@ def verify(record: Record) -> Replay:
     to the result.
     """
     terms = _terms(record)
+    try:
+        return _played(record, terms)
+    except BadTable as error:
+        raise BadRecord(str(error)) from None
+
+
+def _played(record: Record, terms: Terms) -> Replay:
     positions = _opening(terms)
     referee = Referee(terms)
     referee.handle(Opened(), 0)
@@ -162,6 +171,10 @@ def _check_result(record: Record, referee: Referee) -> None:
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
+        if result.detail.startswith(f"{TABLE}:") and solution_of(referee.terms.game) is None:
+            raise BadRecord(
+                f"it ends by the table of its map, which is not here: `arena solve {record.setup.get('map')}` makes it"
+            )
         raise BadRecord(f"it ends by adjudication, but by its rules ({rules}) nothing is decided")
     if result.reason not in _BEFORE_ITS_END:
         raise BadRecord(f"it ends by {result.reason.value}, but after {referee.ply} plies nothing is decided")

@@ -11,6 +11,9 @@ from msgspec import Meta, Struct
 NONE = "none"
 """What is written for no adjudication, and for a part of it that is off."""
 
+TABLE = "table"
+"""The part that ends a match by the table of a solved map."""
+
 REPETITION = "repetition"
 """With this word, and a colon, begins the detail of a match that was drawn because a position came up again and again."""
 
@@ -39,12 +42,14 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """After each move the position is searched to its end by the rules, as far as so many nodes reach."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
     """The match is a draw when a position, with the same player to move, comes up for so many times."""
+    table: bool = False
+    """On a solved map the match ends when one player can force a win; a draw, which nobody forces, is played on."""
 
     @classmethod
     def parse(cls, text: str) -> Adjudication | None:
-        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3` writes.
+        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3,table` writes.
 
-        A part that is not named is as in DEFAULT_RULES; one that is `none` is off. The word `none` alone, or all parts off, is
+        `table` has no number: it is written alone, or as `table=none`. A part that is not named is as in DEFAULT_RULES; one that is `none` is off. The word `none` alone, or all parts off, is
         None. Raises BadAdjudication.
         """
         if text.strip() == NONE:
@@ -52,6 +57,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         parts: dict[str, object] = {}
         for part in text.split(","):
             key, equals, number = (word.strip() for word in part.partition("="))
+            if key == TABLE and not equals and key not in parts:
+                parts[key] = True
+                continue
             if not equals or key in parts:
                 raise BadAdjudication(
                     f"{part!r:.40}: write each part once, as in win=500,moves=3,limit=200,repetition=3, or just {NONE}"
@@ -73,7 +81,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         made = DEFAULT_RULES
         for key, value in parts.items():
             if value == NONE and key in _SWITCHES:
-                made = msgspec.structs.replace(made, **{key: None})
+                made = msgspec.structs.replace(made, **{key: False if key == TABLE else None})
                 continue
             try:
                 made = msgspec.convert({**msgspec.to_builtins(made), key: value}, cls, strict=strict)
@@ -87,15 +95,21 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             raise BadAdjudication(
                 f"{key}: it says something only beside {beside}: give that too, or leave it out"
             )
-        return made if any(getattr(made, key) is not None for key in _SWITCHES) else None
+        return (
+            made
+            if any(getattr(made, key) is not None and getattr(made, key) is not False for key in _SWITCHES)
+            else None
+        )
 
     def __str__(self) -> str:
         # As short as can be read back: 500.0 is 500.
         parts = msgspec.to_builtins(self).items()
-        return ",".join(f"{key}={str(value).removesuffix('.0')}" for key, value in parts)
+        return ",".join(
+            key if value is True else f"{key}={str(value).removesuffix('.0')}" for key, value in parts
+        )
 
 
-_SWITCHES = ("win", "draw", "limit", "solve", "repetition")
+_SWITCHES = ("win", "draw", "limit", "solve", "repetition", TABLE)
 """The parts that end matches, each by itself."""
 
 DEFAULT_RULES = Adjudication(repetition=3)

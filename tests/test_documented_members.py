@@ -17,6 +17,7 @@ OURS = {
     "cores",
     "games",
     "maps",
+    "solved",
     "protocol",
     "match",
     "rating",

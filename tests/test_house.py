@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LONGEST = 400
-PACKAGES = ("games", "maps", "protocol", "match", "rating", "server", "ladder", "bots")
+PACKAGES = ("games", "maps", "solved", "protocol", "match", "rating", "server", "ladder", "bots")
 CONNECTED = ("match", "rating", "server", "ladder")
 """Packages whose objects get what they need when they are made."""
 SELVES = {"self", "cls"}

@@ -188,5 +188,6 @@ ENGINES: Mapping[str, Options] = {
         ),
         "prune": Share(0.5, "form=course: the share of a node's moves that is searched in sequence"),
     },
+    "perfect": {},
 }
 """The built-in engines and what each can be told."""

@@ -28,6 +28,7 @@ from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.messages import EngineInfo, Engines, Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from solved.solution import solution_of
 
 LEFT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """The result of a match that somebody left."""
@@ -51,6 +52,7 @@ class Local:
         self.match = match
         self._engine = engine
         self._adjudication = adjudication
+        self._solution = solution_of(match.game) if adjudication is not None and adjudication.table else None
         self.moves: list[Any] = []
         self._positions = [match.game.start()]
         self._told: list[RecordedMove] = []
@@ -163,7 +165,7 @@ class Local:
             return Result(_seat(outcome.winner), reason, reason.meaning)
         # Moves may have been taken back, so that the positions are counted anew.
         times = Recurrence(game, self._positions).latest
-        verdict = adjudicate(self._adjudication, game, self.position, self._told, times)
+        verdict = adjudicate(self._adjudication, game, self.position, self._told, times, self._solution)
         if verdict is None:
             return None
         return Result(_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)

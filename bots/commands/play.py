@@ -21,6 +21,7 @@ from cores import cores
 from games.core import AnyGame, GameError, Player
 from maps.board import print_position
 from maps.setup import DEFAULT_MAP
+from match.adjudication import lacks_table
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -67,6 +68,9 @@ def play(
     why = refusal(engine, rules)
     if why is not None:
         raise Misuse(why)
+    lacking = lacks_table(adjudication, rules)
+    if lacking is not None:
+        raise Misuse(f"--adjudicate: {lacking}")
     if record is not None:
         _check_writable(record)
     local = _open(opponent, rules, Player(seat), control, adjudication)

@@ -41,7 +41,12 @@ def replay(
     match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
     ply: Annotated[int | None, typer.Option("--ply", help="Show only the position before this ply.")] = None,
     analyse: Annotated[
-        str, typer.Option("--analyse", metavar="ENGINE", help="Judge every move: alphabeta, minimax …")
+        str,
+        typer.Option(
+            "--analyse",
+            metavar="ENGINE",
+            help="Judge every move: alphabeta, minimax …; perfect: by the table.",
+        ),
     ] = "",
     depth: Annotated[
         int, typer.Option("--depth", min=2, max=20, help="With --analyse: plies to search.")
@@ -59,6 +64,9 @@ def replay(
 
     With --analyse an engine tells for each move what it gave away, and the better move: ?? where a
     certain result was thrown away, ? where an army or more was; --json then writes the moves.
+
+    On a solved map (`arena solve`) it also tells what each move truly was: kept, lost the win, lost the draw;
+    `--analyse perfect` tells that alone.
 
     Example: arena replay ladder.jsonl --match 3f2a
 

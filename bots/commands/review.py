@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import asdict
 from rich.table import Table
 
 from bots.api.options import BadSpec
+from bots.engines.perfect import no_table
 from bots.evaluators.catalogue import UnknownEvaluator
 from bots.evaluators.weights import BadWeights
 from bots.review.plot import review_svg
 from bots.review.review import Judged, losses, review
+from bots.review.truths import ENGINE, Truly, truths
 from bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from console import Failure, Misuse, err, out, write_json, write_text
 from games.core import Player
 from games.riskless import Riskless
 from match.replay import Replay, summary
+from solved.header import BadTable
+from solved.judgement import Kind
 
 
 def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path | None) -> None:
     """Judge a match and show it. Raises Misuse or Failure."""
+    told = _truths(played)
+    if engine == ENGINE:
+        _by_table_alone(played, told, json, svg)
+        return
     judged: list[Judged] = []
     try:
         for each in review(played, engine, depth):
@@ -43,9 +52,53 @@ def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path 
             raise Failure(str(error)) from None
         write_text(picture, svg)
     if json is not None:
-        write_json(judged, json)
+        write_json(judged if told is None else _with_truth(judged, told), json)
     elif svg is None or str(svg) != "-":
         _print(played, judged, engine, depth)
+        if told is not None:
+            _print_truths(told)
+
+
+def _truths(played: Replay) -> list[Truly] | None:
+    try:
+        return truths(played)
+    except BadTable as error:
+        raise Failure(str(error)) from None
+
+
+def _with_truth(judged: list[Judged], told: list[Truly]) -> list[dict[str, object]]:
+    """The rows of both, in one for each move."""
+    return [{**asdict(each), "truth": truth} for each, truth in zip(judged, told, strict=True)]
+
+
+def _by_table_alone(played: Replay, told: list[Truly] | None, json: Path | None, svg: Path | None) -> None:
+    if told is None:
+        raise Misuse(f"--analyse: {no_table(played.game)}")
+    if svg is not None:
+        raise Misuse(
+            "--svg draws the values that a search finds: give --analyse alphabeta, or another that searches"
+        )
+    if json is not None:
+        write_json(told, json)
+        return
+    out.print(played.told(0), markup=False, highlight=False, soft_wrap=True)
+    _print_truths(told)
+
+
+def _print_truths(told: list[Truly]) -> None:
+    table = Table(title="by the table of the map; values for the player", title_justify="left")
+    for column in ("ply", "player", "move", "truly", "before", "after", "best"):
+        table.add_column(column, justify="right" if column == "ply" else "left")
+    for each in told:
+        best = each.best if each.best != each.move else ""
+        table.add_row(str(each.ply), each.player, each.move, each.kind.value, each.before, each.after, best)
+    out.print(table)
+    for player in Player:
+        mine = [each for each in told if each.player == player.value]
+        lost = sum(each.kind is not Kind.KEPT for each in mine)
+        out.print(
+            f"{player}: gave something away in {lost} of {len(mine)} moves", markup=False, highlight=False
+        )
 
 
 def _print(played: Replay, judged: list[Judged], engine: str, depth: int) -> None:

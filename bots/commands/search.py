@@ -23,6 +23,7 @@ from bots.review.analysis import (
     run_reference,
 )
 from bots.review.trees import TreeError, load_tree, tree_names
+from bots.review.truths import Known, known
 from bots.search.algorithms import ALGORITHMS
 from bots.search.deepening import MAX_DEPTH
 from bots.search.seen_tree import seen_tree
@@ -33,6 +34,7 @@ from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given
 from games.core import BadData, Game
 from games.explicit import WrongPlace
 from maps.setup import DEFAULT_MAP
+from solved.header import BadTable
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
 
@@ -138,6 +140,8 @@ def analyse_command(
 
     The search is the one in Python, to the full depth, whether or not the engine plays compiled.
 
+    On a solved map (`arena solve`) a line tells what each move is truly worth to the player.
+
     With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
     q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
 
@@ -151,12 +155,16 @@ def analyse_command(
         return
     drawing = trace or svg is not None
     try:
+        truth = known(rules, start)
+    except BadTable as error:
+        raise Failure(str(error)) from None
+    try:
         found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
     except BadSpec as error:
         raise Misuse(f"--engine: {error}") from None
     except (UnknownEvaluator, BadWeights) as error:
         raise Misuse(f"--engine: {error}") from None
-    _show(rules, start, found, trace=trace, svg=svg, json=json)
+    _show(rules, start, found, truth, trace=trace, svg=svg, json=json)
 
 
 def _check_compare(context: typer.Context, *, compare: bool) -> None:
@@ -183,14 +191,21 @@ def _position(game: Game[Any, Any], text: str) -> Any:
 
 
 def _show(
-    game: Game[Any, Any], position: Any, found: Analysis, *, trace: bool, svg: Path | None, json: Path | None
+    game: Game[Any, Any],
+    position: Any,
+    found: Analysis,
+    truth: Known | None,
+    *,
+    trace: bool,
+    svg: Path | None,
+    json: Path | None,
 ) -> None:
     events = found.watch.events or ()
     if svg is not None:
         title = f"{found.spec.name}, depth {found.last.depth}: {found.watch.nodes} nodes, {found.watch.leaves} leaves"
         _draw(svg, game, position, found.last.depth, events, title, found.last.line)
     if json is not None:
-        write_json(_rows(game, position, found), json)
+        write_json(_rows(game, position, found, truth), json)
     if "-" in (str(json), str(svg)):
         return
     if trace:
@@ -202,6 +217,12 @@ def _show(
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
         table.add_row(str(report.depth), value, f"{report.nodes:,}", _line(game, report.line))
     out.print(table)
+    if truth is not None:
+        by_value: dict[str, list[str]] = {}
+        for move, value in truth.moves:
+            by_value.setdefault(value, []).append(move)
+        told = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in by_value.items())
+        out.print(f"by the table of the map: {told}", markup=False, highlight=False, soft_wrap=True)
     out.print(
         f"{game.player(position)} plays {game.move_to_text(found.last.move)}", markup=False, highlight=False
     )
@@ -211,7 +232,7 @@ def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
     return ", ".join(game.move_to_text(move) for move in line)
 
 
-def _rows(game: Game[Any, Any], position: Any, found: Analysis) -> dict[str, Any]:
+def _rows(game: Game[Any, Any], position: Any, found: Analysis, truth: Known | None) -> dict[str, Any]:
     return {
         "game": game.name,
         "position": game.position_to_text(position),
@@ -228,6 +249,7 @@ def _rows(game: Game[Any, Any], position: Any, found: Analysis) -> dict[str, Any
             for report in found.reports
         ],
         "trace": list(trace_lines(game, found.watch.events)) if found.watch.events is not None else None,
+        "truth": truth,
     }
 
 

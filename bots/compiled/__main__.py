@@ -6,14 +6,20 @@ about a second where they are there.
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
+from bots.compiled.solving.solver import Solver
+from bots.compiled.solving.verify import verify
 from games.board import RisklessMap
 from games.core import Game
 from games.riskless import Riskless
 from games.tictactoe import TicTacToe
+from solved.boards import Boards
+from solved.table import Table
 
 
 def smallest(cap: int) -> Riskless:
@@ -23,12 +29,16 @@ def smallest(cap: int) -> Riskless:
 
 
 def main() -> None:
-    """A first search of every game."""
+    """A first search of every game, and the first solution of a map."""
     games: list[Game[Any, Any]] = [smallest(10), TicTacToe(), smallest(100)]
     for game in games:
         searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
         searcher.warm_up()
         searcher.close()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "two.solved"
+        Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)
+        verify(Table(path), 1, lambda _done, _total: None)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ ANY_PROCESSOR = ("generic", "")
 def digest() -> str:
     """Names the sources of this package, and what they are compiled with."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         whole.update(path.name.encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:20]
 

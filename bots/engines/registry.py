@@ -12,6 +12,7 @@ from bots.client.worker import BotFactory
 from bots.engines.forms import always_known, choose
 from bots.engines.from_file import bot_class, engine_name, is_file_spec
 from bots.engines.greedy import GreedyBot
+from bots.engines.perfect import PerfectBot, no_table
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
@@ -80,7 +81,7 @@ def refusal(spec: str, game: Game[Any, Any]) -> str | None:
         choose(parsed, game)
     except BadSpec as error:
         return str(error)
-    return None
+    return (no_table(game) or None) if parsed.name == "perfect" else None
 
 
 def _built_in(spec: Spec) -> Bot:
@@ -89,6 +90,8 @@ def _built_in(spec: Spec) -> Bot:
             return RandomBot(spec.whole("seed"))
         case "greedy":
             return GreedyBot(spec.word("evaluator"), spec.whole("seed"))
+        case "perfect":
+            return PerfectBot()
         case _:
             return SearchingBot(spec)
 

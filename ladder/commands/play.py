@@ -33,6 +33,7 @@ from ladder.play import run_ladder
 from ladder.reports.progress import watching
 from maps.loader import MapError
 from maps.setup import make_setup
+from match.adjudication import lacks_table
 from server.host import CannotListen
 from server.net import interpreter
 from server.store.database import StoreError
@@ -59,6 +60,7 @@ def play(
         starts = [make_setup(plan.game, map) for map in maps]
         if cluster is None:  # what is installed on its machines, they know alone
             _check_engines(plan, starts)
+            _check_tables(plan, starts)
         played = Ladder(
             plan,
             starts,
@@ -104,6 +106,14 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
             why = refusal(bot.engine, game) if bot.engine is not None else None
             if why is not None:
                 raise Misuse(f"bot {bot.name}: {why}")
+
+
+def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
+    """Raises Misuse where matches are to end by a table that is not here."""
+    for game in starts:
+        lacking = lacks_table(plan.adjudication, game)
+        if lacking is not None:
+            raise Misuse(f"--adjudicate: {lacking}")
 
 
 def _tell_address(url: str) -> None:

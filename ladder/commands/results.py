@@ -16,6 +16,7 @@ from ladder.event import Ladder
 from ladder.reports.draws import draws_in_words, warning_of_draws
 from ladder.reports.page import page
 from ladder.reports.standings import show
+from ladder.reports.truth import given_away
 from rating.breakdown import breakdown
 from rating.draws import count_draws
 from rating.standings import Row, is_void, table
@@ -71,15 +72,22 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
     if warning is not None:
         err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     rows = table(played.bots, played.records)
+    blunders = given_away((row.bot for row in rows), played.records)
     json = reports.json
     if str(json) != "-":  # else the output is for a program
-        show(rows, out)
+        show(rows, out, {each.bot: each.a_match for each in blunders})
         out.print(draws_in_words(count_draws(played.records)), highlight=False, soft_wrap=True)
         for line in findings:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if json is not None:
         write_json(
-            {**summary(played), "table": rows, "breakdown": breakdown(played.bots, played.played), **told},
+            {
+                **summary(played),
+                "table": rows,
+                "breakdown": breakdown(played.bots, played.played),
+                "given_away": blunders,
+                **told,
+            },
             json,
         )
     if reports.html is not None:

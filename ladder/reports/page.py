@@ -11,6 +11,7 @@ from games.core import GameError
 from ladder.event import Ladder
 from ladder.reports.draws import draws_in_words
 from ladder.reports.match_line import in_words
+from ladder.reports.truth import GivenAway, given_away
 from protocol.record import Record, RecordedMove
 from rating.breakdown import Breakdown, Part, breakdown
 from rating.draws import count_draws
@@ -47,6 +48,7 @@ def page(ladder: Ladder) -> str:
         "<h2>Ratings</h2>",
         _bars(rows),
         _standings(rows),
+        _given_away(given_away((row.bot for row in rows), ladder.records)),
         _first_move(parts),
         "<h2>Who against whom</h2><p>The score of the row's bot, in per cent.</p>",
         _heat([row.bot for row in rows], parts.by_opponent),
@@ -88,6 +90,17 @@ def _standings(rows: Sequence[Row]) -> str:
         (r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses, f"{r.elo:+z.0f}", f"{r.elo_error:.0f}")
         for r in rows
     )
+    return f"<table>{head}{''.join(map(_row, lines))}</table>"
+
+
+def _given_away(blunders: Sequence[GivenAway]) -> str:
+    """What the bots gave away on solved maps; nothing where none was played on."""
+    if not blunders:
+        return ""
+    head = _row(
+        ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match"), "th"
+    )
+    lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.a_match:.2f}") for b in blunders)
     return f"<table>{head}{''.join(map(_row, lines))}</table>"
 
 

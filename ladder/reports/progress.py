@@ -70,7 +70,7 @@ class Display:
         """What is drawn on a terminal."""
         if not self._rows or self._console.width < NARROWEST:
             return self._bar
-        return Group(draw(self._rows, plain=False), self._bar)
+        return Group(draw(self._rows, {}, plain=False), self._bar)
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -32,6 +32,7 @@ from games.catalogue import KNOWN
 from games.core import GameError
 from maps.loader import MapError
 from maps.setup import DEFAULT_MAP, make_setup
+from match.adjudication import lacks_table
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -189,6 +190,9 @@ def serve(
         )
         engines = house_bots(house)
         adjudication = Adjudication.parse(adjudicate)
+        lacking = lacks_table(adjudication, offer.game)
+        if lacking is not None:
+            raise Misuse(f"--adjudicate: {lacking}")
         networks = [str(ip_network(each)) for each in proxy or ()]
     except (GameError, MapError, BadTimeControl, BadHouse) as error:
         raise Misuse(str(error)) from None

@@ -7,6 +7,7 @@
 /api/map/NAME              what a picture of a shipped map needs beside the setup
 /api/records?before=&limit=&bot=&game=     finished matches, the newest first
 /api/record/MATCH          one record; ?download gives it as a file
+/api/truth/MATCH           on a solved map, what each move truly was; null elsewhere
 /api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
 /api/bot/NAME              what is known of a bot
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
@@ -29,6 +30,7 @@ from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
+import anyio.to_thread
 
 from games.catalogue import KNOWN
 from maps.loader import load_file, map_names
@@ -45,6 +47,7 @@ from server.web import boards
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import StaticFiles
+from server.web.truth import truth_of
 
 log = logging.getLogger("arena.pages")
 
@@ -67,6 +70,7 @@ PATIENCE_SECONDS = 10.0
 PARAMETERS = {
     "records": {"before", "limit", "bot", "game"},
     "record": {"download"},
+    "truth": set[str](),
     "table": {"event"},
     "bot": set[str](),
 }
@@ -209,6 +213,8 @@ class Pages:
                     return await ask(lambda: self._records(given))
                 case "record", True:
                     return await ask(lambda: self._record(name, download="download" in given))
+                case "truth", True:
+                    return await ask(lambda: self._truth(name))
                 case "table", False:
                     return await ask(lambda: self._table(given.get("event", "")))
                 case "bot", True:
@@ -303,6 +309,12 @@ class Pages:
             return answers.not_found(f"no finished match is called {match!r:.80}")
         headers = {"Content-Disposition": f'attachment; filename="{match.replace(":", "-")}.jsonl"'}
         return answers.raw_json(f"{line}\n".encode(), headers if download else None)
+
+    async def _truth(self, match: str) -> Answer:
+        line = await self._queries.record(match) if _WORD.fullmatch(match) else None
+        if line is None:
+            return answers.not_found(f"no finished match is called {match!r:.80}")
+        return answers.json(await anyio.to_thread.run_sync(truth_of, line))
 
     async def _table(self, event: str) -> Answer:
         if not event:

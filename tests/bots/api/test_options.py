@@ -91,6 +91,6 @@ def test_only_jamboree_asks_for_more_than_a_thread(cores: int, told: int) -> Non
 def test_every_default_is_a_value_that_can_be_typed() -> None:
     for name, options in ENGINES.items():
         typed = ",".join(f"{key}={option.default}" for key, option in options.items())
-        assert parse_spec(f"{name}:{typed}", ENGINES) == parse_spec(name, ENGINES)
+        assert parse_spec(f"{name}:{typed}" if typed else name, ENGINES) == parse_spec(name, ENGINES)
     told = "\n".join(describe(ENGINES))
     assert all(option.help in told for options in ENGINES.values() for option in options.values())

@@ -76,7 +76,8 @@ def test_analyse_shows_lines_as_a_person_types_them(capsys: pytest.CaptureFixtur
     assert code == 0
     assert printed.splitlines()[0].split() == ["depth", "value", "nodes", "line"]
     assert printed.splitlines()[-1].startswith("maxie plays ")
-    assert len(printed.splitlines()) == 5
+    assert printed.splitlines()[-2] == "by the table of the map: loss in 16 plies: 0 1"
+    assert len(printed.splitlines()) == 6
 
 
 def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,6 +99,7 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
         "/api/map/..%2fm2",
         "/api/map/nowhere",
         "/api/record/none",
+        "/api/truth/none",
         "/api/record/%27%20or%201=1",
         "/api/bot/nobody",
         "/api/table?event=none",

@@ -19,6 +19,7 @@ export class Viewer {
     this.went = went;
     this.live = live;
     this.ply = null; // null follows the newest
+    this.truth = null; // of each move, on a solved map
     this.board = makeBoard(match.game, (n) => this.picker.spot(n));
     this.picker = new Picker(this.board);
     this.players = new Players(match);
@@ -92,7 +93,7 @@ export class Viewer {
     this.plot.show(at);
     set(this.slider, { max: match.moves.length, "aria-valuetext": `ply ${at} of ${match.moves.length}` });
     this.slider.value = String(at);
-    say(this.told, this.describe(at, move, before));
+    say(this.told, `${this.describe(at, move, before)}${this.judged(at)}`);
     say(this.status, this.state());
     this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     if (!this.picker.chosen) this.board.mark(null);
@@ -120,6 +121,12 @@ export class Viewer {
       took: `${told.came} march in`,
     };
     return `${head}, ${how[told.what]}`;
+  }
+
+  // What the move truly was, by the table of a solved map.
+  judged(at) {
+    const truly = at ? this.truth?.[at - 1] : null;
+    return truly ? ` · ${truly.kind}, now a ${truly.now} for ${SEAT_NAMES[this.match.positions[at].player]}` : "";
   }
 
   key(event) {

@@ -71,8 +71,19 @@ export class MatchView {
   }
 
   ended(match) {
+    if (match.gameName === "riskless") this.judge(match);
     this.viewer.actions.replaceChildren(
       h("a", { class: "button", href: `/api/record/${encodeURIComponent(match.id)}?download` }, "Download the record"));
+  }
+
+  // On a solved map the server knows what each move truly was; elsewhere it answers null.
+  async judge(match) {
+    try {
+      this.viewer.truth = await ask(`truth/${encodeURIComponent(match.id)}`);
+    } catch {
+      return; // one that has just ended may not be in the store yet: it is judged when the page is loaded again
+    }
+    if (!this.stopped) this.viewer.refresh();
   }
 
   go(ply) {

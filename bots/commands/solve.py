@@ -1,0 +1,285 @@
+"""`arena solve`: what every position of a small map is worth."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from dataclasses import dataclass, replace
+from math import log10
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.filesize import decimal
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from console import Failure, JsonOption, Misuse, err, out, write_json
+from cores import cores
+from games.board import BadMap, RisklessMap
+from maps.loader import MapError, load_map
+from solved.boards import Boards
+from solved.folders import checked, file_name, find, made_here
+from solved.header import BadTable
+from solved.table import Table
+from solved.truth import Truth
+
+if TYPE_CHECKING:
+    from bots.compiled.solving.solver import Progress as Step
+    from bots.compiled.solving.verify import Verified
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena solve`."""
+    app.command("solve")(solve_command)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A table, and what it cost where it was made now."""
+
+    map: RisklessMap
+    table: Table
+    seconds: float | None
+    verified: Verified | None
+
+    @property
+    def start(self) -> Truth:
+        """The start's truth without the ply limit, for Maxie, who moves first."""
+        return self.table.probe(self.map.start)
+
+
+def solve_command(
+    map: Annotated[
+        str, typer.Argument(metavar="MAP", help="A map's name, a .toml file, ring:N or grid:WxH.")
+    ],
+    cap: Annotated[
+        int | None,
+        typer.Option(
+            "--cap", min=1, help="Another cap; the goal stays the same share of what the map holds."
+        ),
+    ] = None,
+    goal: Annotated[
+        int | None, typer.Option("--goal", min=2, help="Another number of armies to win.")
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="The table's file; else one in the user's cache.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Solve it also where there is a table of it already.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Let a second program check every position of the table.")
+    ] = False,
+    memory: Annotated[
+        float | None,
+        typer.Option("--memory", min=0.1, help="The most memory to take, in GB; else what is free."),
+    ] = None,
+    threads: Annotated[int, typer.Option("--threads", min=0, max=1024, help="0: one for each core.")] = 0,
+    json: JsonOption = None,
+) -> None:
+    """Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.
+
+    The rules are those of the game without the ply limit: who cannot force an end draws. What it takes is told before it
+    begins, and a map that is too large is refused. A solution that was stopped or killed goes on where it was.
+    The engine `perfect`, `--adjudicate table`, `arena analyse` and `arena replay` find the table by the map.
+
+    Example: arena solve m1 --verify
+
+    Example: arena solve ring:7 --cap 9 --goal 47 --json -
+    """
+    made = _map(map, cap, goal)
+    count = threads or len(cores())
+    path = to or find(Boards.of(made))
+    seconds = None
+    if again or path is None or not path.exists():
+        path = to or made_here() / file_name(made)
+        seconds = _solve(made, path, count, memory)
+    try:
+        table = checked(Table(path), Boards.of(made))
+        verified = _verify(table, count) if verify else None
+        found = Solved(made, table, seconds, verified)
+        row = _row(found)
+    except BadTable as error:
+        raise Failure(str(error)) from None
+    if json is not None:
+        write_json(row, json)
+    if str(json) != "-":
+        _print(found)
+    _judge(found)
+
+
+def _map(name: str, cap: int | None, goal: int | None) -> RisklessMap:
+    try:
+        map = load_map(name)
+        if cap is None and goal is None:
+            return map
+        cap = map.territory_cap if cap is None else cap
+        # Rounded up, so that the share is never missed, and no start has won.
+        share = -(-map.armies_to_win * cap // map.territory_cap)
+        return replace(map, territory_cap=cap, armies_to_win=share if goal is None else goal)
+    except BadMap as error:
+        raise Misuse(f"{name} with these numbers: {error}") from None
+    except MapError as error:
+        raise Misuse(str(error)) from None
+
+
+def _solve(map: RisklessMap, path: Path, threads: int, memory: float | None) -> float:
+    """Solve a map into a file; the seconds that it took. Raises Failure."""
+    try:
+        from bots.compiled.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
+        from bots.compiled.solving.layers import TooLong  # noqa: PLC0415
+        from bots.compiled.solving.memory import available  # noqa: PLC0415
+        from bots.compiled.solving.plan import CODE_BYTES, largest_cap, plan  # noqa: PLC0415
+        from bots.compiled.solving.solver import Solver  # noqa: PLC0415
+    except ModuleNotFoundError as missing:
+        raise Failure(f"arena solve needs the extra `engine`: {missing}") from None
+    boards = Boards.of(map)
+    limit = int(memory * 1e9) if memory is not None else available()
+    # A map of a thousand territories has more symmetries than can be counted, and is refused before.
+    cost = plan(boards) if CODE_BYTES * boards.count <= limit else None
+    if cost is None or cost.bytes > limit:
+        largest = largest_cap(boards, limit, max(abs(n) for n in map.start))
+        fits = (
+            f"--cap {largest} is the largest that would fit"
+            if largest
+            else "no cap that its start allows would fit"
+        )
+        raise Failure(
+            f"{map.name} is too large: {_number(boards.count)} boards take "
+            f"{_size(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, and there are "
+            f"{decimal(limit)}; {fits}"
+        )
+    err.print(
+        f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of which stand for all; at most "
+        f"{decimal(cost.bytes)} of memory, about {cost.seconds(threads):,.0f} s on {threads} "
+        f"{'core' if threads == 1 else 'cores'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    checkpoint = path.with_name(f"{path.name}.part")
+    began = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with Progress(*columns, console=err, transient=True) as bar:
+            Solver(boards, checkpoint, threads, _Teller(bar).tell).solve(path)
+    except BadCheckpoint as error:
+        raise Failure(f"{error}: delete it, and the solution begins anew") from None
+    except TooLong as error:
+        raise Failure(f"{map.name}: {error}") from None
+    except OSError as error:
+        raise Failure(f"cannot write {error.filename or path}: {error.strerror}") from None
+    return time.monotonic() - began
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count < 10**15 else f"10^{int(log10(count))}"
+
+
+def _size(count: int) -> str:
+    return decimal(count) if count < 10**15 else f"10^{int(log10(count))} bytes"
+
+
+class _Teller:
+    """One bar for the part of the work that is under way."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task: TaskID = bar.add_task("begin", total=None)
+
+    def tell(self, step: Step) -> None:
+        self._bar.update(self._task, description=step.part, completed=step.done, total=step.total or None)
+
+
+def _verify(table: Table, threads: int) -> Verified:
+    try:
+        from bots.compiled.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
+    except ModuleNotFoundError as missing:
+        raise Failure(f"arena solve --verify needs the extra `engine`: {missing}") from None
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("verify")
+        return verify(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
+
+
+def _row(found: Solved) -> dict[str, Any]:
+    header, map, start = found.table.header, found.map, found.start
+    boards = found.table.boards
+    return {
+        "map": map.name,
+        "territory_cap": map.territory_cap,
+        "armies_to_win": map.armies_to_win,
+        "boards": boards.count,
+        "symmetries": len(boards.symmetries),
+        "open": header.totals.open,
+        "won": header.totals.won,
+        "lost": header.totals.lost,
+        "drawn": header.totals.drawn,
+        "value": start.value.value,
+        "plies": start.plies,
+        "longest": header.longest,
+        "longest_position": _longest(found),
+        "file": str(found.table.path),
+        "bytes": found.table.size,
+        "seconds": found.seconds,
+        "peak_memory": _peak() if found.seconds is not None else None,
+        "verified": found.verified.totals.open if found.verified is not None else None,
+    }
+
+
+def _longest(found: Solved) -> str | None:
+    header = found.table.header
+    if not header.longest:
+        return None
+    board = found.table.boards.board(header.longest_board)
+    return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes; macOS counts it so, Linux in KiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _print(found: Solved) -> None:
+    header, start = found.table.header, found.start
+    totals = header.totals
+    shares = ", ".join(
+        f"{number:,} {what} ({100 * number / max(1, totals.open):.2f} %)"
+        for number, what in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
+    )
+    lines = [
+        f"{found.map.name}: from the start {_told(start)}",
+        f"{totals.open:,} boards in play, for the player to move: {shares}",
+    ]
+    if header.longest:
+        lines.append(f"longest win: {header.longest} plies, from {_longest(found)}")
+    lines.append(f"table: {found.table.path}, {decimal(found.table.size)}")
+    if found.seconds is not None:
+        lines.append(f"solved in {found.seconds:.1f} s with {decimal(_peak())} of memory at the most")
+    if found.verified is not None and found.verified.fault is None and not found.verified.lies:
+        lines.append(
+            f"verified: the values of all {found.verified.totals.open:,} boards follow from their successors'"
+        )
+    out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+
+def _told(start: Truth) -> str:
+    if start.plies is None:
+        return "nobody can force a win"
+    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {start.plies} plies"
+
+
+def _judge(found: Solved) -> None:
+    """Raises Failure for a table that is not true."""
+    verified = found.verified
+    if verified is None:
+        return
+    if verified.fault is not None:
+        fault = verified.fault
+        raise Failure(
+            f"{found.table.path} is not true: board {' '.join(map(str, fault.board))} has code {fault.told}, and from its "
+            f"successors follows {fault.right}; solve the map again with --again"
+        )
+    if verified.lies:
+        raise Failure(f"{found.table.path} is not true: {verified.lies[0]}; solve the map again with --again")

@@ -1,0 +1,67 @@
+"""`perfect`: the move that the map's table says is best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bots.api.bot import Bot, Clock, Resign, Thinking
+from bots.search.values import WIN
+from games.core import Game
+from games.riskless import Armies, Move
+from solved.header import BadTable
+from solved.solution import Solution, solution_of
+from solved.truth import Truth, Value
+
+
+class PerfectBot(Bot):
+    """Wins in the fewest plies, loses in the most. Of moves that draw it plays the one after which most replies lose.
+
+    Of equal moves it plays the leftmost.
+    """
+
+    def prepare(self) -> None:
+        why = no_table(self.game)
+        solution = None if why else solution_of(self.game)
+        if solution is None:
+            raise Resign(why)
+        self._solution = solution
+
+    def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a look into the table takes no time to speak of
+        known = self._solution.moves(position)
+        best = max(truth.score for _, truth in known)
+        equals = [(move, truth) for move, truth in known if truth.score == best]
+        move, truth = equals[0]
+        if truth.value is Value.DRAW and len(equals) > 1:
+            move = max(
+                (each for each, _ in equals), key=lambda each: losing_replies(self._solution, position, each)
+            )
+        self.thinking = Thinking(
+            depth=truth.plies, value=self.seat.sign * _worth(truth), nodes=len(known), line=[move]
+        )
+        return move
+
+
+def losing_replies(solution: Solution, position: Armies, move: Move) -> int:
+    """After how many of the opponent's replies to a move it is lost for the opponent."""
+    after = solution.game.successor(position, move)
+    return sum(truth.value is Value.LOSS for _, truth in solution.moves(after))
+
+
+def no_table(game: Game[Any, Any]) -> str:
+    """Why `perfect` cannot play a game, in one line; empty where it can."""
+    try:
+        if solution_of(game) is not None:
+            return ""
+    except BadTable as error:
+        return f"perfect: {error}"
+    name = game.setup().get("map")
+    if name is None:
+        return f"perfect: it plays riskless alone, and this is {game.name}"
+    return (
+        f"perfect: there is no table of {name}: `arena solve {name}` makes one, where the map is small enough"
+    )
+
+
+def _worth(truth: Truth) -> int:
+    """A value as the searches tell it, for the player to move."""
+    return 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)

@@ -1,0 +1,65 @@
+"""What the bots of a ladder gave away, by the tables of the maps that are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from games.catalogue import make_game
+from games.core import GameError, Player
+from protocol.record import Record
+from rating.standings import is_void
+from solved.header import BadTable
+from solved.judgement import Kind, kinds
+from solved.solution import solution_of
+
+
+class GivenAway(Struct, frozen=True):
+    """One bot's moves in its matches on solved maps, those of openings left out."""
+
+    bot: str
+    matches: int
+    moves: int
+    lost_wins: int
+    lost_draws: int
+
+    @property
+    def a_match(self) -> float:
+        """Blunders a match: moves that gave a win or a draw away."""
+        return (self.lost_wins + self.lost_draws) / self.matches
+
+
+def given_away(bots: Iterable[str], records: Iterable[Record]) -> list[GivenAway]:
+    """For each bot that played on a solved map, in the order of `bots`; a file that is damaged counts as none.
+
+    About 0.1 ms a move.
+    """
+    counts: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
+    for record in records:
+        if not is_void(record):
+            _count(record, counts)
+    return [GivenAway(bot, *numbers) for bot, numbers in counts.items() if numbers[0]]
+
+
+def _count(record: Record, counts: dict[str, list[int]]) -> None:
+    try:
+        solution = solution_of(make_game(record.game, record.setup))
+        if solution is None:
+            return
+        game = solution.game
+        positions = [game.start()]
+        for each in record.moves:
+            positions.append(game.play(positions[-1], game.move_from_data(each.move)))
+        told = list(kinds(solution, positions))
+    except (BadTable, GameError):
+        return
+    seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}
+    for bot in set(seats.values()) & counts.keys():
+        counts[bot][0] += 1
+    for move, (player, kind) in zip(record.moves, told, strict=True):
+        numbers = counts.get(seats[player])
+        if numbers is not None and not move.opening:
+            numbers[1] += 1
+            numbers[2] += kind is Kind.LOST_WIN
+            numbers[3] += kind is Kind.LOST_DRAW

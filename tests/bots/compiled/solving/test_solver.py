@@ -1,0 +1,156 @@
+"""The solver: against the same game through its interface, against the reference search, and against itself killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bots.compiled.solving.graph_space import solve_game
+from bots.compiled.solving.solver import Progress, Solver
+from bots.search.failsoft import failsoft
+from bots.search.problem import Problem
+from bots.search.values import plies_to_end
+from games.board import RisklessMap
+from games.core import MAXIE
+from games.riskless import Armies
+from maps.loader import load_map
+from solved.boards import Boards
+from solved.truth import Value
+from tests.bots.compiled.solving.maps import MAPS, Endless, seen_as, solved
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
+def test_the_compiled_rules_find_what_the_game_itself_finds(map: RisklessMap, tmp_path: Path) -> None:
+    table = solved(map, tmp_path)
+    game = Endless(map)
+    boards = (Armies(table.boards.board(number), MAXIE, 0) for number in range(table.boards.count))
+    in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
+    assert len(in_play) == table.header.totals.open > 20
+    with ThreadPoolExecutor(1) as workers:
+        known = solve_game(game, workers, in_play, seen_as=seen_as)
+    for position in in_play:
+        assert table.probe(position.armies) == known[position], position
+
+
+def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None:
+    map = load_map("path4")
+    first = solved(map, tmp_path, 1).path.read_bytes()
+    assert solved(map, tmp_path, 5).path.read_bytes() == first
+
+
+class Stop(Exception):
+    """The solution is broken off here."""
+
+
+def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Path) -> None:
+    map = load_map("path4")
+    whole = solved(map, tmp_path).path.read_bytes()
+    path, part = tmp_path / "again.solved", tmp_path / "again.part"
+    heard: list[str] = []
+    stops = 0
+    while True:
+        steps = 0
+
+        def tell(step: Progress) -> None:
+            nonlocal steps
+            steps += 1
+            heard.append(step.part.split(",")[0])
+            if steps > 2 + stops % 4:  # noqa: B023 - it is called within this round
+                raise Stop
+
+        try:
+            Solver(Boards.of(map), part, 2, tell, interval=0).solve(path)
+            break
+        except Stop:
+            stops += 1
+            assert not path.exists()
+    assert stops > 5
+    assert heard.count("checkpoint") > 3
+    assert path.read_bytes() == whole
+    assert not part.exists()
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from bots.compiled.solving.solver import Solver
+from bots.search.failsoft import failsoft
+from bots.search.problem import Problem
+from bots.search.values import plies_to_end
+from maps.loader import load_map
+from solved.truth import Value
+from solved.boards import Boards
+print("begun", flush=True)
+Solver(Boards.of(load_map("path4")), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.soak)])
+def test_killed_at_random_moments_it_makes_the_same_file(kills: int, tmp_path: Path) -> None:
+    whole = solved(load_map("path4"), tmp_path).path.read_bytes()
+    path = tmp_path / "killed.solved"
+    rng = Random(kills)
+    done = 0
+    while not path.exists() or done < kills:
+        path.unlink(missing_ok=True)
+        with subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM, path], cwd=ROOT, stdout=subprocess.PIPE, env=os.environ
+        ) as program:
+            assert program.stdout is not None
+            program.stdout.readline()
+            time.sleep(rng.random() * 0.5)
+            if done < kills:
+                program.send_signal(signal.SIGKILL)
+                done += 1
+            program.wait()
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("map", "positions", "depth"),
+    [
+        ("path4", 300, 5),
+        pytest.param("m1", 100_000, 4, marks=[pytest.mark.soak, pytest.mark.timeout(7200)]),
+    ],
+)
+def test_the_reference_search_agrees_as_deep_as_it_reaches(
+    map: str, positions: int, depth: int, tmp_path: Path
+) -> None:
+    """What it finds decided is so in as many plies, and what is decided within its depth it finds."""
+    game = Endless(load_map(map))
+    table = solved(load_map(map), tmp_path)
+    cap = game.map.territory_cap
+    problem = Problem(game, lambda _: 0)
+    rng = Random(11)
+    tried = 0
+    while tried < positions:
+        position = Armies(tuple(rng.randint(-cap, cap) for _ in range(game.map.size)), MAXIE, 0)
+        if not any(position.armies) or game.outcome(position) is not None:
+            continue
+        tried += 1
+        value = failsoft(problem, position, depth).value
+        truth = table.probe(position.armies)
+        near = truth.plies if truth.plies is not None and truth.plies <= depth else None
+        assert plies_to_end(value) == near, position
+        if near is not None:
+            assert (value > 0) == (truth.value is Value.WIN), position
+
+
+def test_the_boards_in_play_are_those_that_are_not_over(tmp_path: Path) -> None:
+    table = solved(load_map("path4"), tmp_path)
+    over = 0
+    for number in range(table.boards.count):
+        board = table.boards.board(number)
+        mine, theirs = sum(n for n in board if n > 0), -sum(n for n in board if n < 0)
+        over += not mine or not theirs or mine >= 20 or theirs >= 20
+    assert table.header.totals.open == table.boards.count - over

@@ -1,0 +1,103 @@
+"""`perfect` plays what the table says, and tells where there is none."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from bots.api.bot import Resign, begin
+from bots.api.clock import Clock
+from bots.api.match import Match
+from bots.engines.perfect import PerfectBot, losing_replies
+from bots.engines.registry import refusal
+from bots.search.values import WIN
+from games.core import MAXIE, MINNIE
+from games.riskless import Armies, Riskless
+from games.tictactoe import TicTacToe
+from maps.loader import load_map
+from solved.solution import Solution, solution_of
+from solved.truth import Value
+
+PATH = Riskless(load_map("path4"))
+CLOCK = Clock(mine=1.0, per_move=True)
+
+
+def solution() -> Solution:
+    found = solution_of(PATH)
+    assert found is not None
+    return found
+
+
+def seated() -> PerfectBot:
+    bot = PerfectBot()
+    begin(bot, Match(PATH, MAXIE))
+    bot.prepare()
+    return bot
+
+
+def random_positions(count: int) -> list[Armies]:
+    rng = Random(4)
+    found: list[Armies] = []
+    while len(found) < count:
+        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
+        if any(position.armies) and PATH.outcome(position) is None:
+            found.append(position)
+    return found
+
+
+def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
+    known, bot = solution(), seated()
+    for position in random_positions(300):
+        truth = known.truth(position)
+        after = known.truth(PATH.successor(position, bot.choose(position, CLOCK))).before
+        assert after == truth
+        assert bot.thinking is not None
+        assert bot.thinking.depth == truth.plies
+        value = 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)
+        assert bot.thinking.value == value
+
+
+def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None:
+    known, bot = solution(), seated()
+    position, plies = PATH.start(), 0
+    while (outcome := PATH.outcome(position)) is None:
+        position = PATH.play(position, bot.choose(position, CLOCK))
+        plies += 1
+    assert (outcome.winner, plies) == (MINNIE, 16)
+    assert known.truth(PATH.start()).plies == 16
+
+
+def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
+    known, bot = solution(), seated()
+    drawn = [
+        position
+        for number in range(0, known.table.boards.count, 7)
+        if any(board := known.table.boards.board(number))
+        and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
+        and known.truth(position).value is Value.DRAW
+    ]
+    assert len(drawn) > 50
+    for position in drawn:
+        chosen = bot.choose(position, CLOCK)
+        most = max(
+            losing_replies(known, position, move)
+            for move, truth in known.moves(position)
+            if truth.value is Value.DRAW
+        )
+        assert losing_replies(known, position, chosen) == most
+
+
+@pytest.mark.parametrize(
+    ("game", "told"),
+    [(Riskless(load_map("world")), "`arena solve world` makes one"), (TicTacToe(), "this is tictactoe")],
+)
+def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, told: str) -> None:
+    why = refusal("perfect", game)
+    assert why is not None
+    assert told in why
+    assert refusal("perfect", PATH) is None
+    bot = PerfectBot()
+    begin(bot, Match(game, MAXIE))
+    with pytest.raises(Resign, match="perfect: "):
+        bot.prepare()

@@ -1,0 +1,66 @@
+"""What the moves of a match truly were, as `arena replay` and `arena analyse` tell it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bots.review.truths import known, truths
+from games.riskless import Riskless
+from maps.loader import load_map
+from match.replay import verify
+from protocol.record import to_line
+from solved.judgement import Kind
+from tests.bots.command_line import arena, fails
+from tests.ladder.reports.test_truth import by_hand, played
+
+
+def test_each_move_is_told_with_the_better_one() -> None:
+    record = played("path4", 30)
+    told = truths(verify(record))
+    assert told is not None
+    assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
+    assert [each.ply for each in told] == list(range(len(record.moves)))
+    assert all(each.best != each.move for each in told if each.kind is not Kind.KEPT)
+    assert truths(verify(played("m2", 4))) is None
+
+
+def test_a_position_is_told_with_the_best_move_first() -> None:
+    game = Riskless(load_map("path4"))
+    told = known(game, game.start())
+    assert told is not None
+    assert (told.value, told.plies) == ("loss", 16)
+    assert told.moves[0][1] == "loss in 16 plies"
+    assert len(told.moves) == len(game.moves(game.start()))
+    other = Riskless(load_map("world"))
+    assert known(other, other.start()) is None
+
+
+def written(tmp_path: Path, map: str) -> Path:
+    file = tmp_path / "match.jsonl"
+    file.write_text(to_line(played(map, 30 if map == "path4" else 4)) + "\n", encoding="utf-8")
+    return file
+
+
+def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> None:
+    file = written(tmp_path, "path4")
+    alone = arena("replay", file, "--analyse", "perfect")
+    assert alone.code == 0, alone.stderr
+    assert "lost the win" in alone.stdout
+    rows = json.loads(arena("replay", file, "--analyse", "perfect", "--json", "-").stdout)
+    beside = json.loads(arena("replay", file, "--analyse", "alphabeta", "--depth", "2", "--json", "-").stdout)
+    assert [row["truth"] for row in beside] == rows
+    assert "by the table of the map" in arena("replay", file, "--analyse", "alphabeta", "--depth", "2").stdout
+
+
+def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
+    fails("arena solve m2", 2, "replay", written(tmp_path, "m2"), "--analyse", "perfect")
+    fails("--svg draws", 2, "replay", written(tmp_path, "path4"), "--analyse", "perfect", "--svg", "-")
+
+
+def test_analyse_tells_the_truth_of_each_move() -> None:
+    told = arena("analyse", "--map", "path4", "--depth", "2")
+    assert "by the table of the map: loss in 16 plies: 0 1" in told.stdout
+    row = json.loads(arena("analyse", "--map", "path4", "--depth", "2", "--json", "-").stdout)
+    assert row["truth"]["value"] == "loss"
+    assert json.loads(arena("analyse", "--map", "m2", "--depth", "1", "--json", "-").stdout)["truth"] is None

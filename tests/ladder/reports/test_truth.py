@@ -1,0 +1,84 @@
+"""What bots gave away, counted by the tables of solved maps."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from games.riskless import Riskless
+from ladder.reports.standings import BLUNDERS, show
+from ladder.reports.truth import GivenAway, given_away
+from maps.loader import load_map
+from protocol.codes import EndReason
+from protocol.messages import Players
+from protocol.record import FORMAT, Record, RecordedMove, Result
+from rating.standings import table
+from solved.solution import solution_of
+from solved.truth import Value
+
+
+def played(map: str, plies: int, *, opening: int = 0) -> Record:
+    """The last move of the list, again and again, by a bot that knows no better."""
+    game = Riskless(load_map(map))
+    position = game.start()
+    moves: list[RecordedMove] = []
+    while len(moves) < plies and game.outcome(position) is None:
+        move = game.moves(position)[-1]
+        moves.append(RecordedMove(list(move), 1.0, opening=len(moves) < opening))
+        position = game.play(position, move)
+    return Record(
+        format=FORMAT,
+        match=f"{plies:032x}",
+        event="test",
+        game="riskless",
+        setup=game.setup(),
+        players=Players("a", "b"),
+        time_control="1/move",
+        started="2026-11-20T12:00:00Z",
+        moves=moves,
+        result=Result("maxie", EndReason.RESIGNATION),
+    )
+
+
+def by_hand(record: Record) -> dict[str, int]:
+    """The moves after which the value was another, found by judging each against all that could be played."""
+    game = Riskless(load_map("path4"))
+    solution = solution_of(game)
+    assert solution is not None
+    lost, position = {"a": 0, "b": 0}, game.start()
+    for each in record.moves:
+        known = dict(solution.moves(position))
+        move = game.move_from_data(each.move)
+        best = max(known.values(), key=lambda truth: truth.score).value
+        name = "a" if position.player.value == "maxie" else "b"
+        lost[name] += known[move].value is not best and best is not Value.LOSS and not each.opening
+        position = game.play(position, move)
+    return lost
+
+
+def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
+    record = played("path4", 30)
+    found = given_away(["a", "b"], [record, record])
+    right = by_hand(record)
+    assert sum(right.values()) > 0
+    assert {each.bot: each.lost_wins + each.lost_draws for each in found} == {
+        bot: 2 * number for bot, number in right.items()
+    }
+    assert all(each.matches == 2 and each.a_match == right[each.bot] for each in found)
+    assert sum(each.moves for each in found) == 2 * len(record.moves)
+
+
+def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
+    record = played("path4", 30, opening=30)
+    assert given_away(["a", "b"], [record]) == [GivenAway("a", 1, 0, 0, 0), GivenAway("b", 1, 0, 0, 0)]
+    assert given_away(["a", "b"], [played("world", 6)]) == []
+
+
+def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
+    rows = table(["a", "b"], [played("path4", 30)])
+    for blunders, shown in (({"a": 1.5}, True), ({}, False)):
+        file = StringIO()
+        show(rows, Console(file=file, width=200), blunders)
+        text = file.getvalue()
+        assert ("blunders" in text) == (BLUNDERS in text) == ("1.50" in text) == shown

@@ -1,0 +1,108 @@
+"""Matches that end by the table of their map, and records that say they did."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from msgspec.structs import replace
+
+from games.core import MAXIE, MINNIE, AnyGame
+from games.riskless import Armies, Riskless
+from games.tictactoe import TicTacToe
+from maps.loader import load_map
+from match.adjudication import Adjudicator, lacks_table
+from match.replay import verify
+from protocol.adjudication import Adjudication, BadAdjudication
+from protocol.codes import EndReason
+from protocol.messages import Players
+from protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
+from solved.solution import solution_of
+
+PATH = Riskless(load_map("path4"))
+ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskless(load_map("world"))))
+RULES = Adjudication(table=True, repetition=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("table", Adjudication(table=True, repetition=3)),
+        ("table,repetition=none", Adjudication(table=True)),
+        ("limit=9,table", Adjudication(limit=9, table=True, repetition=3)),
+        ("table=none,repetition=none", None),
+    ],
+)
+def test_the_word_is_read_and_written(text: str, rules: Adjudication | None) -> None:
+    assert Adjudication.parse(text) == rules
+    if rules is not None:
+        off = "" if rules.repetition else ",repetition=none"
+        assert Adjudication.parse(f"{rules}{off}") == rules
+        assert "table" in str(rules).split(",")
+
+
+@pytest.mark.parametrize("text", ["table,table", "table=9", "tables"])
+def test_the_word_is_written_alone_and_once(text: str) -> None:
+    with pytest.raises(BadAdjudication):
+        Adjudication.parse(text)
+
+
+def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
+    judge = Adjudicator(RULES, ANY)
+    verdict = judge.verdict(PATH.start(), [])
+    assert verdict is not None
+    assert verdict.winner is MINNIE
+    assert verdict.detail == "table: minnie forces a win in 16 plies"
+    solution = solution_of(PATH)
+    assert solution is not None
+    boards = map(solution.table.boards.board, range(solution.table.boards.count))
+    positions = (Armies(board, MAXIE, 0) for board in boards if any(board))
+    drawn = next(each for each in positions if PATH.outcome(each) is None and solution.winner(each) is None)
+    assert Adjudicator(RULES, ANY).verdict(drawn, []) is None
+
+
+def test_a_win_that_the_ply_limit_cuts_off_is_no_win() -> None:
+    late = PATH.start()._replace(ply=PATH.map.ply_limit - 15)
+    assert Adjudicator(RULES, ANY).verdict(late, []) is None
+    in_time = PATH.start()._replace(ply=PATH.map.ply_limit - 16)
+    assert Adjudicator(RULES, ANY).verdict(in_time, []) is not None
+
+
+def ended_by_table() -> Record:
+    return Record(
+        format=FORMAT,
+        match="0" * 32,
+        event="test",
+        game="riskless",
+        setup=PATH.setup(),
+        players=Players("a", "b"),
+        time_control="1/move",
+        started="2026-11-20T12:00:00Z",
+        moves=[RecordedMove([0, 1], 1.0)],
+        result=Result("minnie", EndReason.ADJUDICATED, "table: minnie forces a win in 15 plies"),
+        adjudication=RULES,
+    )
+
+
+def test_a_record_that_ends_by_the_table_is_checked() -> None:
+    record = ended_by_table()
+    verify(record)
+    with pytest.raises(BadRecord, match="its moves say"):
+        verify(replace(record, result=replace(record.result, winner="maxie")))
+    with pytest.raises(BadRecord, match="nothing is decided"):
+        verify(replace(record, adjudication=Adjudication(repetition=3)))
+
+
+def test_a_record_whose_table_is_not_here_says_what_is_missing() -> None:
+    record = ended_by_table()
+    setup = {**record.setup, "armies_to_win": 23}
+    with pytest.raises(BadRecord, match="`arena solve path4` makes it"):
+        verify(replace(record, setup=setup))
+
+
+def test_rules_that_could_end_nothing_are_told_of() -> None:
+    assert lacks_table(RULES, ANY) is None
+    assert lacks_table(Adjudication(limit=9), OTHER) is None
+    assert lacks_table(None, OTHER) is None
+    assert "arena solve world" in str(lacks_table(RULES, WORLD))
+    assert "tictactoe" in str(lacks_table(RULES, OTHER))

@@ -1,0 +1,36 @@
+"""What the page is told of the moves of a match on a solved map."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from match.replay import verify
+from protocol.record import to_line
+from server.web.truth import truth_of
+from solved.judgement import Kind
+from solved.solution import solution_of
+from tests.ladder.reports.test_truth import by_hand, played
+
+
+def test_each_move_has_its_line() -> None:
+    record = played("path4", 30)
+    told = truth_of(to_line(record))
+    assert told is not None
+    assert len(told) == len(record.moves)
+    assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
+    replayed = verify(record)
+    solution = solution_of(replayed.game)
+    assert solution is not None
+    assert [each.now for each in told] == [str(solution.truth(each)) for each in replayed.positions[1:]]
+
+
+@pytest.mark.parametrize("map", ["world", "m2"])
+def test_a_map_without_a_table_has_nothing_to_tell(map: str) -> None:
+    assert truth_of(to_line(played(map, 4))) is None
+
+
+def test_a_record_that_cannot_be_played_has_nothing_to_tell() -> None:
+    record = played("path4", 4)
+    assert truth_of(to_line(replace(record, moves=record.moves[1:]))) is None
+    assert truth_of("no record") is None

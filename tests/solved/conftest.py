@@ -1,0 +1,41 @@
+"""Maps small enough to be solved in a test, and a cache of its own for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from games.board import RisklessMap
+from testkit.parts import skip_without
+
+
+def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> RisklessMap:
+    """A path whose ends are held."""
+    near = tuple(tuple(w for w in (v - 1, v + 1) if 0 <= w < size) for v in range(size))
+    start = (1, *[0] * (size - 2), -2)
+    places = tuple((float(v), 0.0) for v in range(size))
+    return RisklessMap(f"path{size}", tuple(map(str, range(size))), near, cap, goal, limit, start, places)
+
+
+@pytest.fixture
+def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[RisklessMap], Path]:
+    """Solves a map into the user's cache, which is the test's own."""
+    skip_without("numba")
+    from bots.compiled import cache  # noqa: PLC0415 - an extra
+    from bots.compiled.solving.solver import Solver  # noqa: PLC0415
+    from solved.boards import Boards  # noqa: PLC0415
+    from solved.folders import file_name, made_here  # noqa: PLC0415
+
+    cache.chosen_folder()  # the kernels stay where they were compiled
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def solved(map: RisklessMap) -> Path:
+        folder = made_here()
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / file_name(map)
+        Solver(Boards.of(map), path.with_suffix(".part"), 1, lambda _: None).solve(path)
+        return path
+
+    return solved

@@ -1,0 +1,112 @@
+"""The truth of positions of a match: by the rules themselves, its ply limit included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from games.board import RisklessMap
+from games.core import Player
+from games.riskless import Armies, Riskless
+from games.tictactoe import TicTacToe
+from maps.loader import load_map
+from solved.judgement import Kind, judge, judge_match
+from solved.solution import Solution, solution_of
+from solved.truth import DRAW, Truth, Value
+from tests.solved.conftest import path_map
+
+Solve = Callable[[RisklessMap], Path]
+
+
+def by_minimax(game: Riskless) -> Callable[[Armies], Truth]:
+    """The truth by playing everything to the ply limit: the slow way."""
+
+    @cache
+    def truth(position: Armies) -> Truth:
+        outcome = game.outcome(position)
+        if outcome is not None:
+            if outcome.winner is None:
+                return DRAW
+            return Truth(Value.WIN if outcome.winner is position.player else Value.LOSS, 0)
+        moves = (truth(game.successor(position, move)).before for move in game.moves(position))
+        return max(moves, key=lambda each: each.score)
+
+    return truth
+
+
+@pytest.mark.parametrize("limit", [1, 4, 9, 30])
+def test_the_truth_is_what_playing_to_the_limit_finds(limit: int, solve: Solve) -> None:
+    map = path_map(limit=limit)
+    solve(map)
+    game = Riskless(map)
+    solution = solution_of(game)
+    assert solution is not None
+    right = by_minimax(game)
+    position, seen = game.start(), 0
+    waiting = {position}
+    while waiting:
+        position = waiting.pop()
+        assert solution.truth(position) == right(position), position
+        seen += 1
+        if seen > 400:
+            break
+        waiting |= {game.successor(position, move) for move in game.moves(position)}
+    assert seen > 1
+
+
+def test_a_winner_is_told_by_name(solve: Solve) -> None:
+    solve(path_map())
+    solution = solution_of(Riskless(path_map()))
+    assert solution is not None
+    found = {
+        truth: solution.winner(Armies(armies, player, 0))
+        for armies, player, truth in [
+            ((3, 0, -1), Player.MAXIE, Value.WIN),
+            ((1, 0, -3), Player.MINNIE, Value.WIN),
+        ]
+        if solution.truth(Armies(armies, player, 0)).value is truth
+    }
+    assert set(found.values()) <= {Player.MAXIE, Player.MINNIE}
+    assert found
+
+
+def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert solution_of(Riskless(load_map("world"))) is None
+    assert solution_of(TicTacToe()) is None
+
+
+def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    game = Riskless(load_map("path4"))
+    solution = solution_of(game)
+    assert solution is not None
+    assert solution.truth(game.start()) == Truth(Value.LOSS, 16)
+
+
+def kinds(solution: Solution, position: Armies) -> list[Kind]:
+    return [judge(solution, position, move).kind for move in solution.game.moves(position)]
+
+
+def test_each_move_is_judged_by_what_it_gave_away() -> None:
+    game = Riskless(load_map("path4"))
+    solution = solution_of(game)
+    assert solution is not None
+    start = game.start()
+    assert set(kinds(solution, start)) == {Kind.KEPT}, "a lost position has nothing to give away"
+    positions, moves = [start], []
+    while game.outcome(positions[-1]) is None:
+        move = game.moves(positions[-1])[-1]
+        moves.append(move)
+        positions.append(game.successor(positions[-1], move))
+    told = list(judge_match(solution, tuple(positions), tuple(moves)))
+    assert len(told) == len(moves)
+    for each, position in zip(told, positions, strict=False):
+        best = max(truth.score for _, truth in solution.moves(position))
+        assert each.before.score == best
+        assert dict(solution.moves(position))[each.best].score == best
+        assert (each.kind is Kind.KEPT) == (each.before.value is each.after.value)
+        assert each.undecided == (each.before.value is not Value.LOSS)
