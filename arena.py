@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 from typing import Any, cast
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+try:
+    import typer
+    from typer.core import TyperCommand, TyperGroup
 
-from console import Failure, err
+    from console import Failure, err
+except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr.write("arena: stopped\n")
+    sys.exit(130)
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "ladder": (
@@ -63,7 +69,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bot": (
         "bots.commands.bot",
-        "Connect a bot to a server and play the matches that come, until the server stops or Ctrl-C.",
+        "Connect a bot to a server and play the matches that come, until its event is over or Ctrl-C.",
     ),
     "play": (
         "bots.commands.play",
@@ -142,9 +148,17 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(f"arena: cannot install completion: {where}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
+        _ignore_interrupts(arguments)
         err.print("arena: stopped")
         sys.exit(130)
+    _ignore_interrupts(arguments)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ignore_interrupts(arguments: list[str] | None) -> None:
+    """Let no further Ctrl-C cut off the end of the command, where that is the whole process."""
+    if arguments is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _app() -> typer.Typer:

@@ -108,6 +108,7 @@ def _open(
             grace_ms=GRACE_MS,
             name=name,
             adjudication=ladder.plan.adjudication,
+            lasting=False,
         )
     return open_host(
         host=dial_in.host,
@@ -117,6 +118,7 @@ def _open(
         anyone=True,
         name=name,
         adjudication=ladder.plan.adjudication,
+        lasting=False,
     )
 
 

@@ -27,7 +27,12 @@ _BY_THE_RULES = frozenset(reason.value for reason in Reason)
 """Reasons that a game gives; a match that ended otherwise ended before its game did."""
 
 _MOVERS_FAULT = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
-_SOMEBODY_WINS = _MOVERS_FAULT | {EndReason.RESIGNATION, EndReason.DISCONNECT, EndReason.PROTOCOL_ERROR}
+_SOMEBODY_WINS = _MOVERS_FAULT | {
+    EndReason.RESIGNATION,
+    EndReason.CRASH,
+    EndReason.DISCONNECT,
+    EndReason.PROTOCOL_ERROR,
+}
 
 
 @dataclass(frozen=True)

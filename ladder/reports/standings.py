@@ -18,7 +18,7 @@ NARROWEST = 78
 WIDE = 200
 """Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
 
-_FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+_FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 
 
 def draw(rows: Sequence[Row], *, plain: bool) -> Table:
@@ -35,6 +35,7 @@ def draw(rows: Sequence[Row], *, plain: bool) -> Table:
         "lost",
         "Elo",
         "± 95 %",
+        "crash",
         "time",
         "illegal",
         "gone",
@@ -51,7 +52,7 @@ def draw(rows: Sequence[Row], *, plain: bool) -> Table:
     return drawn
 
 
-LEGEND = "time, illegal, gone, other: matches lost on time, by an illegal move, by a lost connection, by other faults"
+LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
 
 
 def show(rows: Sequence[Row], console: Console) -> None:

@@ -7,8 +7,8 @@ from ladder.reports.standings import LEGEND, show
 from rating.standings import Row
 
 ROWS = [
-    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0),
-    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 2, 0, 1, 0),
+    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
+    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 0, 2, 0, 1, 0),
 ]
 
 
@@ -22,8 +22,8 @@ def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
     lines = shown(40, terminal=False)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0][:8] == ["#", "bot", "games", "points", "won", "drawn", "lost", "Elo"]
-    assert cells[0][8:] == ["± 95 %", "time", "illegal", "gone", "other"]
-    assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0"]
+    assert cells[0][8:] == ["± 95 %", "crash", "time", "illegal", "gone", "other"]
+    assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0", "0"]
     assert cells[3][1] == ROWS[1].bot
     assert lines[4] == LEGEND
 
