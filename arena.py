@@ -9,18 +9,25 @@ is called.
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import arena_imports
+try:
+    import arena_imports
 
-arena_imports.guard()
+    arena_imports.guard()
 
-import typer  # noqa: E402 - an author's modules must not take the place of the project's
-from typer.core import TyperCommand, TyperGroup  # noqa: E402
+    # an author's modules must not take the place of the project's
+    import typer
+    from typer.core import TyperCommand, TyperGroup
 
-from console import Failure, err  # noqa: E402
+    from console import Failure, err
+except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr.write("arena: stopped\n")
+    sys.exit(130)
 
 if TYPE_CHECKING:
     from bots.api.bot import Bot, Resign
@@ -162,7 +169,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bot": (
         "bots.commands.bot",
-        "Connect a bot to a server and play the matches that come, until the server stops or Ctrl-C.",
+        "Connect a bot to a server and play the matches that come, until its event is over or Ctrl-C.",
     ),
     "play": (
         "bots.commands.play",
@@ -245,8 +252,10 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(f"arena: cannot install completion: {where}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
+        _ignore_interrupts(arguments)
         err.print("arena: stopped")
         sys.exit(130)
+    _ignore_interrupts(arguments)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -254,6 +263,12 @@ def _tell_version(wanted: bool) -> None:  # noqa: FBT001 - so typer calls it
     if wanted:
         typer.echo(f"arena {metadata.version('riskless-arena')}")
         raise typer.Exit
+
+
+def _ignore_interrupts(arguments: list[str] | None) -> None:
+    """Let no further Ctrl-C cut off the end of the command, where that is the whole process."""
+    if arguments is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _app() -> typer.Typer:

@@ -87,12 +87,12 @@ function connect() {
   socket.on("open", () => say(hello));
   socket.on("message", (data) => {
     tries = 0;
-    const reply = answer(decode(data));
-    if (reply) say(reply);
+    for (const reply of [answer(decode(data))]) if (reply) say(reply);
   });
   socket.on("error", (error) => console.log(`the connection: ${error.message}`));
-  socket.on("close", (code) => { // 1000 and 1001: in good order, the server stops
-    if (code !== 1000 && code !== 1001 && (tries += 1) < 50) setTimeout(connect, 200);
+  socket.on("close", (code, why) => { // 1000: the event is over; after 1001 the server comes back
+    const pause = 100 * 2 ** (tries = Math.min(tries + 1, 7)) * (0.5 + Math.random() / 2);
+    if (code !== 1000 && !/bad_|replaced/.test(why)) setTimeout(connect, pause);
   });
 }
 

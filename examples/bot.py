@@ -8,15 +8,14 @@ import random
 import time
 
 import msgpack
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 URL = os.environ.get("ARENA_URL", "ws://127.0.0.1:8765")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 hello = {"type": "hello", "games": ["tictactoe", "riskless"], "matches": 4, "program": "examples/bot.py"}
 hello |= {"name": os.environ.get("ARENA_NAME", "wire"), "token": os.environ.get("ARENA_TOKEN", "")}
-starts = {}  # match -> its start
-answers = {}  # match -> the last move message
+starts, answers = {}, {}  # by match: its start, and the last move message
 
 
 def tictactoe(start, moves):
@@ -84,7 +83,7 @@ def answer(message):
 
 
 tries = 0
-while tries < 50:
+while True:
     try:
         with connect(URL, subprotocols=["arena.v1.msgpack"], compression=None, max_size=2**22) as socket:
             socket.send(msgpack.packb(hello))
@@ -92,7 +91,9 @@ while tries < 50:
                 tries = 0
                 if reply := answer(msgpack.unpackb(frame)):
                     socket.send(msgpack.packb(reply))
-        break  # a close in good order: the server stops
-    except (OSError, ConnectionClosed, WebSocketException):
-        tries += 1
-        time.sleep(0.2)
+        if socket.close_code == 1000:
+            break  # the event is over; after 1001 the server comes back, and its matches go on
+    except (OSError, WebSocketException) as lost:
+        if "bad_token" in str(lost):
+            raise SystemExit(str(lost)) from None  # what no time mends
+    time.sleep(0.1 * 2 ** (tries := min(tries + 1, 7)) * random.uniform(0.5, 1))

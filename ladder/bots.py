@@ -18,8 +18,8 @@ class Bots(Protocol):
     def release(self, name: str) -> None:
         """Give back a name that was taken and not used."""
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
-        """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
+    def give_back(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
+        """The match is over. `answered`: whether it made a move; None where that says nothing of it. `gave_up`: `resigned` or `crashed`."""
 
     def asks(self, bot: str) -> int:
         """How many threads the bot says that it searches with in a match; 0 where it has not said."""

@@ -111,7 +111,7 @@ class DialInBots:
         name: str,
         *,
         answered: bool | None,
-        resigned: bool = False,  # noqa: ARG002  what it printed is at its owner's
+        gave_up: str = "",  # noqa: ARG002  what it printed is at its owner's
     ) -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self.release(name)

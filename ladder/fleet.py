@@ -42,12 +42,12 @@ class Fleet:
         """Give back a process that was taken and not used."""
         self._playing.discard(name)
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
+    def give_back(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
         """The match is over. `answered`: whether it made a move; None where that says nothing of it."""
         self._playing.discard(name)
         process = next(each for each in self._processes[bot] if each.name == name)
-        if resigned:
-            process.resigned()
+        if gave_up:
+            process.gave_up(gave_up)
         if answered is True:
             process.answered()
         elif answered is False:

@@ -13,6 +13,7 @@ from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
 from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES, Adjudication
+from protocol.duration import seconds_of
 from protocol.timecontrol import TimeControl
 
 NAME_LENGTH = 56
@@ -118,21 +119,12 @@ def _threads_of(options: str) -> int:
     return int(number) if number.isdecimal() and 1 <= int(number) <= MOST_THREADS else 0
 
 
-DURATIONS = "30s, 10m, 2h, or ever"
-
-
 def duration(text: str, where: str) -> float:
     """How many seconds `10m` is; `ever` is without end. Raises BadLadder."""
-    if text == "ever":
-        return math.inf
-    units = {"s": 1, "m": 60, "h": 3600}
     try:
-        seconds = float(text[:-1]) * units[text[-1:]]
-    except (ValueError, KeyError):
-        raise BadLadder(f"{where}: must be as in {DURATIONS}, not {text!r:.40}") from None
-    if not 0 < seconds < math.inf:
-        raise BadLadder(f"{where}: must be more than nothing, as in {DURATIONS}")
-    return seconds
+        return seconds_of(text)
+    except ValueError as error:
+        raise BadLadder(f"{where}: {error}") from None
 
 
 def event_name(text: str, where: str) -> str:

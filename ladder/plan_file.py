@@ -15,7 +15,6 @@ from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
 from ladder.plan import (
     DEFAULT_TIME,
-    DURATIONS,
     MOST_THREADS,
     NAME_LENGTH,
     BadLadder,
@@ -29,6 +28,7 @@ from ladder.plan import (
     unique_bots,
 )
 from protocol.adjudication import NONE, Adjudication, BadAdjudication
+from protocol.duration import DURATIONS
 from protocol.timecontrol import BadTimeControl, TimeControl
 
 

@@ -112,6 +112,7 @@ def _open(
             grace_ms=GRACE_MS,
             name=name,
             adjudication=ladder.plan.adjudication,
+            lasting=False,
         )
     return open_host(
         host=dial_in.host,
@@ -121,6 +122,7 @@ def _open(
         anyone=True,
         name=name,
         adjudication=ladder.plan.adjudication,
+        lasting=False,
     )
 
 

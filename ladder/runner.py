@@ -32,6 +32,9 @@ from rating.standings import answered
 MOST_OVERTAKING = 8
 """How many matches may begin before one that is due and waits for more threads than are free: it must not wait for ever."""
 
+GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
+"""The ends that a bot says itself, and has printed something about, as a rule."""
+
 
 class MatchHost(Protocol):
     """What plays single matches, and knows nothing of schedules and tables: `server.host.Host`."""
@@ -208,8 +211,8 @@ class Runner:
             (Player.MAXIE, pairing.maxie, terms.players.maxie),
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
-            gave_up = record.result.reason is EndReason.RESIGNATION and record.result.winner != seat.value
-            self._bots.give_back(bot, name, answered=answered(record, seat, bot), resigned=gave_up)
+            gave_up = "" if record.result.winner == seat.value else GAVE_UP.get(record.result.reason, "")
+            self._bots.give_back(bot, name, answered=answered(record, seat, bot), gave_up=gave_up)
 
     def _settle(self, schedule: Matches, pairing: Pairing, record: Record) -> None:
         record = named(pairing, record)

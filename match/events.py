@@ -7,7 +7,10 @@ from msgspec import Struct
 
 from games.core import Player
 from protocol.codes import EndReason
-from protocol.messages import Data, ServerMessage, Thinking
+from protocol.messages import Data, GivingUp, ServerMessage, Thinking
+
+LONGEST_WHY = 200
+"""Characters that are kept of why a player gave up."""
 
 
 class Opened(Struct, frozen=True, tag="opened"):
@@ -37,10 +40,18 @@ class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
     thinking: Thinking | None = None
 
 
-class Resigned(Struct, frozen=True, tag="resigned"):
-    """A player gave up."""
+class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
+    """A player gave up, or its bot has failed."""
 
     player: Player
+    reason: GivingUp = "resignation"
+    detail: str = ""
+    """Why, as the bot says, or whoever watches its process; not yet looked at."""
+
+    def why(self) -> str:
+        """What follows after who it was, in printed characters: others read it in records and in terminals."""
+        shown = "".join(char if char.isprintable() else "?" for char in self.detail[:LONGEST_WHY])
+        return f": {shown}" if shown else ""
 
 
 class Left(Struct, frozen=True, tag="left"):

@@ -140,10 +140,8 @@ class Referee:
                 return self._open(now)
             case GotReady(player):
                 return self._get_ready(player)
-            case Resigned(player):
-                return self._finish(
-                    player.opponent, EndReason.RESIGNATION, f"{self._who(player)} resigned", now
-                )
+            case Resigned():
+                return self._give_up(event, now)
             case Left(player):
                 return self._leave(player, now)
             case Returned(player):
@@ -265,6 +263,12 @@ class Referee:
         )
         detail = f"{self._who(event.player)}, ply {event.ply}: {why}"
         return [told, *self._finish(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
+
+    def _give_up(self, event: Resigned, now: int) -> list[Effect]:
+        crashed = event.reason == "crash"
+        text = f"{self._who(event.player)} {'crashed' if crashed else 'resigned'}{event.why()}"
+        reason = EndReason.CRASH if crashed else EndReason.RESIGNATION
+        return self._finish(event.player.opponent, reason, text, now)
 
     # coming and going
 

@@ -31,7 +31,12 @@ _BEFORE_ITS_END = frozenset(EndReason) - {
 """Reasons for which a match ends before its game does; every other one a game gives."""
 
 _MOVERS_FAULT = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
-_SOMEBODY_WINS = _MOVERS_FAULT | {EndReason.RESIGNATION, EndReason.DISCONNECT, EndReason.PROTOCOL_ERROR}
+_SOMEBODY_WINS = _MOVERS_FAULT | {
+    EndReason.RESIGNATION,
+    EndReason.CRASH,
+    EndReason.DISCONNECT,
+    EndReason.PROTOCOL_ERROR,
+}
 
 
 @dataclass(frozen=True)

@@ -155,8 +155,8 @@ def _what(event: Event) -> str:
             return "start sent to both"
         case GotReady():
             return "ready"
-        case Resigned():
-            return "resign"
+        case Resigned(reason=reason):
+            return "the bot crashed" if reason == "crash" else "resign"
         case Left():
             return "the connection was lost"
         case Returned():

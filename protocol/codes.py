@@ -71,7 +71,11 @@ class Code(_Explained):
     )
     OTHER_RULES = "other_rules", "a game of that name is played here by other rules than the bot's"
     NOT_A_PLAYER = "not_a_player", "a spectator neither plays nor challenges"
-    SHUTTING_DOWN = "shutting_down", "the server stops; the connection is closed"
+    SHUTTING_DOWN = (
+        "shutting_down",
+        "the server stops, and goes on with its matches when it is back; the connection is closed",
+    )
+    EVENT_OVER = "event_over", "the event is over, and nothing more is played here; the connection is closed"
 
 
 class EndReason(_Explained):
@@ -90,6 +94,7 @@ class EndReason(_Explained):
     NO_MOVES = "no_moves", "the player to move cannot"
     ADJUDICATED = "adjudicated", "the host ended it by its rules of adjudication; `detail` says by which"
     RESIGNATION = "resignation", "a player resigned"
+    CRASH = "crash", "a player's bot failed: an exception, no move of the game, or a process that died"
     TIMEOUT = "timeout", "a player's time ran out"
     ILLEGAL_MOVE = "illegal_move", "a player made a move that the rules do not allow"
     DISCONNECT = "disconnect", "a player's connection was lost and did not come back in time"
@@ -115,6 +120,7 @@ class EndReason(_Explained):
 
 FORFEITS = frozenset(
     {
+        EndReason.CRASH,
         EndReason.TIMEOUT,
         EndReason.ILLEGAL_MOVE,
         EndReason.DISCONNECT,

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.codes import Code, EndReason
+from protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
 from protocol.timecontrol import Milliseconds, TimeControl
 
 SUBPROTOCOL = "arena.v1.msgpack"
@@ -26,17 +27,13 @@ MAX_CLIENT_FRAME = 16 * 1024
 MAX_SERVER_FRAME = 4 * 1024 * 1024
 """The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
 
-MOST_THREADS = 4096
-"""The most threads that a bot can be told to search with, or say that it does."""
-
 Seat = Literal["maxie", "minnie"]
 Role = Literal["bot", "spectator", "admin"]
-Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Secret = Annotated[str, Meta(max_length=128)]
-OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
-OptionText = Annotated[str, Meta(max_length=200)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
+GivingUp = Literal["resignation", "crash"]
+Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
 """A move or a value inside a setup: plain data, which the game itself checks."""
 
@@ -46,31 +43,6 @@ class Players(Struct, frozen=True):
 
     maxie: str
     minnie: str
-
-
-class EngineInfo(Struct, frozen=True, omit_defaults=True):
-    """What chooses a bot's moves, as the bot tells it."""
-
-    name: Name
-    """The engine's name, as in `jamboree`."""
-    options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
-    """What it was told, by the option's name, as a person writes it."""
-    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = None
-    """How many threads it searches with; None where it does not say."""
-
-    def __str__(self) -> str:
-        options = ",".join(f"{name}={value}" for name, value in self.options.items())
-        engine = f"{self.name}:{options}" if options else self.name
-        if self.threads is None:
-            return engine
-        return f"{engine}, {self.threads} thread{'s' if self.threads > 1 else ''}"
-
-
-class Engines(Struct, frozen=True):
-    """The engines by seat; None of a player who does not say."""
-
-    maxie: EngineInfo | None = None
-    minnie: EngineInfo | None = None
 
 
 class Clocks(Struct, frozen=True, gc=False):
@@ -129,6 +101,8 @@ class Hello(Struct, frozen=True, tag="hello"):
     """How many matches the bot plays at once."""
     program: Annotated[str, Meta(max_length=100)] = ""
     """What program the bot runs, for people, as in `my-bot 1.2`."""
+    quota: Quota | UnsetType = UNSET
+    """How many more matches the bot takes in all, from now on; left out for as many as come."""
     engine: EngineInfo | UnsetType = UNSET
     """What chooses its moves. `engine.threads` is how many threads it searches with, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
@@ -150,10 +124,18 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
     thinking: Thinking | UnsetType = UNSET
 
 
-class Resign(Struct, frozen=True, tag="resign"):
-    """The bot gives the match up."""
+class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
+    """The bot gives the match up, or has failed (`crash`); `detail` tells people why, also in the record."""
 
     match: MatchId
+    reason: GivingUp = "resignation"
+    detail: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Status(Struct, frozen=True, tag="status"):
+    """Ask how one stands, to be told by `standing`; with a quota, take so many more matches and no others from now on."""
+
+    quota: Quota | UnsetType = UNSET
 
 
 class Challenge(Struct, frozen=True, tag="challenge"):
@@ -284,6 +266,18 @@ class Error(Struct, frozen=True, tag="error"):
     """True when the connection closes after this message."""
 
 
+StandingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
+
+
+class Standing(Struct, frozen=True, tag="standing"):
+    """How a bot stands with the matchmaker; `detail` tells people what it waits for, or why it gets no matches."""
+
+    state: StandingState
+    detail: str
+    quota: int | None = None
+    """How many more matches the bot takes; None for as many as come."""
+
+
 class Challenged(Struct, frozen=True, tag="challenged"):
     """A challenge is open: sent to the bot that it names, to its challenger, and when open to all who browse."""
 
@@ -314,11 +308,10 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """A challenge to one of the server's own bots waits for its turn: sent at first, and whenever its place changes."""
+    """A challenge to one of the server's own bots waits: it has that place among those for the same bot, 1 the next turn."""
 
     challenge: str
     place: int
-    """Its place among those that wait for the same bot: 1 has the next turn."""
 
 
 class LiveMatch(Struct, frozen=True):
@@ -392,9 +385,20 @@ class Update(Struct, frozen=True, tag="update"):
 
 
 ClientMessage = (
-    Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse
+    Hello
+    | Ready
+    | Move
+    | Resign
+    | Status
+    | Challenge
+    | Accept
+    | Decline
+    | Withdraw
+    | Watch
+    | Unwatch
+    | Browse
 )
 PlayMessage = Welcome | Start | Turn | Accepted | End | Error
 """What a bot is told that plays."""
-ServerMessage = PlayMessage | Challenged | Queued | ChallengeOver | Listing | View | Update
+ServerMessage = PlayMessage | Standing | Challenged | Queued | ChallengeOver | Listing | View | Update
 Message = ClientMessage | ServerMessage

@@ -11,7 +11,13 @@ from msgspec import Meta, Struct
 
 from protocol.adjudication import REPETITION, Adjudication
 from protocol.codes import EndReason
-from protocol.messages import Data, Engines, Players, Seat, Thinking
+from protocol.engines import Engines
+from protocol.messages import (
+    Data,
+    Players,
+    Seat,
+    Thinking,
+)
 
 FORMAT: Final = "arena-record/1"
 

@@ -33,6 +33,8 @@ class Row(Struct, frozen=True):
     """The Elo rating, relative to the average of the bots (rating.elo)."""
     elo_error: float
     """Half the width of the 95 % interval."""
+    crashes: int
+    """Matches lost because the bot failed: an exception, no move of the game, a process that died."""
     time_forfeits: int
     illegal_moves: int
     disconnects: int
@@ -43,6 +45,7 @@ class Row(Struct, frozen=True):
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
 
 _COLUMNS = {
+    EndReason.CRASH: "crashes",
     EndReason.TIMEOUT: "time_forfeits",
     EndReason.ILLEGAL_MOVE: "illegal_moves",
     EndReason.DISCONNECT: "disconnects",

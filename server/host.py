@@ -67,6 +67,7 @@ async def open_host(
     by_threads: bool = False,
     adjudication: Adjudication | None = None,
     going_on: str | None = None,
+    lasting: bool = True,
     on_record: Told | None = None,
     name: str = "",
     back_up: bool = True,
@@ -87,6 +88,8 @@ async def open_host(
     by_threads       whether a match counts as many as the threads that it needs; else once
     adjudication     when matches that the server arranges are ended before their games end; None: never
     going_on         the event whose matches the server goes on with, from before it went away
+    lasting          whether the server will be back once it has stopped. If not, whoever is connected is told that the
+                     event is over, unless it is cancelled: then it may be gone on with
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
     back_up          whether a store of an older version is copied before it is brought up to date
@@ -166,6 +169,7 @@ async def open_host(
             inside = url(LOOPBACK, (await server.listen(LOOPBACK, 0, None))[1])
         running.listens_at(url(host, bound[1], tls), inside)
         log.info("listening on %s", running.url)
+        goodbye = Code.SHUTTING_DOWN if lasting else Code.EVENT_OVER
         try:
             async with (
                 open_house(house, running.lobby, running.arranger, inside) if house.bots else nullcontext()
@@ -173,12 +177,15 @@ async def open_host(
                 # Only now: no match is begun on a server whose house turns out to be named wrongly.
                 tasks.start_soon(running.arranger.run)
                 yield running
+        except anyio.get_cancelled_exc_class():
+            goodbye = Code.SHUTTING_DOWN
+            raise
         finally:
             with anyio.CancelScope(shield=True):
                 server.admission.close()
                 for member in running.lobby.connected():
                     if member.connection is not None:
-                        member.connection.dismiss(Code.SHUTTING_DOWN)
+                        member.connection.dismiss(goodbye)
                 if lost is None:
                     try:
                         await running.journal.drain()

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from time import monotonic
+from time import monotonic, monotonic_ns
 
 import anyio
 import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
 
+from match.events import Resigned
 from match.terms import Terms
 from protocol.adjudication import Adjudication
 from protocol.messages import Listing
 from protocol.record import Record
 from server.lobby.accounts import Accounts
 from server.lobby.dispatch import LISTING_SECONDS, Dispatch
+from server.lobby.ends import Ends
 from server.lobby.house import NO_HOUSE, HousePlan
 from server.lobby.lobby import Lobby
 from server.lobby.matches import Matches
@@ -114,6 +116,7 @@ class Host:
             answer_ns=answer_ns,
         )
         work = WorkBudget(limits.work_ms_per_second)
+        queries = Queries(engine)
         self.dispatch = Dispatch(
             self.lobby,
             self.journal,
@@ -124,10 +127,11 @@ class Host:
             work,
             program=PROGRAM,
             grace_ms=grace_ms,
+            tell_end=Ends(self.lobby, queries, self.matches.rooms, tasks).tell,
         )
         self.pages = Pages(
             self.metrics,
-            Queries(engine),
+            queries,
             StaticFiles(),
             MatchLogs(engine, self.lobby),
             work,
@@ -160,6 +164,12 @@ class Host:
     async def wait_connected(self, name: str, seconds: float) -> bool:
         """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
         return await self.lobby.wait_connected(name, seconds)
+
+    async def died(self, name: str, how: str) -> None:
+        """Take note that the process of a bot has ended: it has lost what it was playing, by a crash."""
+        member = self.lobby.find(name)
+        if member is not None:
+            await member.post_to_all(lambda player: Resigned(player, "crash", how), monotonic_ns())
 
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end, in this task. Waits first until both bots can take it."""

@@ -277,6 +277,8 @@ KINDS: dict[str, Kind] = {
     "move": plays("move", is_ready, moves, "accepted", map="m2"),
     "move, thinking at its bound": plays("move", is_ready, moves_thinking, "accepted", map="m2"),
     "resign": plays("resign", resigns, None, "end", game="tictactoe"),
+    "ready, of a match that is over": sends("ready", match="none"),
+    "status": sends("status", "standing"),
     "challenge": challenges(game="tictactoe"),
     "challenge, the largest map": challenges(map="grid:10x20"),
     "accept, the largest map": plays("accept", resigns, None, "challenge_over", map="ring:200"),

@@ -29,17 +29,25 @@ from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
 from games.core import Game, Player
 
-__all__ = ["Bot", "Clock", "Ending", "Match", "Resign", "Thinking"]
+__all__ = ["Bot", "Clock", "Crash", "Ending", "Match", "Resign", "Thinking"]
 
 
 class Resign(Exception):
     """Raise this in any method to give the match up; its text tells the bot's owner why, in one line."""
 
 
+class Crash(Exception):
+    """Raise this where what chooses the moves has failed, as a program that a bot runs: one line for its owner.
+
+    The match is lost as by any other exception, but without a traceback.
+    """
+
+
 class Bot(ABC):
     """A player of one match. Write `choose`; the other methods are hooks that may be left alone.
 
-    An exception from any method resigns the match: `Resign` in a line, any other with its traceback.
+    An exception from any method ends the match: `Resign` resigns it, with a line; any other is a crash, told with its
+    traceback, and counted as one.
     """
 
     match: Match

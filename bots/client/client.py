@@ -15,96 +15,75 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 import anyio
 from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from bots.api.match import Ending, Match, Standing
+from bots.api.match import Ending, Match
 from bots.client.connection import ClientError, Lost, NoServer, ServerRefused, open_connection
-from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
+from bots.client.hung import look_after
+from bots.client.options import Options
+from bots.client.presence import Presence
+from bots.client.state.actions import (
+    Action,
+    Again,
+    Choose,
+    Complain,
+    Finish,
+    Leave,
+    Prepare,
+    Send,
+    Stand,
+    Stop,
+)
 from bots.client.state.machine import Machine
+from bots.client.state.returning import comes_back, pause
+from bots.client.tally import Tally
+from bots.client.wire_log import printable
 from bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
 from protocol.codec import DecodeError, decode_server, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, EngineInfo, Hello, ServerMessage, Welcome
+from protocol.messages import ClientMessage, Hello, Status
 
 log = logging.getLogger("arena.client")
 
-FIRST_PAUSE = 0.1
-"""Seconds before the first attempt to connect again; each further pause is twice as long."""
-LONGEST_PAUSE = 5.0
-RECONNECTS = 16
-"""How often in a row a client tries to connect again. All pauses together last half a minute at the least, as long as a
-server by default waits for a bot to return."""
+WAITING_PAUSE = 5.0
+"""The longest pause between attempts, in seconds, while a server that was never there is waited for."""
 WELCOME_SECONDS = 10.0
 """How long a server may take to answer hello."""
+CHALLENGE_SECONDS = 10.0
+"""The pause after a challenge that came to nothing."""
+IDLE_SECONDS = 10.0
+"""How long a bot is without a match before it asks the server what it waits for."""
+ASK_SECONDS = 60.0
+"""How often it asks again."""
+RESIGN_SECONDS = 2.0
+"""How long the ends of matches that were given up may take to come."""
 LAST_SECONDS = 0.5
 """How long bots may take to hear of the end when the client stops."""
 
 
-class _Stopped(Exception):
-    """The server has said that it stops."""
+class _EventOver(Exception):
+    """The server has said that its event is over."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to connect, and as whom."""
+class _Away(Lost):
+    """The connection was lost and is made again: the line says why, `stopped` whether the server stops."""
 
-    url: str
-    name: str
-    token: str = ""
-    matches: int = 1
-    """How many matches to play at once."""
-    games: tuple[str, ...] = ()
-    """The games it plays; empty for all."""
-    rules: Mapping[str, str] = field(default_factory=dict)
-    """The digests of the games of somebody's own among them, by which the server compares its own."""
-    pool: bool = True
-    """Whether the server's matchmaker may give it matches; else it only plays whom challenges it."""
-    program: str = ""
-    """What runs behind the name, for people."""
-    engine: EngineInfo | UnsetType = UNSET
-    """What chooses the moves, and with how many threads it searches in each match."""
-    reconnects: int = RECONNECTS
-    """How often in a row to try to connect again when the connection is lost."""
-    wait: float = 0.0
-    """Seconds for which to try the first connection again when there is no server yet."""
-
-
-@dataclass
-class Tally:
-    """The matches of this client so far. `void` ones count for nobody."""
-
-    won: int = 0
-    drawn: int = 0
-    lost: int = 0
-    void: int = 0
-
-    def add(self, standing: Standing) -> None:
-        """Count one match more."""
-        setattr(self, standing, getattr(self, standing) + 1)
-
-    def __str__(self) -> str:
-        void = f", {self.void} void" if self.void else ""
-        return f"{self.won} won, {self.drawn} drawn, {self.lost} lost{void}"
-
-
-def finished_line(match: Match, ending: Ending) -> str:
-    """What is told of a finished match, as one line."""
-    game = f"{match.game.name} as {match.seat} against {match.opponent}"
-    return f"match {match.id:.8}: {game}: {ending.standing(match.seat)} ({ending})"
+    def __init__(self, line: str, *, stopped: bool) -> None:
+        super().__init__(line)
+        self.stopped = stopped
 
 
 class Client:
     """One bot on one server. `run` once; `stop` from the same event loop.
 
-    connected  called when a server has let the bot in, also when it comes back
+    tell       told in a line what goes on: that the bot is connected, and that it is back
     finished   called with each match that is over
     complain   told, in one line or a traceback, what the bot's owner should read
     """
@@ -114,13 +93,13 @@ class Client:
         make: BotFactory,
         options: Options,
         *,
-        connected: Callable[[], None] = lambda: None,
+        tell: Callable[[str], None] = log.info,
         finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
         complain: Callable[[str], None] = log.warning,
     ) -> None:
         self._make = make
         self._options = options
-        self._connected = connected
+        self._tell = tell
         self._finished = finished
         self._complain = complain
         self._machine = Machine(
@@ -128,18 +107,29 @@ class Client:
                 options.name,
                 token=options.token,
                 games=list(options.games),
+                maps=list(options.maps),
+                time_controls=list(options.time_controls),
                 matches=options.matches,
                 pool=options.pool,
                 program=options.program[:100],
                 engine=options.engine,
                 rules=dict(options.rules) or UNSET,
-            )
+                quota=UNSET if options.quota is None else options.quota,
+            ),
+            options.challenge,
         )
         self._workers: dict[str, Worker] = {}
         self._leaving: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
         self._leave: Leave | None = None
+        self._presence = Presence(options, tell, complain)
         self._scope = anyio.CancelScope()
+        self._idle_since = -math.inf
+        """When the last match ended, or the connection was made."""
+        self._refused = ""
+        """Why a challenge came to nothing, as it was told last."""
+        self._stood = "", ""
+        """The state that the bot was told last, and the line with it."""
         self.tally = Tally()
         self.connections = 0
         """How often a connection was made and welcomed."""
@@ -149,8 +139,28 @@ class Client:
         not thereby decide its matches. The server waits for this bot as for any that is lost."""
         self._scope.cancel()
 
+    @property
+    def playing(self) -> int:
+        """How many matches are in play."""
+        return self._machine.playing
+
+    def finish(self) -> None:
+        """Take no more matches, and end `run` when those in play are over."""
+        self._act(self._machine.finish())
+        if self._outbox is None and not self._machine.playing:
+            self.stop()  # no server can have a match for it that it does not know
+
+    def resign(self) -> None:
+        """Give up all matches in play and end `run`: at once where no connection is there to say so."""
+        self.finish()
+        self._act(self._machine.resign_all())
+        if self._outbox is None:
+            self.stop()
+        else:
+            self._loop.call_later(RESIGN_SECONDS, self.stop)
+
     async def run(self) -> Tally:
-        """Play until the server stops or `stop` is called. Raises ClientError."""
+        """Play until the event is over, the quota is played, or `stop` is called. Raises ClientError."""
         self._loop = asyncio.get_running_loop()
         # Not bounded by a number, but by the bots: none of them makes a report before the next order.
         self._reports, reports = anyio.create_memory_object_stream[Report](math.inf)
@@ -162,13 +172,14 @@ class Client:
                     self._take(report)
 
             tasks.start_soon(take_reports)
+            tasks.start_soon(self._ask_how_it_stands)
             with self._scope:
                 try:
                     await self._stay_connected()
                 except ClientError as error:
                     problem = error
-                except _Stopped:
-                    log.info("the server stops")
+                except _EventOver:
+                    log.info("the event is over")
             with anyio.CancelScope(shield=True):
                 await self._dismiss_workers()
             tasks.cancel_scope.cancel()
@@ -192,26 +203,36 @@ class Client:
 
     async def _stay_connected(self) -> None:
         patience = anyio.current_time() + self._options.wait
-        tries = 0
+        tries, paused, stopped = 0, 0.0, False
         while True:
-            before = self.connections
+            before, began = self.connections, anyio.current_time()
             try:
                 await self._connect_once()
             except NoServer as problem:
-                if self.connections == 0:
-                    if anyio.current_time() >= patience:
-                        raise
-                elif tries >= self._options.reconnects:
-                    raise Lost(f"the connection was lost and did not come back: {problem}") from None
-            except Lost as problem:
-                tries = 0 if self.connections > before else tries
-                if tries >= self._options.reconnects:
+                if self.connections == 0 and anyio.current_time() >= patience:
                     raise
-                self._complain(f"{problem}; connecting again")
-            pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries)
+                given_up = Lost(f"the connection was lost and did not come back: {problem}")
+                end: Lost | None = given_up if self.connections else None  # else `wait` is the bound
+                log.debug("no connection: %s", problem)
+            except _Away as problem:
+                end, stopped = problem, problem.stopped
+                # A connection that is lost again at once, again and again, is waited for longer and longer.
+                if self.connections > before and anyio.current_time() - began >= paused:
+                    tries = 0
+                self._presence.lost(
+                    str(problem), anyio.current_time(), playing=self._machine.playing, stopped=stopped
+                )
+            if end is not None and self._options.reconnects is not None and tries >= self._options.reconnects:
+                raise end
+            longest = pause(
+                tries, stopped=stopped, playing=self._machine.playing > 0, grace=self._machine.grace
+            )
+            if self.connections == 0:
+                longest = min(longest, WAITING_PAUSE)
             tries += 1
             # Bots that one server's end has thrown out together must not all come back at once.
-            await anyio.sleep(pause * random.uniform(0.5, 1.0))
+            paused = longest * random.uniform(0.5, 1.0)
+            await anyio.sleep(paused)
 
     async def _connect_once(self) -> None:
         """Hold one connection, from its handshake to its loss. Always raises."""
@@ -223,7 +244,7 @@ class Client:
         async def write() -> None:
             try:
                 async for message in outgoing:
-                    log.debug("> %s", _printable(message))
+                    log.debug("> %s", printable(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
                 pass  # the reader meets the lost connection too, and tells
@@ -263,12 +284,13 @@ class Client:
                     self._complain(f"the server sent what is no message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
-            log.debug("< %s", _printable(message))
+            log.debug("< %s", printable(message))
             welcomed = self._machine.welcomed
             self._act(self._machine.received(message, now))
             if self._machine.welcomed and not welcomed:
                 self.connections += 1
-                self._connected()
+                self._idle_since = anyio.current_time()
+                self._presence.connected(self._idle_since, playing=self._machine.playing)
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
         await anyio.sleep(WELCOME_SECONDS)
@@ -277,13 +299,17 @@ class Client:
             connection.transport.abort()
 
     def _why_gone(self, connection: ClientConnection) -> Exception:
-        leave = self._leave
-        if leave is not None and leave.code is Code.SHUTTING_DOWN:
-            return _Stopped()
-        if leave is not None and leave.code not in (Code.SERVER_FULL, Code.TOO_SLOW):
+        leave, url = self._leave, self._options.url
+        if leave is None:
+            why = connection.close_reason or f"close code {connection.close_code}"
+            return _Away(f"the connection to {url} was lost ({why})", stopped=connection.close_code == 1001)
+        if leave.code is Code.EVENT_OVER:
+            return _EventOver()
+        if not comes_back(leave.code, was_in=self.connections > 0):
             return ServerRefused(leave.code, leave.detail)
-        why = leave.detail if leave else connection.close_reason or f"close code {connection.close_code}"
-        return Lost(f"the connection to {self._options.url} was lost ({why})")
+        if leave.code is Code.SHUTTING_DOWN:
+            return _Away(f"the server at {url} stops", stopped=True)
+        return _Away(f"the connection to {url} was lost ({leave.detail})", stopped=False)
 
     # actions and reports
 
@@ -301,12 +327,46 @@ class Client:
                 case Finish(match, ending):
                     worker = self._leaving[match.id] = self._workers.pop(match.id)
                     worker.finish(ending)
+                    look_after(self._loop, match.id, worker, self._complain)
+                    self._idle_since = anyio.current_time()
                     self.tally.add(ending.standing(match.seat))
                     self._finished(match, ending)
                 case Complain(text):
                     self._complain(text)
+                case Stand(state, detail):
+                    self._stand(state, detail)
+                case Again(why):
+                    if why != self._refused:
+                        self._complain(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
+                    self._refused = why
+                    self._loop.call_later(CHALLENGE_SECONDS, self._challenge)
                 case Leave():
                     self._leave = action
+        if self._machine.done:
+            self.stop()
+
+    async def _ask_how_it_stands(self) -> None:
+        """Ask the server now and then what a bot waits for that plays nothing, until cancelled."""
+        asked = -math.inf
+        while True:
+            now = anyio.current_time()
+            due = max(self._idle_since + IDLE_SECONDS, asked + ASK_SECONDS)
+            if now < due:
+                await anyio.sleep(due - now)
+            elif self._machine.welcomed and not self._machine.playing:
+                asked = now
+                self._send(Status())
+            else:
+                await anyio.sleep(IDLE_SECONDS)
+
+    def _challenge(self) -> None:
+        self._act(self._machine.challenge())
+
+    def _stand(self, state: str, detail: str) -> None:
+        """Say how the bot stands, where that is something new."""
+        if (state, detail) != self._stood and state not in ("playing", "finishing"):
+            self._tell(f"{self._options.name}: {detail}")
+        self._stood = state, detail
 
     def _send(self, message: ClientMessage) -> None:
         if self._outbox is None:
@@ -333,21 +393,9 @@ class Client:
                 self._act(
                     self._machine.chose(chosen.match, chosen.ply, chosen.move, chosen.thinking, chosen.at)
                 )
-            case Broke(match, why, trace):
+            case Broke(match, why, trace, crash):
                 if trace:
                     self._complain(trace.rstrip())
-                self._act(self._machine.failed(match, why))
+                self._act(self._machine.failed(match, why, crash=crash))
             case Ended(match):
                 self._leaving.pop(match, None)
-
-
-def _printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
-    """A message without its secrets: logs are kept, and shown to others."""
-    match message:
-        case Hello():
-            return structs.replace(
-                message, token="…" if message.token else "", session="…" if message.session else ""
-            )
-        case Welcome():
-            return structs.replace(message, session="…")
-    return message

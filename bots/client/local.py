@@ -26,7 +26,11 @@ from match.recurrence import Recurrence
 from protocol import messages
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo, Engines, Players, Seat
+from protocol.engines import EngineInfo, Engines
+from protocol.messages import (
+    Players,
+    Seat,
+)
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from solved.solution import solution_of
 

@@ -5,6 +5,8 @@ The thread is a daemon: a bot that never returns must not keep a program from en
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import threading
 import time
 import traceback
@@ -13,10 +15,12 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from bots.api.bot import Bot, Resign, ask, begin
+from bots.api.bot import Bot, Crash, Resign, ask, begin
 from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
 from bots.client.state.actions import Choose
+
+log = logging.getLogger("arena.client")
 
 BotFactory = Callable[[], Bot]
 """Makes a bot for one match."""
@@ -49,6 +53,8 @@ class Broke:
     match: str
     why: str
     trace: str
+    crash: bool = True
+    """False where it chose to resign."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,10 @@ class Ended:
 
 
 Report = Prepared | Chosen | Broke | Ended
+
+
+class _Interrupted(BaseException):
+    """The match is over, and the bot thought on."""
 
 
 class Worker:
@@ -88,6 +98,17 @@ class Worker:
         self.stop()
         self._orders.put(ending)
 
+    def interrupt(self) -> None:
+        """End a thread that does not listen, where it runs Python: it raises at its next step there."""
+        ident = self._thread.ident
+        if ident is not None and self._thread.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))
+
+    @property
+    def doing(self) -> str:
+        """The method of the bot that it is in, or was in last."""
+        return self._doing
+
     @property
     def alive(self) -> bool:
         """Whether the thread still runs."""
@@ -102,7 +123,11 @@ class Worker:
                 doing, self._doing = self._doing, "close"
                 bot.close()
                 self._doing = doing  # an exception that is on its way comes from there
+        except _Interrupted:
+            log.debug("match %s: %s was interrupted", self._match.id, self._doing)
         except Resign as why:
+            self._report(Broke(self._match.id, str(why).partition("\n")[0], "", crash=False))
+        except Crash as why:
             self._report(Broke(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - whatever an author's code raises, sys.exit too, is told
             told = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from bots.api.bot import Bot, Clock, Ending, Resign, Thinking
+from bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from bots.api.options import BadSpec
 from bots.engines.program import Program, ProgramFault, Unanswered
 from bots.engines.registry import Engine
@@ -59,7 +59,7 @@ class ProgramBot(Bot):
         try:
             self._running = Program(self._command, self._heard)
         except ProgramFault as fault:
-            raise Resign(str(fault)) from None
+            raise Crash(str(fault)) from None
         start = {
             "type": "start",
             "match": match.id,
@@ -73,7 +73,7 @@ class ProgramBot(Bot):
         }
         answer = self._ask(self._running, start, READY)
         if answer.get("ready") is not True:
-            raise Resign(f"the program answered the start with {answer!r:.100}, not with {READY}")
+            raise Crash(f"the program answered the start with {answer!r:.100}, not with {READY}")
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
         self._last = self.game.move_to_data(move)
@@ -97,7 +97,7 @@ class ProgramBot(Bot):
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
-            raise Resign(
+            raise Crash(
                 f"the program answered {answer!r:.100}, no move of {self.game.name}: {error}"
             ) from None
         self._think(answer)
@@ -124,7 +124,7 @@ class ProgramBot(Bot):
             self._say(f"{late} when nobody waited any more for its answer to {where}")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
-            raise Resign(str(fault)) from None
+            raise Crash(str(fault)) from None
         if "resign" in answer:
             raise Resign(f"the program resigns: {answer['resign']!r:.100}")
         return answer

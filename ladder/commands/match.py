@@ -39,7 +39,7 @@ from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 from rating.sprt import BadSprt, Sprt, Verdict
-from rating.standings import pair_scores
+from rating.standings import pair_scores, table
 
 
 def match(
@@ -89,8 +89,9 @@ def match(
     played = play(plan, "match", record, db, settled)
     pairs = _pairs(played)
     found = difference(pairs)
-    told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs)}
-    tell(played, _findings(first, second, pairs, found, test), told, Reports(json, html, csv))
+    crashes = crashes_in_words(played)
+    told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs, crashes)}
+    tell(played, _findings(first, second, pairs, found, test, crashes), told, Reports(json, html, csv))
 
 
 def _pairs(played: Ladder) -> Counts:
@@ -98,9 +99,9 @@ def _pairs(played: Ladder) -> Counts:
 
 
 def _findings(
-    first: str, second: str, pairs: Counts, found: Difference | None, test: Sprt | None
+    first: str, second: str, pairs: Counts, found: Difference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """What a match tells, line by line."""
+    """What a match tells, line by line; `crashes` says which bots crashed and how often."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if found is None:
         return ["no pair is complete: nothing can be said"]
@@ -116,11 +117,18 @@ def _findings(
             Verdict.H1: f"H1 holds: elo is {test.elo1:g}, not {test.elo0:g}",
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
+        said += f"; but {crashes}: it says little of their play" if crashes else ""
         lines.append(f"SPRT: {said} (LLR {test.llr(pairs):.2f} in {test.lower:.2f} .. {test.upper:.2f})")
     return lines
 
 
-def _told(test: Sprt | None, pairs: Counts) -> dict[str, object] | None:
+def crashes_in_words(played: Ladder) -> str:
+    """Which bots crashed in how many of their matches; empty where none did."""
+    rows = [row for row in table(played.bots, played.records) if row.crashes]
+    return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
+
+
+def _told(test: Sprt | None, pairs: Counts, crashes: str) -> dict[str, object] | None:
     if test is None:
         return None
     return {
@@ -129,4 +137,5 @@ def _told(test: Sprt | None, pairs: Counts) -> dict[str, object] | None:
         "lower": test.lower,
         "upper": test.upper,
         "verdict": test.verdict(pairs).value,
+        "crashes": crashes,
     }

@@ -66,6 +66,10 @@ def page(ladder: Ladder) -> str:
     return f"{head}<style>{STYLE}</style>{''.join(body)}<script>{SCRIPT}</script></html>\n"
 
 
+FAULTS = ("crashed", "late", "illegal", "gone", "other")
+"""The headings of the matches that were lost by a fault of the bot."""
+
+
 def surprises(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
     """The matches that the lower rated bot won, the greatest difference first."""
     elo = {row.bot: row.elo for row in rows}
@@ -85,9 +89,21 @@ def _row(cells: Iterable[object], tag: str = "td") -> str:
 
 
 def _standings(rows: Sequence[Row]) -> str:
-    head = _row(("bot", "games", "points", "won", "drawn", "lost", "Elo", "± 95 %"), "th")
+    head = _row(("bot", "games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *FAULTS), "th")
     lines = (
-        (r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses, f"{r.elo:+z.0f}", f"{r.elo_error:.0f}")
+        (
+            *(
+                r.bot,
+                r.games,
+                f"{r.points:g}",
+                r.wins,
+                r.draws,
+                r.losses,
+                f"{r.elo:+z.0f}",
+                f"{r.elo_error:.0f}",
+            ),
+            *(r.crashes, r.time_forfeits, r.illegal_moves, r.disconnects, r.other_forfeits),
+        )
         for r in rows
     )
     return f"<table>{head}{''.join(map(_row, lines))}</table>"

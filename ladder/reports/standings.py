@@ -21,7 +21,7 @@ BLUNDERS_WIDTH = 9
 WIDE = 200
 """Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
 
-_FAULTS = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+_FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 
 
 def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> Table:
@@ -41,6 +41,7 @@ def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> 
         "lost",
         "Elo",
         "± 95 %",
+        "crash",
         "time",
         "illegal",
         "gone",
@@ -60,7 +61,7 @@ def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> 
     return drawn
 
 
-LEGEND = "time, illegal, gone, other: matches lost on time, by an illegal move, by a lost connection, by other faults"
+LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
 
 
 BLUNDERS = "blunders: moves a match that gave a win or a draw away, by the tables of solved maps"

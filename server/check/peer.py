@@ -13,7 +13,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client
-from protocol.messages import ClientMessage, Hello, Limits, ServerMessage, Welcome
+from protocol.messages import ClientMessage, Hello, Limits, ServerMessage, Status, Welcome
 
 FRAMES_KEPT = 8
 """How many of the last frames are shown with a fault."""
@@ -86,20 +86,26 @@ class Peer:
         return heard
 
     async def hear_within(self, awaited: str, seconds: float) -> tuple[ClientMessage, float] | None:
-        """The next message, or None when none came in time. Raises Fault."""
-        try:
-            with anyio.move_on_after(seconds) as scope:
-                frame = await self.connection.recv()
-        except ConnectionClosed:
-            raise Fault(f"the connection was closed {self._closed()} where {awaited} was awaited") from None
-        if scope.cancelled_caught:
-            return None
-        at = time.monotonic()
-        self.frames.add("<", frame)
-        try:
-            return decode_client(frame), at
-        except DecodeError as error:
-            raise Fault(f"a frame is no message: {error.detail}") from None
+        """The next message that is about a match, or None when none came in time. Raises Fault."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                with anyio.move_on_after(end - time.monotonic()) as scope:
+                    frame = await self.connection.recv()
+            except ConnectionClosed:
+                raise Fault(
+                    f"the connection was closed {self._closed()} where {awaited} was awaited"
+                ) from None
+            if scope.cancelled_caught:
+                return None
+            at = time.monotonic()
+            self.frames.add("<", frame)
+            try:
+                message = decode_client(frame)
+            except DecodeError as error:
+                raise Fault(f"a frame is no message: {error.detail}") from None
+            if not isinstance(message, Status):  # a bot that has waited for long may ask why
+                return message, at
 
     async def welcome(self, session: str) -> Hello:
         """Take the bot's hello and let it in. Raises Fault."""

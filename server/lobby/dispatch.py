@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from asyncio import get_running_loop
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic, monotonic_ns
 from typing import Protocol
@@ -32,6 +33,7 @@ from protocol.messages import (
     Move,
     Ready,
     Resign,
+    Status,
     Unwatch,
     Watch,
     Welcome,
@@ -52,6 +54,8 @@ from server.store.tokens import is_name
 
 log = logging.getLogger("arena.dispatch")
 
+END_COST = 2_000
+"""What an address pays for the end of a match that is told again, in µs of `server.net.work.WorkBudget`."""
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
@@ -73,6 +77,10 @@ class Client:
     """When it was last sent a listing because it asked for one, in monotonic seconds."""
     asked: bool = False
     """Whether it has asked again since, too soon, and will be sent another."""
+
+
+TellEnd = Callable[[ClientConnection, str, str], None]
+"""Tells a connection of a bot, by name, how a match of its own ended; or that there is no such match."""
 
 
 class Watchable(Protocol):
@@ -102,7 +110,10 @@ class Dispatch:
         *,
         program: str,
         grace_ms: int,
+        tell_end: TellEnd,
     ) -> None:
+        """Take the messages of a server's clients; `tell_end` is asked for what nobody plays any more."""
+        self._tell_end = tell_end
         self._lobby = lobby
         self._journal = journal
         self._arranger = arranger
@@ -194,7 +205,7 @@ class Dispatch:
         try:
             match message:
                 case Move() | Ready() | Resign():
-                    busy = self._play(self._player(client), message, at)
+                    busy = self._play(client, self._player(client), message, at)
                     if busy is not None:
                         return busy
                 case Hello():
@@ -206,6 +217,8 @@ class Dispatch:
                     self._watch(client, match)
                 case Unwatch(match=match):
                     self._unwatch(client, match)
+                case Status(quota=quota):
+                    self._arranger.tell_standing(self._player(client), quota)
                 case Challenge() | Accept() | Decline() | Withdraw():
                     self._arranger.handle(self._player(client), message)
         except Refused as refused:
@@ -272,8 +285,9 @@ class Dispatch:
             raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
         return client.member
 
-    @staticmethod
-    def _play(member: Member, message: Ready | Move | Resign, at: int) -> MatchInbox | None:
+    def _play(
+        self, client: Client, member: Member, message: Ready | Move | Resign, at: int
+    ) -> MatchInbox | None:
         place = member.matches.get(message.match)
         if place is not None:
             room, player = place
@@ -285,10 +299,14 @@ class Dispatch:
                     event: Event = Moved(player, message.ply, message.move, thinking)
                 case Ready():
                     event = GotReady(player)
-                case Resign():
-                    event = Resigned(player)
+                case Resign(reason=reason, detail=detail):
+                    event = Resigned(player, reason, detail)
             if room.take(event, at):
                 return None
+        # A move crosses with an end now and then; who says or asks less often than that has missed one.
+        if not isinstance(message, Move) and self.affords(client, END_COST):
+            self._tell_end(client.connection, member.name, message.match)
+            return None
         raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")
 
     def _watch(self, client: Client, match: str) -> None:

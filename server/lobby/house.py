@@ -68,6 +68,9 @@ class _Inside:
     async def wait_connected(self, name: str, seconds: float) -> bool:
         return await self.lobby.wait_connected(name, seconds)
 
+    async def died(self, name: str, how: str) -> None:
+        """Nothing: its matches wait for it, as it is started again and goes on with them."""
+
 
 class House:
     """The processes of one server's house bots. Made by `open_house`."""

@@ -92,7 +92,7 @@ class Matches:
             inbox=self._inbox,
         )
         for player, member in room.players.items():
-            member.begin(terms.match, room, player)
+            member.begin(terms.match, room, player, anew=unfinished is None)
         self.rooms[terms.match] = room
         self._lobby.stir()
         return room

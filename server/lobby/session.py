@@ -26,6 +26,8 @@ from server.rooms.member import MatchInbox
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
 
+GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
+"""The close codes of a server that ends in good order."""
 ASKING = {Start, Turn}
 """Messages that ask for an answer."""
 SHOWN_BYTES = 24
@@ -99,7 +101,7 @@ class Session:
         """Close this session from the server's side: it was replaced, or the server stops."""
         if code is Code.REPLACED:
             self._client = None  # what still comes in is nobody's
-        self._close(Error(code, code.meaning, fatal=True), 1001 if code is Code.SHUTTING_DOWN else 1008)
+        self._close(Error(code, code.meaning, fatal=True), GOODBYES.get(code, 1008))
 
     def _close(self, last: Error, code: int) -> None:
         self.tell(last)

@@ -25,8 +25,8 @@ TAIL_LINES = 20
 """Lines that a bot printed last that are kept."""
 LINE_LENGTH = 500
 """Bytes that are kept of each of those lines."""
-TOLD_RESIGNATIONS = 3
-"""Resignations of a bot with which its output is shown; of later ones only the result is told."""
+TOLD_FAILURES = 3
+"""Resignations and crashes of a bot with which its output is shown; of later ones only the result is told."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,10 @@ class Reception(Protocol):
 
     async def wait_connected(self, name: str, seconds: float) -> bool:
         """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
+        ...
+
+    async def died(self, name: str, how: str) -> None:
+        """The bot's process has ended unasked; `how` says with which code or signal."""
         ...
 
 
@@ -108,7 +112,7 @@ class BotProcess:
         self._ever_up = False
         self._failures = 0
         self._silent = 0
-        self._resignations = 0
+        self._gave_up = 0
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._hung: str | None = None
         self._kill = anyio.Event()
@@ -117,13 +121,16 @@ class BotProcess:
         """Forget what it printed, because a match begins which that is not about."""
         self._tail.clear()
 
-    def resigned(self) -> None:
-        """Tell what it printed before it resigned its last match: its author needs it, a traceback as a rule."""
-        self._resignations += 1
-        if self._tail and self._resignations <= TOLD_RESIGNATIONS:
-            last = self._resignations == TOLD_RESIGNATIONS
-            more = " (of later resignations only the result is told)" if last else ""
-            self._notice("\n    ".join([f"bot {self.name} resigned{more}; it printed", *self._tail]))
+    def gave_up(self, how: str) -> None:
+        """Tell what it printed before it gave up its last match: its author needs it, a traceback as a rule.
+
+        how: `resigned` or `crashed`
+        """
+        self._gave_up += 1
+        if self._tail and self._gave_up <= TOLD_FAILURES:
+            last = self._gave_up == TOLD_FAILURES
+            more = " (of later ones only the result is told)" if last else ""
+            self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
 
     def answered(self) -> None:
         """Take note that it made a move in its last match."""
@@ -155,6 +162,7 @@ class BotProcess:
                 said = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
                 self.refusal = said.removeprefix("arena: ")
                 break
+            await self._host.died(self.name, f"its process ended ({_exit(code)})")
             self._failures += 1
             lost = self._failures > self._patience.restarts
             self._notice(self._report_of_end(code, lost=lost))

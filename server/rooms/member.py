@@ -17,7 +17,12 @@ from msgspec import UNSET
 from games.core import AnyGame, Player
 from match.events import Event
 from protocol.codes import Code
-from protocol.messages import EngineInfo, Hello, Present, ServerMessage
+from protocol.engines import EngineInfo
+from protocol.messages import (
+    Hello,
+    Present,
+    ServerMessage,
+)
 from protocol.timecontrol import TimeControl
 
 PLAYED = 32
@@ -102,6 +107,8 @@ class Member:
     """What chooses its moves; None where it does not say."""
     capacity: int = 1
     """Matches that it plays at once."""
+    quota: int | None = None
+    """How many more matches it takes in all; None for as many as come."""
     takes: Takes = field(default_factory=Takes)
     matches: dict[str, tuple[MatchInbox, Player]] = field(default_factory=dict)
     """The matches that it is in, by id: the room and the bot's seat."""
@@ -119,7 +126,7 @@ class Member:
     @property
     def free(self) -> bool:
         """Whether it is here and can take one match more."""
-        return self.connection is not None and len(self.matches) < self.capacity
+        return self.connection is not None and len(self.matches) < self.capacity and self.quota != 0
 
     @property
     def lag(self) -> int:
@@ -130,8 +137,15 @@ class Member:
         """Something about it has changed that may matter to the matchmaker."""
         self.on_change(self)
 
-    def begin(self, match: str, room: MatchInbox, player: Player) -> None:
-        """It is in this match from now on."""
+    def take_only(self, quota: int | None) -> None:
+        """Take so many matches more, and no others."""
+        self.quota = quota
+        self.change()
+
+    def begin(self, match: str, room: MatchInbox, player: Player, *, anew: bool = True) -> None:
+        """It is in this match from now on; `anew`: which begins, and does not go on from before the server was away."""
+        if anew and self.quota:
+            self.quota -= 1
         self.matches[match] = (room, player)
         self.played = [*self.played[1 - PLAYED :], match]
         self.change()
@@ -157,6 +171,7 @@ class Member:
         self.engine = None if hello.engine is UNSET else hello.engine
         self.address = address
         self.guest = guest
+        self.quota = None if hello.quota is UNSET else hello.quota
         self.capacity = 1 if guest else min(hello.matches, most_matches)
         takes = Takes.of(hello)
         self.takes = replace(takes, pool=False) if guest else takes

@@ -30,7 +30,17 @@ from match.referee import SEATS, Referee
 from match.terms import Terms
 from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
-from protocol.messages import Accepted, End, Engines, LiveMatch, Played, Start, Turn, Update, View
+from protocol.engines import Engines
+from protocol.messages import (
+    Accepted,
+    End,
+    LiveMatch,
+    Played,
+    Start,
+    Turn,
+    Update,
+    View,
+)
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer

@@ -26,10 +26,14 @@ class Peer:
         for message in messages:
             await self.connection.send(message if isinstance(message, bytes | str) else encode(message))
 
+    async def hear_any(self) -> ClientMessage:
+        """The next message."""
+        with anyio.fail_after(5):
+            return decode_client(await self.connection.recv())
+
     async def hear(self, kind: type[T]) -> T:
         """The next message, which must be of that kind."""
-        with anyio.fail_after(5):
-            message = decode_client(await self.connection.recv())
+        message = await self.hear_any()
         assert isinstance(message, kind), message
         return message
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.processes.bot_process import TOLD_RESIGNATIONS
+from server.processes.bot_process import TOLD_FAILURES
 from tests.bots.command_line import arena
 
 pytestmark = pytest.mark.timeout(90)
@@ -15,26 +15,26 @@ HEAD = "from bots.api.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "how", "told"),
     [
-        ("        return {}['x']\n", ['mine.py", line 5, in choose', "KeyError: 'x'"]),
-        ("        raise Resign('I have seen enough')\n", ["I have seen enough"]),
+        ("        return {}['x']\n", "crashed", ['mine.py", line 5, in choose', "KeyError: 'x'"]),
+        ("        raise Resign('I have seen enough')\n", "resigned", ["I have seen enough"]),
     ],
     ids=["an exception", "on purpose"],
 )
 def test_a_match_shows_why_a_bot_resigned(
-    body: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    body: str, how: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(HEAD + body)
-    rounds = TOLD_RESIGNATIONS + 1
+    rounds = TOLD_FAILURES + 1
     played = arena(
         *("match", "mine.py", "random", "--game", "tictactoe", "--concurrency", "1"),
         *("--rounds", str(rounds), "--margin", "15000"),
     )
     assert played.code == 0, played
     assert played.stderr.count("random beats mine in") == 2 * rounds
-    assert played.stderr.count("bot mine resigned") == TOLD_RESIGNATIONS
+    assert played.stderr.count(f"bot mine {how}") == TOLD_FAILURES
     for each in told:
-        assert played.stderr.count(each) >= TOLD_RESIGNATIONS, played.stderr
+        assert played.stderr.count(each) >= TOLD_FAILURES, played.stderr
     assert "worker.py" not in played.stderr

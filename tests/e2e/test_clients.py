@@ -12,7 +12,8 @@ import anyio
 from anyio.abc import SocketStream
 
 from bots.api.bot import Bot, Clock
-from bots.client.client import Client, Options
+from bots.client.client import Client
+from bots.client.options import Options
 from bots.client.worker import BotFactory
 from bots.engines.registry import make_engine
 from games.core import AnyGame

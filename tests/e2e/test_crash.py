@@ -76,9 +76,7 @@ async def test_bots_of_the_command_line_come_back_by_themselves_and_play_on(tmp_
         server.start()
         await server.wait_listening()
         for name in ("random", "greedy"):
-            stack.enter_context(
-                running("bot", name, "--url", server.url, "--reconnect", "100", folder=tmp_path)
-            )
+            stack.enter_context(running("bot", name, "--url", server.url, folder=tmp_path))
         await lines(record, 1)
         await server.stop(signal.SIGKILL)
         known = len(list(read(record)))

@@ -143,8 +143,8 @@ async def test_each_pair_has_its_start(host: Host) -> None:
 async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
     played, noticed = await run(host, [bot("a"), bot("b", "crash-once", tmp_path / "once")], rounds=2)
     reasons = Counter(record.result.reason for _, record in played)
-    assert reasons == {EndReason.DISCONNECT: 1, EndReason.LINE: 3}
-    [lost] = [record for _, record in played if record.result.reason is EndReason.DISCONNECT]
+    assert reasons == {EndReason.CRASH: 1, EndReason.LINE: 3}
+    [lost] = [record for _, record in played if record.result.reason is EndReason.CRASH]
     assert losers(lost) == ("b",)
     [notice] = noticed
     assert notice.startswith("bot b ended unasked (exit code 1); it is started again\n")

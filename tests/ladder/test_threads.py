@@ -22,7 +22,7 @@ from ladder.runner import MOST_OVERTAKING, Runner
 from ladder.threads import Threads
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo
+from protocol.engines import EngineInfo
 from protocol.record import Record, Result
 from protocol.timecontrol import TimeControl
 from tests.server.matches import game_of
@@ -67,7 +67,7 @@ class Bots:
     def release(self, name: str) -> None:
         self.taken.discard(name)
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None, resigned: bool = False) -> None:
+    def give_back(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
         self.release(name)
         self.freed.set()
         self.freed = anyio.Event()

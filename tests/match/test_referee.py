@@ -197,6 +197,7 @@ def test_an_illegal_move_loses_and_says_what_was_legal(move: object) -> None:
 def test_resignation_and_protocol_error_and_server_fault() -> None:
     for event, winner, reason in (
         (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION),
+        (Resigned(MAXIE, "crash", "choose raised ValueError"), MINNIE, EndReason.CRASH),
         (BrokeProtocol(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
         (ServerFailed("disk"), None, EndReason.SERVER_FAULT),
     ):

@@ -49,7 +49,7 @@ def test_the_table_adds_up(records: list[Record]) -> None:
     for row in rows.values():
         assert row.games == row.wins + row.draws + row.losses
         assert row.points == row.wins + row.draws / 2
-        faults = row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
+        faults = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
         assert 0 <= faults <= row.losses
     elos = [row.elo for row in table(BOTS, records)]
     assert elos == sorted(elos, reverse=True)
@@ -77,6 +77,7 @@ def test_who_lost() -> None:
 @pytest.mark.parametrize(
     ("reason", "column"),
     [
+        (EndReason.CRASH, "crashes"),
         (EndReason.TIMEOUT, "time_forfeits"),
         (EndReason.ILLEGAL_MOVE, "illegal_moves"),
         (EndReason.DISCONNECT, "disconnects"),
@@ -88,7 +89,7 @@ def test_who_lost() -> None:
 )
 def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str | None) -> None:
     rows = {row.bot: row for row in table(BOTS, [record("a", "b", "minnie", reason)])}
-    columns = ("time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+    columns = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
     assert [getattr(rows["a"], name) for name in columns] == [int(name == column) for name in columns]
     assert all(getattr(rows["b"], name) == 0 for name in columns)
     assert (rows["a"].losses, rows["b"].wins) == (1, 1)

@@ -60,6 +60,21 @@ class Complain:
 
 
 @dataclass(frozen=True)
+class Stand:
+    """The server says how the bot stands with its matchmaker: `state` as PROTOCOL.md has it, `detail` for its owner."""
+
+    state: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Again:
+    """A challenge came to nothing; `why` is one line. Call `Machine.challenge` after a pause."""
+
+    why: str
+
+
+@dataclass(frozen=True)
 class Leave:
     """The server wants this client no more."""
 
@@ -67,4 +82,4 @@ class Leave:
     detail: str
 
 
-Action = Send | Prepare | Choose | Stop | Finish | Complain | Leave
+Action = Send | Prepare | Choose | Stop | Finish | Complain | Stand | Again | Leave

@@ -21,7 +21,19 @@ from msgspec import UNSET, structs
 
 from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
-from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
+from bots.client.state.actions import (
+    Action,
+    Again,
+    Choose,
+    Complain,
+    Finish,
+    Leave,
+    Prepare,
+    Send,
+    Stand,
+    Stop,
+)
+from bots.client.state.challenging import Challenging
 from bots.client.state.match_state import MatchState, Phase
 from bots.client.state.moves import BadChoice, move_message
 from games.catalogue import differing_rules, make_game
@@ -30,29 +42,72 @@ from protocol.codes import Code
 from protocol.messages import (
     Accept,
     Accepted,
+    Challenge,
     Challenged,
     ChallengeOver,
     End,
     Error,
     Hello,
+    Queued,
     Ready,
     Resign,
     ServerMessage,
+    Standing,
     Start,
+    Status,
     Turn,
     Welcome,
 )
+
+CHALLENGE_CODES = frozenset({Code.BAD_CHALLENGE, Code.RATE_LIMITED, Code.SHUTTING_DOWN})
+"""With these a server refuses a challenge."""
+LONGEST_WHY = 200
+"""Characters of why a match is given up that a message carries."""
 
 
 class Machine:
     """The state of one client: its session and its matches."""
 
-    def __init__(self, hello: Hello) -> None:
+    def __init__(self, hello: Hello, challenge: Challenge | None = None) -> None:
+        """`challenge`: what the client asks for by itself, whenever it has room for a match."""
         self._hello = hello
+        self._challenging = Challenging(challenge)
+        self._quota = None if hello.quota is UNSET else hello.quota
+        """How many more matches are taken; None for as many as come."""
+        self._settled = True
+        """False from when no more matches are wanted until the server has said that none come."""
+        self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._asked: list[str] = []  # challenges that wait until there is room for a match
         self.welcomed = False
         """True while the present connection is past its handshake."""
+        self.grace = 0.0
+        """How long the server waits for a client that is away, in seconds; 0 before the first welcome."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to be played: no more matches are taken, and none that was begun is in play."""
+        return self._quota == 0 and self._settled and not self._matches
+
+    def finish(self) -> list[Action]:
+        """Take no more matches; those in play are played to their ends."""
+        if self._quota == 0:
+            return []
+        self._quota, self._settled = 0, not self._ever_welcomed
+        self._hello = structs.replace(self._hello, quota=0)
+        self._asked.clear()
+        return [Send(Status(quota=0))]
+
+    def resign_all(self) -> list[Action]:
+        """Give up every match in play."""
+        actions: list[Action] = []
+        for match, state in self._matches.items():
+            if state.phase is not Phase.RESIGNED:
+                if state.phase is Phase.CHOOSING:
+                    actions.append(Stop(match))
+                state.phase = Phase.RESIGNED
+                actions.append(Send(state.resign))
+        return actions
 
     @property
     def playing(self) -> int:
@@ -63,6 +118,7 @@ class Machine:
         """A connection is there, the first or a new one."""
         self.welcomed = False
         self._asked.clear()  # what is still open is told again
+        self._challenging.forget()
         return [Send(self._hello)]
 
     def lost(self) -> None:
@@ -82,20 +138,50 @@ class Machine:
                 return self._error(message)
             case Turn() | Accepted() | End():
                 return self._played(message, now)
+            case Standing():
+                return self._standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
+                if message.challenger == self._hello.name:
+                    self._challenging.opened(message)
+                    return []
                 if opponent == self._hello.name and challenge not in self._asked:
                     self._asked.append(challenge)
                 return self._take_challenge()
-            case ChallengeOver(challenge=challenge):
-                if challenge in self._asked:
-                    self._asked.remove(challenge)
-                return []
+            case ChallengeOver():
+                return self._challenge_over(message)
+            case Queued(place=place):
+                return [Stand("queued", f"the challenge waits for its turn: place {place}")]
             case _:
                 return []  # listings, views and open challenges are for who asks for them
 
+    def challenge(self) -> list[Action]:
+        """Open the challenges that there is room for, where the client is to challenge somebody."""
+        room = self._hello.matches - len(self._matches)
+        room = room if self._quota is None else min(room, self._quota)
+        ask = self._challenging.ask
+        if ask is None or not self.welcomed:
+            return []
+        actions: list[Action] = []
+        for _ in range(self._challenging.wants(room)):
+            self._challenging.sent()
+            actions.append(Send(ask))
+        return actions
+
+    def _challenge_over(self, over: ChallengeOver) -> list[Action]:
+        if over.challenge in self._asked:
+            self._asked.remove(over.challenge)
+        if not self._challenging.over(over):
+            return []
+        return [Again(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")]
+
+    def _standing(self, standing: Standing) -> list[Action]:
+        if self._quota == 0 and standing.quota == 0:
+            self._settled = True
+        return [Stand(standing.state, standing.detail)]
+
     def _take_challenge(self) -> list[Action]:
         """Accept the oldest challenge to this bot, if there is room for a match."""
-        if not self._asked or len(self._matches) >= self._hello.matches:
+        if self._quota == 0 or not self._asked or len(self._matches) >= self._hello.matches:
             return []
         return [Send(Accept(self._asked.pop(0)))]
 
@@ -142,46 +228,34 @@ class Machine:
         state.answered_at = now
         return [Send(answer), *(Complain(f"match {match}: {warning}") for warning in warnings)]
 
-    def failed(self, match: str, why: str) -> list[Action]:
-        """The bot of a match cannot go on: it resigns."""
+    def failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
+        """The bot of a match cannot go on; `crash` is False where it chose to resign."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        return [Complain(f"match {match}: {why}; the match is resigned"), Send(Resign(match))]
+        state.resign = Resign(match, "crash" if crash else "resignation", why[:LONGEST_WHY])
+        how = "lost by a crash" if crash else "resigned"
+        return [Complain(f"match {match}: {why}; the match is {how}"), Send(state.resign)]
 
     def _welcome(self, welcome: Welcome) -> list[Action]:
-        self.welcomed = True
-        forgotten = self._hello.session not in ("", welcome.session)
+        self.welcomed = self._ever_welcomed = self._settled = True
+        self.grace = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
-        if forgotten:
-            return self._abandon()
-        # Matches may have ended while nobody was here to be told. What was said last is harmless to
-        # repeat, and is refused where the match is over.
-        actions: list[Action] = []
-        for match, state in self._matches.items():
-            if state.phase is Phase.WAITING:
-                actions.append(Send(Ready(match)))
-            elif state.phase is Phase.RESIGNED:
-                actions.append(Send(Resign(match)))
-        return actions
-
-    def _abandon(self) -> list[Action]:
-        """Give up the matches of which the server has not spoken since the connection came back."""
-        actions: list[Action] = []
-        for state in [each for each in self._matches.values() if not each.renewed]:
-            ending = Ending(
-                None, None, "the server no longer knows the match", len(state.moves), state.position
-            )
-            actions += self._over(state, ending)
-        return actions
+        # Matches may have ended while nobody was here to be told, also with a session that is forgotten. To say
+        # again that one is ready does no harm, and the end of a match that is over is told again for it.
+        back: list[Action] = [
+            Send(Ready(match)) for match, state in self._matches.items() if state.phase is not Phase.PREPARING
+        ]
+        return back + self.challenge()
 
     def _over(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
         stop: list[Action] = [Stop(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, Finish(state.match, ending), *self._take_challenge()]
+        return [*stop, Finish(state.match, ending), *self._take_challenge(), *self.challenge()]
 
     def _start(self, start: Start) -> list[Action]:
+        self._challenging.started(start.match)
         state = self._matches.get(start.match)
         if state is not None:
             state.renewed = True
@@ -189,15 +263,13 @@ class Machine:
                 case Phase.PREPARING:
                     return []
                 case Phase.RESIGNED:
-                    return [Send(Resign(start.match))]
+                    return [Send(state.resign)]
                 case _:
                     return [Send(Ready(start.match))]
-        actions: list[Action] = []
-        if len(self._matches) >= self._hello.matches:
-            actions = self._abandon()
-        if len(self._matches) >= self._hello.matches:
+        # A match of which the server has not spoken since the connection came back may be over.
+        if sum(each.renewed for each in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} is more than the {self._hello.matches} at once that were agreed"
-            return [*actions, Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
             differ = differing_rules(game, start.rules) if start.rules is not UNSET else None
@@ -205,7 +277,7 @@ class Machine:
                 raise BadGame(differ)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
-            return [*actions, Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
         match_ = Match(
             game=game,
             seat=Player(start.seat),
@@ -216,15 +288,26 @@ class Machine:
             margin_ms=start.margin_ms,
             threads=start.threads,
         )
-        self._matches[start.match] = MatchState(match_, game.start())
-        return [*actions, Prepare(match_)]
+        self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match))
+        return [Prepare(match_), *self._count()]
+
+    def _count(self) -> list[Action]:
+        """Count a match that begins; when it is the last, the server is asked whether it counts so too."""
+        if not self._quota:
+            return []
+        self._quota -= 1
+        self._hello = structs.replace(self._hello, quota=self._quota)
+        if self._quota:
+            return []
+        self._settled = False
+        return [Send(Status(quota=0))]
 
     def _turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
         if state.phase is Phase.PREPARING:
             state.early = (turn, arrived)
             return []
         if state.phase is Phase.RESIGNED:
-            return [Send(Resign(turn.match))]
+            return [Send(state.resign)]
         if state.answer is not None and state.answer.ply == turn.ply:
             return [Send(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
@@ -265,10 +348,17 @@ class Machine:
             return [Leave(error.code, error.detail)]
         if error.code is Code.NO_SUCH_MATCH:
             state = self._matches.get(error.match or "")
-            if state is None:
-                return []  # the answer to what crossed with the match's end
+            if state is None or error.ply is not None:
+                # The answer to what crossed with the match's end; that of a move that was late for one which ended
+                # while the client was away comes before the answer to `ready`, which has the end.
+                return []
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
             return self._over(state, ending)
+        if error.code is Code.UNKNOWN_TYPE:
+            self._settled = True  # an older server, which cannot be told that no more matches are taken
+            return []
+        if error.code in CHALLENGE_CODES and error.match is None and self._challenging.refused():
+            return [Again(f"the challenge is refused: {error.detail}")]
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
         return [Complain(f"{where}the server says {error.code.value}{ply}: {error.detail}")]

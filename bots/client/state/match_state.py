@@ -11,7 +11,7 @@ from typing import Any
 from bots.api.clock import Clock
 from bots.api.match import Match
 from games.core import Player
-from protocol.messages import Accepted, Move, Turn
+from protocol.messages import Accepted, Move, Resign, Turn
 
 LAGS_KEPT = 16
 """Moves whose lag is remembered: one spike is forgotten within half a match."""
@@ -32,6 +32,8 @@ class MatchState:
 
     match: Match
     position: Any
+    resign: Resign
+    """What is said of the match once it is given up, as often as the server asks."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
     """The plain data of the moves that led to `position`."""

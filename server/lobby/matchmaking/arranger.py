@@ -14,6 +14,7 @@ from time import monotonic, monotonic_ns
 
 import anyio
 from anyio.lowlevel import checkpoint
+from msgspec import UNSET, UnsetType
 
 from games.core import AnyGame, GameError, Player
 from maps.loader import MapError, size_of
@@ -29,6 +30,7 @@ from protocol.messages import (
     ChallengeOver,
     Decline,
     Players,
+    Standing,
     Withdraw,
 )
 from protocol.record import Record
@@ -38,6 +40,7 @@ from server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
 from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
+from server.lobby.matchmaking.standing import standing
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
 from server.net.failed_logins import source
@@ -163,8 +166,20 @@ class Arranger:
             if member is not None:
                 member.suspend(why)
                 member.change()
+                if why:
+                    self.tell_standing(member)
             if why:
                 log.warning("suspended: %s", why, extra={"bot": name})
+
+    def tell_standing(self, member: Member, quota: int | UnsetType = UNSET) -> None:
+        """Tell a bot how it stands; with a quota, that is set first, and a bot that takes nothing more is asked nothing."""
+        if quota is not UNSET:
+            member.take_only(quota)
+            if quota == 0:
+                self.close_of(member.name, f"{member.name} takes no more matches")
+            self._lobby.stir()
+        state, detail = standing(member, self._lobby.connected(), self._offer, draining=self._draining)
+        member.tell(Standing(state, detail, member.quota))
 
     def listed(self) -> list[Challenged]:
         """The open challenges as a listing shows them, oldest first."""
@@ -202,6 +217,8 @@ class Arranger:
             why = target.takes.refusal(game, asked.time_control)
             if why:
                 raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
+            if target.quota == 0:
+                raise BadChallenge(Code.BAD_CHALLENGE, f"{asked.opponent} takes no more matches")
         now = monotonic_ns()
         made = self._challenges.add(member.name, asked, game, now, lasts=WAIT_NS if in_house else None)
         told = made.message(now)

@@ -2,61 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
-from bots.api.bot import Bot, Clock, Ending, Thinking
-from bots.client.client import Client, Options, finished_line
+from bots.api.bot import Clock, Ending, Thinking
 from bots.client.connection import Lost, ServerRefused
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign
-from tests.bots.scripted import Peer, Script, scripted
+from tests.bots.client.watched import STOP, First, Watched, played
+from tests.bots.scripted import Peer, scripted
 from tests.bots.wirework import end, start, turn
-
-STOP = Error(Code.SHUTTING_DOWN, "the server stops", fatal=True)
-
-
-class First(Bot):
-    """The leftmost move."""
-
-    def choose(self, position: Any, clock: Clock) -> Any:
-        return self.game.moves(position)[0]
-
-
-class Watched:
-    """A client and what it told."""
-
-    def __init__(self, make: type[Bot], url: str, **options: Any) -> None:
-        self.finished: list[str] = []
-        self.complaints: list[str] = []
-        self.connected = 0
-        self.client = Client(
-            make,
-            Options(url, "me", **options),
-            connected=self._connect,
-            finished=lambda match, ending: self.finished.append(finished_line(match, ending)),
-            complain=self._complain,
-        )
-        self.on_complaint: Callable[[], None] = lambda: None
-
-    def _complain(self, text: str) -> None:
-        self.complaints.append(text)
-        self.on_complaint()
-
-    def _connect(self) -> None:
-        self.connected += 1
-
-
-async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
-    """Run a client against the scripts until the last one stops it."""
-    async with scripted(*scripts) as stage:
-        watched = Watched(make, stage.url, **options)
-        with anyio.fail_after(15):
-            await watched.client.run()
-    return watched
 
 
 async def test_a_match_is_played_and_told() -> None:
@@ -77,7 +34,7 @@ async def test_a_match_is_played_and_told() -> None:
     ]
     assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
     assert watched.complaints == []
-    assert watched.connected == 1
+    assert [line.partition(" ws:")[0] for line in watched.told] == ["me is connected to"]
 
 
 async def test_hooks_come_in_order_with_the_match_already_known() -> None:
@@ -171,7 +128,7 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
         if where in ("choose", "opponent_moved"):
             await peer.hear(Ready)
             await peer.say(turn([4]))
-        assert await peer.hear(Resign) == Resign("m")
+        assert await peer.hear(Resign) == Resign("m", "crash", f"{where} raised ValueError: no idea")
         await peer.say(end([4], winner="maxie"), STOP)
 
     watched = await played(Broken, script)
@@ -179,7 +136,7 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
     assert trace.startswith("Traceback")
     assert "test_client.py" in trace
     assert "worker.py" not in trace
-    assert line == f"match m: {where} raised ValueError: no idea; the match is resigned"
+    assert line == f"match m: {where} raised ValueError: no idea; the match is lost by a crash"
     assert watched.client.tally.lost == 1
 
 
@@ -206,34 +163,6 @@ async def test_an_exception_at_the_end_is_told_too() -> None:
     assert "SystemExit: bye" in watched.complaints[0]
 
 
-async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
-    async def first(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == ""
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(turn([]))
-        await peer.hear(Move)
-        peer.cut()
-
-    async def second(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == "one"
-        peer.cut()
-
-    async def third(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == "one"
-        assert await peer.hear(Ready) == Ready("m")
-        await peer.say(start(), turn([]))
-        assert await peer.hear(Ready) == Ready("m")
-        assert await peer.hear(Move) == Move("m", 0, 0)
-        await peer.say(end([0], winner="maxie"), STOP)
-
-    watched = await played(First, first, second, third)
-    assert watched.connected == 3
-    assert len(watched.complaints) == 2
-    assert all("was lost" in line and "connecting again" in line for line in watched.complaints)
-    assert watched.client.tally.won == 1
-
-
 async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
     chosen: list[int] = []
     back = threading.Event()
@@ -255,6 +184,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
     async def second(peer: Peer) -> None:
         await peer.let_in()
         await peer.say(start(), turn([]))
+        await peer.hear(Ready)
         await peer.hear(Ready)
         back.set()
         assert await peer.hear(Move) == Move("m", 0, 0)

@@ -1,5 +1,6 @@
 """bots.client.worker: a bot in a thread of its own."""
 
+import contextlib
 import threading
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar
@@ -161,7 +162,7 @@ def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
     worker = Worker(Tired, MATCH, told.put)
     told.next()
     worker.choose(order())
-    assert told.next() == Broke("m", "enough", "")
+    assert told.next() == Broke("m", "enough", "", crash=False)
     assert told.next() == Ended("m")
     assert closed == [True]
 
@@ -201,3 +202,23 @@ def test_a_close_that_fails_is_told_as_such() -> None:
     broke = told.next()
     assert isinstance(broke, Broke)
     assert broke.why == "close raised OSError: no"
+
+
+def test_a_bot_that_never_returns_is_interrupted() -> None:
+    class Stubborn(Bot):
+        def choose(self, position: Any, clock: Clock) -> Any:
+            while True:
+                with contextlib.suppress(Exception):  # as an author may write it
+                    sum(range(100))
+
+    told = Told()
+    worker = Worker(Stubborn, MATCH, told.put)
+    assert told.next() == Prepared("m")
+    worker.choose(order())
+    with pytest.raises(Empty):
+        told.get(timeout=0.05)
+    worker.finish(ENDING)
+    assert worker.alive
+    assert worker.doing == "choose"
+    worker.interrupt()
+    assert told.next() == Ended("m")  # and no word of what it raised

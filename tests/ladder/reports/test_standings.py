@@ -7,8 +7,8 @@ from ladder.reports.standings import LEGEND, show
 from rating.standings import Row
 
 ROWS = [
-    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0),
-    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 2, 0, 1, 0),
+    Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
+    Row("[bert] the second of that very long name", 16, 3.5, 3, 1, 12, -212.4, 130.6, 0, 2, 0, 1, 0),
 ]
 
 
@@ -22,8 +22,8 @@ def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
     lines = shown(40, terminal=False)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0][:8] == ["#", "bot", "games", "points", "won", "drawn", "lost", "Elo"]
-    assert cells[0][8:] == ["± 95 %", "time", "illegal", "gone", "other"]
-    assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0"]
+    assert cells[0][8:] == ["± 95 %", "crash", "time", "illegal", "gone", "other"]
+    assert cells[2] == ["1", "anna", "16", "12.5", "12", "1", "3", "+212", "131", "0", "0", "0", "0", "0"]
     assert cells[3][1] == ROWS[1].bot
     assert lines[4] == LEGEND
 
@@ -45,7 +45,7 @@ def test_the_legend_comes_only_where_it_says_something() -> None:
 
 
 def test_nobody_is_minus_nothing() -> None:
-    rows = [Row("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0)]
+    rows = [Row("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0, 0)]
     file = io.StringIO()
     show(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
     cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]

@@ -13,6 +13,7 @@ const REASONS = {
   board_full: "the board is full",
   adjudicated: "by adjudication",
   resignation: "resignation",
+  crash: "a crash",
   timeout: "out of time",
   illegal_move: "an illegal move",
   disconnect: "a lost connection",

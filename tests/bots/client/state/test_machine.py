@@ -38,6 +38,14 @@ def only(actions: list[Action]) -> Action:
     return actions[0]
 
 
+def crashed(action: Action) -> bool:
+    """Whether it says that the bot of match m has failed, and why."""
+    resign = action.message if isinstance(action, Send) else None
+    return (
+        isinstance(resign, Resign) and (resign.match, resign.reason) == ("m", "crash") and bool(resign.detail)
+    )
+
+
 def test_a_match_from_hello_to_end() -> None:
     machine = Machine(HELLO)
     assert machine.opened() == [Send(HELLO)]
@@ -135,6 +143,12 @@ def test_matches_at_once_do_not_mix() -> None:
     assert machine.playing == 2
 
 
+def test_a_bot_that_chose_to_resign_says_why() -> None:
+    machine = at_a_match()
+    _, resign = machine.failed("m", "hopeless", crash=False)
+    assert resign == Send(Resign("m", "resignation", "hopeless"))
+
+
 def test_a_match_too_many_is_resigned() -> None:
     machine = at_a_match()
     machine.received(start("second"), 0.0)
@@ -160,7 +174,7 @@ def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[objec
     complaint, resign = at_a_match().received(turn(moves), 0.0)
     assert isinstance(complaint, Complain)
     assert "do not fit the rules" in complaint.text
-    assert resign == Send(Resign("m"))
+    assert crashed(resign)
 
 
 def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
@@ -168,11 +182,11 @@ def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
     complaint, resign = at_a_match(seat="minnie").received(turn(won), 0.0)
     assert isinstance(complaint, Complain)
     assert "makes no sense" in complaint.text
-    assert resign == Send(Resign("m"))
+    assert crashed(resign)
     complaint, resign = at_a_match(seat="minnie").received(turn([]), 0.0)
     assert isinstance(complaint, Complain)
     assert "a turn at ply 0 after 0 moves makes no sense" in complaint.text
-    assert resign == Send(Resign("m"))
+    assert crashed(resign)
 
 
 def test_a_turn_in_an_unknown_match_is_told_and_changes_nothing() -> None:
@@ -187,11 +201,12 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine = at_a_match()
     machine.received(turn([]), 0.0)
     complaint, resign = machine.failed("m", "choose raised ValueError: no idea")
-    assert complaint == Complain("match m: choose raised ValueError: no idea; the match is resigned")
-    assert resign == Send(Resign("m"))
+    assert complaint == Complain("match m: choose raised ValueError: no idea; the match is lost by a crash")
+    gave_up = Send(Resign("m", "crash", "choose raised ValueError: no idea"))
+    assert resign == gave_up
     assert machine.failed("m", "again") == []
-    assert machine.received(turn([]), 0.0) == [Send(Resign("m"))]
-    assert machine.received(start(), 0.0) == [Send(Resign("m"))]
+    assert machine.received(turn([]), 0.0) == [gave_up]
+    assert machine.received(start(), 0.0) == [gave_up]
     assert isinstance(only(machine.received(end([], winner="minnie"), 0.0)), Finish)
 
 
@@ -201,7 +216,7 @@ def test_a_choice_that_is_no_move_resigns() -> None:
     complaint, resign = machine.chose("m", 0, None, None, 0.1)
     assert isinstance(complaint, Complain)
     assert "choose returned None, which is no move of tictactoe" in complaint.text
-    assert resign == Send(Resign("m"))
+    assert crashed(resign)
 
 
 def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
@@ -251,15 +266,30 @@ def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -
     assert machine.playing == 0
 
 
-def test_a_server_that_has_forgotten_the_session_has_forgotten_the_matches() -> None:
+def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_matches() -> None:
     machine = at_a_match()
     machine.received(turn([]), 0.0)
     machine.lost()
     machine.opened()
-    stop, finish = machine.received(welcome("another"), 1.0)
+    assert machine.received(welcome("another"), 1.0) == [Send(Ready("m"))]
+    # A move that was made meanwhile is refused before the end is told.
+    machine.chose("m", 0, 4, None, 1.1)
+    assert machine.received(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
+    finish = only(machine.received(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
+    assert isinstance(finish, Finish)
+    assert finish.ending.standing(Player.MAXIE) == "lost"
+
+
+def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
+    machine = at_a_match()
+    machine.received(turn([]), 0.0)
+    machine.lost()
+    machine.opened()
+    machine.received(welcome("another"), 1.0)
+    stop, finish = machine.received(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
     assert stop == Stop("m")
     assert isinstance(finish, Finish)
-    assert finish.ending.detail == "the server no longer knows the match"
+    assert finish.ending.reason is None
     assert machine.received(start(), 1.1) != []
 
 
@@ -270,10 +300,11 @@ def test_matches_of_which_nothing_was_heard_make_room_for_new_ones() -> None:
     machine.opened()
     machine.received(welcome(), 1.0)
     machine.received(start("second"), 1.0)
-    finish, prepare = machine.received(start("third"), 1.0)
+    prepare = only(machine.received(start("third"), 1.0))
+    assert isinstance(prepare, Prepare)
+    finish = only(machine.received(end([]), 1.0))
     assert isinstance(finish, Finish)
     assert finish.match.id == "m"
-    assert isinstance(prepare, Prepare)
 
 
 def challenge(id: str, opponent: str = "me") -> Challenged:

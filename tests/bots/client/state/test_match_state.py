@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from bots.api.match import Match
 from bots.client.state.match_state import LAGS_KEPT, MatchState
 from games.core import IllegalMove, Player
-from protocol.messages import Accepted, Move
+from protocol.messages import Accepted, Move, Resign
 from tests.bots.wirework import TICTACTOE, turn
 
 
 def state(seat: Player = Player.MAXIE) -> MatchState:
-    return MatchState(Match(TICTACTOE, seat), TICTACTOE.start())
+    return MatchState(Match(TICTACTOE, seat), TICTACTOE.start(), Resign("local"))
 
 
 @st.composite

@@ -43,7 +43,7 @@ function ratings({ standings, crosses, events }) {
 function ladder({ rows, crosses, counted }) {
   const shown = rows.map((row) => ({
     ...row, matches: row.games, middle: row.elo, error: row.elo_error,
-    forfeits: row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits,
+    forfeits: row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits,
   }));
   return [
     h("p", { class: "quiet" }, `From ${plural(counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),

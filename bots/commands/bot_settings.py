@@ -1,0 +1,193 @@
+"""What `arena bot` is told, by options or by a file: as whom to connect where, and what to play."""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from games.basics import GameError
+from games.catalogue import KNOWN
+from maps.setup import DEFAULT_MAP
+from protocol.duration import seconds_of
+from protocol.messages import Challenge
+from protocol.timecontrol import BadTimeControl, TimeControl
+
+DEFAULT_URL = "ws://127.0.0.1:8765"
+DEFAULT_GAME = "riskless"
+DEFAULT_TIME = "10+0.1"
+
+
+class BadSettings(ValueError):
+    """An option or a file that cannot be followed; one line, with what would be right."""
+
+
+@dataclass(frozen=True)
+class BotSettings:
+    """One bot on one server. The names are those of the options of `arena bot`."""
+
+    engine: str = ""
+    """A built-in engine, file.py, or file.py:Class; empty where there is a program."""
+    program: str = ""
+    """The command line of a program that plays by JSON lines; empty where there is an engine."""
+    logs: Path | None = None
+    """Where the standard error of what runs in a process of its own is kept, match by match."""
+    url: str = DEFAULT_URL
+    name: str = ""
+    """The bot's name; empty for the engine's."""
+    token: str = ""
+    matches: int = 1
+    """How many matches to play at once."""
+    games: int | None = None
+    """How many matches to play in all; None for as many as come."""
+    seconds: float = math.inf
+    """After so many seconds it takes no more matches."""
+    game: str = ""
+    """The games that it plays, with commas between; empty for all. `map` and `tc` likewise."""
+    map: str = ""
+    tc: str = ""
+    challenge: str = ""
+    """The bot that it challenges again and again; empty for nobody."""
+    casual: bool = False
+    """Whether the matches of its challenges are not rated."""
+    reconnect: int | None = None
+    """Attempts in a row to return; None for ever."""
+    wait: float = 0.0
+    """Seconds to wait for a server that is not there yet."""
+    unique: bool = False
+    """Whether to be NAME-2, NAME-3 and so on when the name is taken."""
+    challenges_only: bool = False
+    """Whether the matchmaker gives it nothing."""
+    isolate: bool = False
+    """Whether each match is played in a process of its own."""
+    log: Path | None = None
+    """The file that keeps all that it says."""
+    verbose: bool = False
+    """Whether every message of the wire is shown."""
+
+    def asks(self) -> Challenge | None:
+        """The challenge that it opens; None where it opens none."""
+        if not self.challenge:
+            return None
+        return Challenge(
+            self.challenge,
+            game=next(iter(listed(self.game)), DEFAULT_GAME),
+            map=next(iter(listed(self.map)), DEFAULT_MAP),
+            time_control=TimeControl.parse(next(iter(listed(self.tc)), DEFAULT_TIME)),
+            rated=not self.casual,
+        )
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a list with commas between."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def checked(settings: BotSettings) -> BotSettings:
+    """The settings, with games and time controls as the wire writes them; games of somebody's own are known from now on.
+
+    Raises BadSettings.
+    """
+    try:
+        games = [KNOWN.name(each) for each in listed(settings.game)]
+    except GameError as error:
+        raise BadSettings(f"--game: {error}") from None
+    try:
+        controls = [str(TimeControl.parse(each)) for each in listed(settings.tc)]
+    except BadTimeControl as error:
+        raise BadSettings(f"--tc: {error}") from None
+    if settings.casual and not settings.challenge:
+        raise BadSettings("--casual is for --challenge: what the pool gives is rated as the host says")
+    return replace(settings, game=",".join(games), tc=",".join(controls))
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
+    """The keys of a bot.toml: the options' names, and `token-file`."""
+
+    engine: str = ""
+    exec: str = ""
+    logs: str = ""
+    url: str = DEFAULT_URL
+    name: str = ""
+    token_file: str = ""
+    token_env: str = ""
+    matches: Annotated[int, Meta(ge=1, le=1000)] = 1
+    games: Annotated[int, Meta(ge=1)] | None = None
+    for_: str = msgspec.field(name="for", default="ever")
+    game: list[str] = []
+    map: list[str] = []
+    tc: list[str] = []
+    challenge: str = ""
+    casual: bool = False
+    reconnect: Annotated[int, Meta(ge=0)] | None = None
+    wait: Annotated[float, Meta(ge=0)] = 0.0
+    unique: bool = False
+    challenges_only: bool = False
+    isolate: bool = False
+    log: str = ""
+    verbose: bool = False
+
+
+def read_settings(path: Path) -> BotSettings:
+    """The settings of a file; the files that it names are beside it. Raises BadSettings."""
+    try:
+        told = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        seconds = seconds_of(told.for_)
+    except OSError as error:
+        raise BadSettings(f"cannot read {path}: {error.strerror}") from None
+    except msgspec.ValidationError as error:
+        keys = ", ".join(field.encode_name for field in msgspec.structs.fields(_File))
+        raise BadSettings(f"{path}: {error}; the keys are {keys}") from None
+    except ValueError as error:  # of TOML, of the encoding, and of `for`
+        raise BadSettings(f"{path}: {error}") from None
+    beside = path.parent
+    engine = told.engine
+    if engine.partition(":")[0].endswith(".py"):
+        engine = str(beside / engine)
+    return BotSettings(
+        engine=engine,
+        program=told.exec,
+        logs=beside / told.logs if told.logs else None,
+        url=told.url,
+        name=told.name,
+        token=_token(path, told),
+        matches=told.matches,
+        games=told.games,
+        seconds=seconds,
+        game=",".join(told.game),
+        map=",".join(told.map),
+        tc=",".join(told.tc),
+        challenge=told.challenge,
+        casual=told.casual,
+        reconnect=told.reconnect,
+        wait=told.wait,
+        unique=told.unique,
+        challenges_only=told.challenges_only,
+        isolate=told.isolate,
+        log=beside / told.log if told.log else None,
+        verbose=told.verbose,
+    )
+
+
+def _token(path: Path, told: _File) -> str:
+    """The token, from its own file or from the environment: a settings file is shown to others."""
+    if told.token_file and told.token_env:
+        raise BadSettings(f"{path}: token-file or token-env; one of the two")
+    if told.token_env:
+        if told.token_env not in os.environ:
+            raise BadSettings(f"{path}: token-env: {told.token_env} is not in the environment")
+        return os.environ[told.token_env]
+    if not told.token_file:
+        return ""
+    file = path.parent / told.token_file
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise BadSettings(f"{path}: token-file: cannot read {file}: {why}") from None

@@ -1,0 +1,113 @@
+"""A bot in a process of its own for each match, by the lines of JSON of docs/stdio.md: what hangs is killed.
+
+    python -m bots.engines.isolated SPEC
+
+is such a process. It plays one match with the engine of that spec, and what the engine prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import IO, Any
+
+from bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
+from bots.engines.from_program import READY, ProgramBot
+from bots.engines.registry import Engine, make_engine
+from games.catalogue import make_game
+from games.core import Player
+from protocol.codes import EndReason
+from protocol.timecontrol import TimeControl
+
+Message = dict[str, Any]
+
+
+def isolated(engine: Engine, logs: Path | None = None) -> Engine:
+    """The engine with each of its matches in a process of its own; `logs` as of `program_engine`."""
+    command = [sys.executable, "-P", "-m", "bots.engines.isolated", engine.spec]
+    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.told)
+
+
+def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
+    """Let a bot play the match that the lines tell of. Raises what the bot raises, but for Resign."""
+
+    def say(message: Message) -> None:
+        answer.write(json.dumps(message) + "\n")
+        answer.flush()
+
+    match: Match | None = None
+    position: Any = None
+    try:
+        for line in lines:
+            match line["type"]:
+                case "start":
+                    match = _match(line)
+                    begin(bot, match)
+                    bot.prepare()
+                    say(json.loads(READY))
+                case "turn" if match is not None:
+                    position = match.game.position_from_data(line["position"])
+                    say(_choose(bot, match, position, line))
+                case "end" if match is not None:
+                    winner = Player(line["winner"]) if line["winner"] else None
+                    reason = EndReason.__members__.get((line["reason"] or "").upper())
+                    plies = match.game.ply(position) if position is not None else 0
+                    bot.ended(Ending(winner, reason, line["detail"], plies, position))
+    except Resign as why:
+        say({"resign": str(why)})
+    finally:
+        bot.close()
+
+
+def _match(start: Message) -> Match:
+    seat, other = Player(start["seat"]), start["opponent"]
+    names = {seat.value: "me", seat.opponent.value: other}
+    return Match(
+        game=make_game(start["game"], start["setup"]),
+        seat=seat,
+        id=start["match"],
+        maxie=names["maxie"],
+        minnie=names["minnie"],
+        time_control=TimeControl.parse(start["time_control"]),
+        margin_ms=start["margin_ms"],
+        threads=start["threads"],
+    )
+
+
+def _choose(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
+    arrived, game = time.monotonic(), match.game
+    if turn["last"] is not None:
+        bot.opponent_moved(game.move_from_data(turn["last"]), position)
+    clock = Clock(
+        mine=turn["mine_ms"] / 1000,
+        theirs=turn["theirs_ms"] / 1000,
+        increment=turn["increment_ms"] / 1000,
+        per_move=turn["per_move"],
+        margin=match.margin_ms / 1000,
+        arrived=arrived,
+    )
+    move = ask(bot, position, clock, Event())
+    answer: Message = {"move": game.move_to_data(move)}
+    if bot.thinking is not None:
+        told = bot.thinking
+        figures = {"depth": told.depth, "value": told.value, "nodes": told.nodes}
+        answer |= {key: value for key, value in figures.items() if value is not None}
+        answer["line"] = [game.move_to_data(each) for each in told.line]
+    return answer
+
+
+def main() -> None:
+    """Play one match by standard input and output."""
+    # What the bot prints must not stand among the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    play(make_engine(sys.argv[1]).make(), map(json.loads, sys.stdin), answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The ends of matches told again, from the store, to bots that were away when they were told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container
+
+import anyio
+import anyio.abc
+
+from protocol.codes import Code
+from protocol.messages import Clocks, End, Error
+from protocol.record import Record, from_line
+from server.lobby.lobby import Lobby
+from server.rooms.member import BotConnection
+from server.store.database import complaint
+from server.store.queries import Queries
+
+log = logging.getLogger("arena.ends")
+
+SECONDS = 10.0
+"""How long the end of a match may take to get into the store, and out of it."""
+
+
+class Ends:
+    """Tells bots of the ends that they missed, in tasks of its own."""
+
+    def __init__(
+        self, lobby: Lobby, queries: Queries, rooms: Container[str], tasks: anyio.abc.TaskGroup
+    ) -> None:
+        """`rooms`: the matches that are in progress, or whose records are not in the store yet."""
+        self._lobby = lobby
+        self._queries = queries
+        self._rooms = rooms
+        self._tasks = tasks
+
+    def tell(self, connection: BotConnection, name: str, match: str) -> None:
+        """Tell a bot the end of a match as soon as the store has it; `no_such_match` where it is none of its own."""
+        self._tasks.start_soon(self._tell, connection, name, match)
+
+    async def _tell(self, connection: BotConnection, name: str, match: str) -> None:
+        record = None
+        try:
+            with anyio.fail_after(SECONDS):
+                while match in self._rooms:
+                    await self._lobby.wait_change()
+                line = await self._queries.record(match)
+            record = None if line is None else from_line(line)
+        except TimeoutError:
+            log.warning("the store took too long for the end of match %s", match, extra={"bot": name})
+        except Exception as error:
+            why = complaint(error)
+            if why is None:
+                raise
+            log.warning("no end of match %s: %s", match, why, extra={"bot": name})
+        if record is None or name not in (record.players.maxie, record.players.minnie):
+            detail = f"{match!r:.70} is over, or not yours, or does not exist"
+            connection.tell(Error(Code.NO_SUCH_MATCH, detail, match))
+        else:
+            connection.tell(end_of(record))
+
+
+def end_of(record: Record) -> End:
+    """The end of a match as its record tells it. What both clocks had left is not kept, and told as 0."""
+    result = record.result
+    return End(
+        match=record.match,
+        winner=result.winner,
+        reason=result.reason,
+        detail=result.detail,
+        moves=[each.move for each in record.moves],
+        clocks=Clocks(0, 0),
+    )

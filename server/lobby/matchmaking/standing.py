@@ -1,0 +1,46 @@
+"""How a bot stands with the matchmaker, in a word and in one line for its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from protocol.messages import StandingState
+from server.lobby.matchmaking.matchmaker import Offer
+from server.rooms.member import Member
+
+
+def pool_refusal(member: Member, offer: Offer) -> str | None:
+    """Why the matchmaker has nothing of this offer for a bot, as one clause; None where it has."""
+    if member.quota == 0:
+        return "it takes no more matches"
+    if not member.takes.pool:
+        return "it plays only by challenge"
+    return member.takes.refusal(offer.game, offer.time_control)
+
+
+def standing(
+    member: Member, connected: Iterable[Member], offer: Offer | None, *, draining: bool
+) -> tuple[StandingState, str]:
+    """The state of a bot among those that are connected, and what its owner is told."""
+    playing = len(member.matches)
+    if member.quota == 0:
+        return "finishing", f"takes no more matches; {playing} in play"
+    if draining:
+        return "idle", "the server is about to stop, and begins no new matches"
+    if playing:
+        return "playing", f"{playing} of at most {member.capacity} matches in play"
+    if member.suspended:
+        return "suspended", f"gets no matches: {member.suspended}"
+    if offer is None:
+        return "idle", "here bots play only by challenge, and nobody has challenged it"
+    plays = f"{offer.game.name} at {offer.time_control}"
+    named = offer.game.setup().get("map")
+    if isinstance(named, str):
+        plays = f"{offer.game.name} on {named} at {offer.time_control}"
+    why = pool_refusal(member, offer)
+    if why is not None:
+        return "idle", f"the pool plays {plays}, and {why}: it waits for a challenge"
+    others = sum(each is not member and pool_refusal(each, offer) is None for each in connected)
+    if not others:
+        return "waiting", f"in the pool for {plays}: nobody to play yet"
+    return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"

@@ -1,0 +1,114 @@
+"""bots.client.client: what it does when the server goes, and when it is back."""
+
+import pytest
+
+from protocol.codes import Code, EndReason
+from protocol.messages import Error, Hello, Move, Ready
+from tests.bots.client.watched import STOP, First, played
+from tests.bots.scripted import Peer
+from tests.bots.wirework import end, start, turn
+
+
+async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
+    async def first(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == ""
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(turn([]))
+        await peer.hear(Move)
+        peer.cut()
+
+    async def second(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == "one"
+        peer.cut()
+
+    async def third(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == "one"
+        assert await peer.hear(Ready) == Ready("m")
+        await peer.say(start(), turn([]))
+        assert await peer.hear(Ready) == Ready("m")
+        assert await peer.hear(Move) == Move("m", 0, 0)
+        await peer.say(end([0], winner="maxie"), STOP)
+
+    watched = await played(First, first, second, third)
+    assert [line.partition(" ws:")[0] for line in watched.told] == [
+        "me is connected to",
+        *["me is back at"] * 2,
+    ]
+    assert all(line.endswith("; 1 match in play") for line in watched.told[1:])
+    assert len(watched.complaints) == 2
+    assert all("was lost" in line and "connecting again" in line for line in watched.complaints)
+    assert watched.client.tally.won == 1
+
+
+async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None:
+    """One line as it goes and one as it is back, whatever lies between."""
+
+    async def first(peer: Peer) -> None:
+        await peer.let_in("one")
+        await peer.say(start())
+        await peer.hear(Ready)
+        await peer.say(Error(Code.SHUTTING_DOWN, "the server stops", fatal=True))
+
+    async def turned_away(peer: Peer) -> None:
+        await peer.hear(Hello)
+        await peer.say(Error(Code.SERVER_FULL, "the store does not answer", fatal=True))
+
+    async def back(peer: Peer) -> None:
+        assert (await peer.let_in("one")).session == "one"
+        assert await peer.hear(Ready) == Ready("m")
+        await peer.say(start(), turn([]))
+        assert await peer.hear(Ready) == Ready("m")
+        assert await peer.hear(Move) == Move("m", 0, 0)
+        await peer.say(end([0], winner="maxie"), STOP)
+
+    watched = await played(First, first, turned_away, back)
+    (gone,) = watched.complaints
+    assert gone.startswith("the server at ws://127.0.0.1:")
+    assert gone.endswith(" stops; its 1 match in play will go on when it is back; connecting again")
+    assert len(watched.told) == 2
+    assert watched.told[1].startswith("me is back at ws://127.0.0.1:")
+    assert watched.client.tally.won == 1
+
+
+async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_says() -> None:
+    async def first(peer: Peer) -> None:
+        await peer.let_in("one")
+        await peer.say(start(), start("other"))
+        await peer.hear(Ready)
+        await peer.hear(Ready)
+        peer.cut()
+
+    async def forgotten(peer: Peer) -> None:
+        await peer.let_in("two")
+        asked = {(await peer.hear(Ready)).match for _ in range(2)}
+        assert asked == {"m", "other"}
+        await peer.say(start("third"))
+        await peer.hear(Ready)
+        await peer.say(end([0], winner="minnie", reason=EndReason.DISCONNECT))
+        await peer.say(Error(Code.NO_SUCH_MATCH, "it does not exist", "other"))
+        await peer.say(end([0], match="third", winner="maxie"), STOP)
+
+    watched = await played(First, first, forgotten, matches=2)
+    assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost, 1 void"
+
+
+@pytest.mark.parametrize("code", [Code.NAME_TAKEN, Code.RATE_LIMITED])
+async def test_what_passes_is_waited_for_by_who_was_in(code: Code) -> None:
+    """A connection that is broken seems open for a while, and holds the name."""
+
+    async def first(peer: Peer) -> None:
+        await peer.let_in()
+        peer.cut()
+
+    async def refuse(peer: Peer) -> None:
+        await peer.hear(Hello)
+        await peer.say(Error(code, "not now", fatal=True))
+
+    async def last(peer: Peer) -> None:
+        await peer.let_in()
+        await peer.say(STOP)
+
+    watched = await played(First, first, refuse, last)
+    assert len(watched.complaints) == 1
+    assert len(watched.told) == 2

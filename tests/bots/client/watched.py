@@ -1,0 +1,53 @@
+"""A client that plays against scripts, and what it told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+
+from bots.api.bot import Bot, Clock
+from bots.client.client import Client
+from bots.client.options import Options
+from bots.client.tally import finished_line
+from protocol.codes import Code
+from protocol.messages import Error
+from tests.bots.scripted import Script, scripted
+
+STOP = Error(Code.EVENT_OVER, "the event is over", fatal=True)
+
+
+class First(Bot):
+    """The leftmost move."""
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        return self.game.moves(position)[0]
+
+
+class Watched:
+    """A client and what it told."""
+
+    def __init__(self, make: type[Bot], url: str, **options: Any) -> None:
+        self.finished: list[str] = []
+        self.complaints: list[str] = []
+        self.told: list[str] = []
+        self.client = Client(
+            make,
+            Options(url, "me", **options),
+            tell=self.told.append,
+            finished=lambda match, ending: self.finished.append(finished_line(match, ending)),
+            complain=self._complain,
+        )
+        self.on_complaint: Callable[[], None] = lambda: None
+
+    def _complain(self, text: str) -> None:
+        self.complaints.append(text)
+        self.on_complaint()
+
+
+async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
+    """Run a client against the scripts until the last one stops it."""
+    async with scripted(*scripts) as stage:
+        watched = Watched(make, stage.url, **options)
+        with anyio.fail_after(15):
+            await watched.client.run()
+    return watched

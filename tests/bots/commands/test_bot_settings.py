@@ -1,0 +1,100 @@
+"""bots.commands.bot_settings: what `arena bot` is told by a file."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bots.commands.bot_settings import BadSettings, BotSettings, checked, read_settings
+from protocol.messages import Challenge
+from protocol.timecontrol import TimeControl
+
+FULL = """\
+engine = "my_bot.py"
+url = "wss://arena.example"
+name = "mine"
+token-file = "token"
+matches = 2
+games = 10
+for = "8h"
+game = ["riskless"]
+map = ["italy", "world"]
+tc = ["10+0.1"]
+reconnect = 5
+isolate = true
+log = "mine.log"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "token").write_text("s3cret\n")
+    file = folder / "bot.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
+    assert read_settings(written(tmp_path, FULL)) == BotSettings(
+        engine=str(tmp_path / "my_bot.py"),
+        url="wss://arena.example",
+        name="mine",
+        token="s3cret",
+        matches=2,
+        games=10,
+        seconds=8 * 3600,
+        game="riskless",
+        map="italy,world",
+        tc="10+0.1",
+        reconnect=5,
+        isolate=True,
+        log=tmp_path / "mine.log",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("engine = 3", "engine"),
+        ('token = "x"', "the keys are engine, exec"),
+        ("matches = 0", "matches"),
+        ('for = "soon"', "30s, 10m, 2h, or ever"),
+        ("engine = ", "Invalid value"),
+        ('token-file = "none"', "token-file: cannot read"),
+        ('token-env = "NO_SUCH_VARIABLE"', "NO_SUCH_VARIABLE is not in the environment"),
+        ('token-env = "A"\ntoken-file = "token"', "one of the two"),
+    ],
+)
+def test_what_is_wrong_in_it_is_told_with_the_file(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadSettings, match=why) as wrong:
+        read_settings(written(tmp_path, text))
+    assert "bot.toml" in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "MINE", "t")
+    assert read_settings(written(tmp_path, 'token-env = "MINE"')).token == "t"
+
+
+def test_a_challenge_is_to_the_first_of_each_filter() -> None:
+    settings = checked(
+        BotSettings(challenge="bob", game="tictactoe,riskless", tc="0.10/move,10", casual=True)
+    )
+    assert settings.asks() == Challenge(
+        "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
+    )
+    assert settings.tc == "0.1/move,10+0"
+    assert checked(BotSettings()).asks() is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        (BotSettings(game="chess"), "no game is called 'chess'"),
+        (BotSettings(tc="soon"), "--tc: 'soon' is no time control"),
+        (BotSettings(casual=True), "--casual is for --challenge"),
+    ],
+)
+def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) -> None:
+    with pytest.raises(BadSettings, match=why):
+        checked(settings)

@@ -1,0 +1,130 @@
+"""bots.engines.isolated: a bot in a process of its own plays as it does here, and what hangs in it is ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from bots.api.bot import Bot, Clock, Crash, Match, Resign, ask, begin
+from bots.api.match import Ending
+from bots.engines.isolated import isolated
+from bots.engines.registry import Engine, make_engine
+from games.core import AnyGame, Player
+from maps.setup import make_setup
+from protocol.codes import EndReason
+
+LONG = Clock(30.0)
+
+
+def engine(folder: Path, choose: str, more: str = "") -> Engine:
+    file = folder / "own.py"
+    file.write_text(
+        "from bots.api.bot import Bot, Resign\n\nclass Own(Bot):\n"
+        f"    def choose(self, position, clock):\n        {choose}\n{more}"
+    )
+    return isolated(make_engine(str(file)))
+
+
+def seated(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
+    bot = made.make()
+    begin(bot, Match(game, seat, id="m"), Event())
+    bot.prepare()
+    return bot
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "riskless", "hexapawn"])
+def test_it_plays_as_it_does_in_this_process(name: str) -> None:
+    game = make_setup(name, "path4") if name == "riskless" else make_setup(name)
+    made = make_engine("minimax:depth=2")
+    inside, outside = seated(made, game), seated(isolated(made), game)
+    try:
+        position: Any = game.start()
+        for _ in range(4):
+            move = ask(outside, position, LONG, Event())
+            assert move == ask(inside, position, LONG, Event())
+            assert inside.thinking is not None
+            assert outside.thinking is not None
+            assert (outside.thinking.depth, outside.thinking.value) == (
+                inside.thinking.depth,
+                inside.thinking.value,
+            )
+            position = game.play(position, move)
+            if game.outcome(position) is not None:
+                break
+            reply = game.moves(position)[0]
+            position = game.play(position, reply)
+            if game.outcome(position) is not None:
+                break
+            for each in (inside, outside):
+                each.opponent_moved(reply, position)
+    finally:
+        outside.close()
+
+
+def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = (
+        "    def opponent_moved(self, move, position):\n        print('moved', move)\n"
+        "    def ended(self, ending):\n        print('ended', ending.reason, ending.winner, ending.plies)\n"
+        "    def close(self):\n        print('closed')\n"
+    )
+    made = engine(tmp_path, "print('at', self.match.opponent); return 4", hooks)
+    bot = seated(made, make_setup("tictactoe"), Player.MINNIE)
+    position = bot.game.play(bot.game.start(), 0)
+    bot.opponent_moved(0, position)
+    assert ask(bot, position, LONG, Event()) == 4
+    bot.ended(Ending(Player.MINNIE, EndReason.LINE, "three in a line", 1, position))
+    bot.close()
+    told = capsys.readouterr().err
+    assert [line.partition(": ")[2] for line in told.splitlines()] == [
+        "moved 0",
+        "at maxie",
+        "ended line minnie 1",
+        "closed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "choose", ["raise KeyError('lost it')", "import os; os.kill(os.getpid(), 9)", "return None"]
+)
+def test_what_fails_in_it_is_a_crash(tmp_path: Path, choose: str) -> None:
+    bot = seated(engine(tmp_path, choose), make_setup("tictactoe"))
+    with pytest.raises(Crash, match=r"lost it|SIGKILL|no move|ended \(exit code 1\)"):
+        ask(bot, bot.game.start(), LONG, Event())
+    bot.close()
+
+
+def test_it_may_resign(tmp_path: Path) -> None:
+    bot = seated(engine(tmp_path, "raise Resign('enough')"), make_setup("tictactoe"))
+    with pytest.raises(Resign, match="enough"):
+        ask(bot, bot.game.start(), LONG, Event())
+    bot.close()
+
+
+def test_a_choose_that_never_returns_ends_with_its_match(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    hang = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid()))\n        while True: pass"
+    bot = seated(engine(tmp_path, hang), make_setup("tictactoe"))
+    stop = Event()
+    match_over = Thread(target=_set_when_written, args=(pid, stop))
+    match_over.start()
+    with pytest.raises(Resign, match="had not answered"):
+        ask(bot, bot.game.start(), LONG, stop)
+    bot.close()
+    match_over.join()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def _set_when_written(file: Path, stop: Event) -> None:
+    end = time.monotonic() + 20
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    stop.set()

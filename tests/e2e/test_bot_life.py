@@ -1,0 +1,204 @@
+"""The life of two bots of the command line: on a server that stops, is killed and stays away, until they are told to end."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from protocol.codes import EndReason
+from protocol.record import Record
+from server.store.database import open_store
+from server.store.journal.reader import records_of
+from testkit.crash import Server
+from tests.bots.command_line import ARENA, environment
+
+pytestmark = pytest.mark.timeout(120)
+
+LISTENING = ("env", "--default-signal=INT")
+"""Before a command: it listens to Ctrl-C, also where the tests run in the background of a shell, which ignores it."""
+
+STEADY = """\
+import random
+import time
+from bots.api.bot import Bot
+
+class Steady(Bot):
+    def choose(self, position, clock):
+        time.sleep(0.1)
+        return random.choice(self.game.moves(position))
+"""
+"""A match of it takes about 0.8 s, so that nearly every restart meets one in play."""
+
+
+class LivingBot:
+    """`arena bot` as a process, and what it has said so far."""
+
+    def __init__(self, folder: Path, url: str, name: str, *options: str, imports: bool) -> None:
+        """`imports`: whether its standard error also has a line for each module as it is loaded."""
+        (folder / "steady.py").write_text(STEADY)
+        self.name = name
+        self._said, self._results = folder / f"{name}.err", folder / f"{name}.out"
+        with self._said.open("wb") as said, self._results.open("wb") as results:
+            self.process = subprocess.Popen(
+                [
+                    *LISTENING,
+                    *ARENA,
+                    "bot",
+                    str(folder / "steady.py"),
+                    "--url",
+                    url,
+                    "--name",
+                    name,
+                    *options,
+                ],
+                env=environment(**({"PYTHONPROFILEIMPORTTIME": "1"} if imports else {})),
+                stdout=results,
+                stderr=said,
+            )
+
+    @property
+    def said(self) -> str:
+        return self._said.read_text()
+
+    @property
+    def results(self) -> list[str]:
+        return self._results.read_text().splitlines()
+
+    async def ended(self, *signals: signal.Signals) -> int:
+        """The exit code, after these signals."""
+        for each in signals:
+            self.process.send_signal(each)
+            await anyio.sleep(0.05)
+        return await anyio.to_thread.run_sync(lambda: self.process.wait(30))
+
+
+@contextmanager
+def living(folder: Path, url: str, name: str, *options: str, imports: bool = False) -> Iterator[LivingBot]:
+    bot = LivingBot(folder, url, name, *options, imports=imports)
+    try:
+        yield bot
+    finally:
+        bot.process.kill()
+        bot.process.wait()
+
+
+async def until(count: int, bot: LivingBot) -> None:
+    """Wait until the bot has told of so many matches."""
+    with anyio.fail_after(60):
+        while len(bot.results) < count:
+            assert bot.process.poll() is None, bot.said
+            await anyio.sleep(0.02)
+
+
+async def finished(server: Server) -> list[Record]:
+    async with open_store(server.database) as engine:
+        return await records_of(engine, "serve")
+
+
+def counted(records: list[Record], name: str) -> str:
+    """What a bot scored by the server's own records, in the words of its last line."""
+    score = dict.fromkeys(("won", "drawn", "lost"), 0)
+    for record in records:
+        mine = "maxie" if record.players.maxie == name else "minnie"
+        score[
+            "drawn" if record.result.winner is None else "won" if record.result.winner == mine else "lost"
+        ] += 1
+    return f"{name}: {score['won']} won, {score['drawn']} drawn, {score['lost']} lost"
+
+
+async def live(folder: Path, away: float) -> None:
+    server = Server(folder, 1, "--game", "tictactoe", "--drain", "0.1")
+    try:
+        server.start()
+        await server.wait_listening()
+        with living(folder, server.url, "ada") as ada, living(folder, server.url, "bob") as bob:
+            await until(1, ada)
+            for how in (signal.SIGTERM, signal.SIGKILL):
+                before = len(ada.results)
+                await server.stop(how)
+                await anyio.sleep(away)
+                server.start()
+                await server.wait_listening()
+                await until(before + 2, ada)
+            assert await ada.ended(signal.SIGINT) == 0, ada.said
+            assert await bob.ended(signal.SIGINT) == 0, bob.said
+            assert await server.stop(signal.SIGTERM) == 0
+        records = await finished(server)
+        assert {each.result.reason for each in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
+        for bot in (ada, bob):
+            assert bot.results[-1] == counted(records, bot.name), bot.said
+            gone = [line for line in bot.said.splitlines() if "; connecting again" in line]
+            back = [line for line in bot.said.splitlines() if f"{bot.name} is back at" in line]
+            assert len(gone) == len(back) == 2, bot.said
+            assert re.search(r"the server at \S+ stops", gone[0])
+            assert "was lost" in gone[1]
+    finally:
+        server.close()
+
+
+async def test_neither_a_planned_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
+    await live(tmp_path, away=0)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+async def test_a_server_that_is_away_for_three_minutes_ends_nobody(tmp_path: Path) -> None:
+    await live(tmp_path, away=180)
+
+
+async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_path: Path) -> None:
+    server = Server(tmp_path, 1, "--game", "tictactoe")
+    try:
+        server.start()
+        await server.wait_listening()
+        with living(tmp_path, server.url, "ada") as ada, living(tmp_path, server.url, "bob") as bob:
+            await until(1, ada)
+            await anyio.sleep(0.3)
+            assert await ada.ended(signal.SIGINT, signal.SIGINT) == 0
+            assert await bob.ended(signal.SIGTERM) == 0
+            assert await server.stop(signal.SIGTERM) == 0
+        records = await finished(server)
+        assert ada.results[-1] == counted(records, "ada"), ada.said
+        assert "Traceback" not in ada.said
+    finally:
+        server.close()
+
+
+async def test_so_many_games_are_played_and_no_more(tmp_path: Path) -> None:
+    server = Server(tmp_path, 2, "--game", "tictactoe")
+    try:
+        server.start()
+        await server.wait_listening()
+        with (
+            living(tmp_path, server.url, "ada", "--games", "3", "--matches", "2") as ada,
+            living(tmp_path, server.url, "bob", "--matches", "2") as bob,
+        ):
+            assert await ada.ended() == 0, ada.said
+            assert await bob.ended(signal.SIGINT) == 0
+            assert await server.stop(signal.SIGTERM) == 0
+        records = await finished(server)
+        assert len(records) == 3
+        assert ada.results[-1] == counted(records, "ada")
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    "module", ["rich.console", "typer.core", "bots.engines.registry", "anyio", "bots.client.client"]
+)
+async def test_two_ctrl_c_in_a_row_end_in_one_line_at_any_moment(module: str, tmp_path: Path) -> None:
+    """While the command is being loaded, as far as this module, and after that: there is no server to play on."""
+    with living(tmp_path, "ws://127.0.0.1:9", "ada", "--wait", "60", imports=True) as ada:
+        with anyio.fail_after(60):
+            while not re.search(rf"\| +{re.escape(module)}$", ada.said, re.MULTILINE):
+                await anyio.sleep(0.005)
+        await ada.ended(signal.SIGINT, signal.SIGINT)
+    lines = [line for line in ada.said.splitlines() if not line.startswith("import time:")]
+    assert len(lines) + len(ada.results) <= 1, lines
