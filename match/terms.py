@@ -10,7 +10,8 @@ from msgspec import Struct, structs
 from games.catalogue import make_game
 from games.core import AnyGame
 from protocol.adjudication import Adjudication
-from protocol.messages import Data, EngineInfo, Engines, Players, Seat
+from protocol.engine import EngineInfo, Engines
+from protocol.messages import Data, Players, Seat
 from protocol.timecontrol import TimeControl
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.codes import Code, EndReason
+from protocol.engine import MOST_THREADS, EngineInfo, Engines
 from protocol.timecontrol import Milliseconds, TimeControl
 
 SUBPROTOCOL = "arena.v1.msgpack"
@@ -26,15 +27,10 @@ MAX_CLIENT_FRAME = 16 * 1024
 MAX_SERVER_FRAME = 4 * 1024 * 1024
 """The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
 
-MOST_THREADS = 4096
-"""The most threads that a bot can be told to search with, or say that it does."""
-
 Seat = Literal["maxie", "minnie"]
 Role = Literal["bot", "spectator", "admin"]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Secret = Annotated[str, Meta(max_length=128)]
-OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
-OptionText = Annotated[str, Meta(max_length=200)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
@@ -46,31 +42,6 @@ class Players(Struct, frozen=True):
 
     maxie: str
     minnie: str
-
-
-class EngineInfo(Struct, frozen=True, omit_defaults=True):
-    """What chooses a bot's moves, as the bot tells it."""
-
-    name: Name
-    """The engine's name, as in `jamboree`."""
-    options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
-    """What it was told, by the option's name, as a person writes it."""
-    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = None
-    """How many threads it searches with; None where it does not say."""
-
-    def __str__(self) -> str:
-        options = ",".join(f"{name}={value}" for name, value in self.options.items())
-        engine = f"{self.name}:{options}" if options else self.name
-        if self.threads is None:
-            return engine
-        return f"{engine}, {self.threads} thread{'s' if self.threads > 1 else ''}"
-
-
-class Engines(Struct, frozen=True):
-    """The engines by seat; None of a player who does not say."""
-
-    maxie: EngineInfo | None = None
-    minnie: EngineInfo | None = None
 
 
 class Clocks(Struct, frozen=True, gc=False):
@@ -200,6 +171,10 @@ class Unwatch(Struct, frozen=True, tag="unwatch"):
 
 class Browse(Struct, frozen=True, tag="browse"):
     """Ask for a `listing` now, and for a new one whenever it changes."""
+
+
+class Ping(Struct, frozen=True, tag="ping"):
+    """Is the server there? For a client that cannot send a websocket's own ping."""
 
 
 # from a server
@@ -359,6 +334,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
     move: Data
     ms: float
     thinking: Thinking | None = None
+    """What the mover said of it; never before the opponent has answered the move."""
 
 
 class View(Struct, frozen=True, tag="view"):
@@ -387,10 +363,22 @@ class Update(Struct, frozen=True, tag="update"):
     clocks: Clocks
 
 
+class Thought(Struct, frozen=True, tag="thought"):
+    """What the mover of a watched match said of a move, once that can no longer help the opponent."""
+
+    match: str
+    ply: int
+    thinking: Thinking
+
+
+class Pong(Struct, frozen=True, tag="pong"):
+    """The answer to a ping."""
+
+
 ClientMessage = (
-    Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse
+    Hello | Ready | Move | Resign | Challenge | Accept | Decline | Withdraw | Watch | Unwatch | Browse | Ping
 )
 PlayMessage = Welcome | Start | Turn | Accepted | End | Error
 """What a bot is told that plays."""
-ServerMessage = PlayMessage | Challenged | Queued | ChallengeOver | Listing | View | Update
+ServerMessage = PlayMessage | Challenged | Queued | ChallengeOver | Listing | View | Update | Thought | Pong
 Message = ClientMessage | ServerMessage

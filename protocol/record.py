@@ -11,7 +11,8 @@ from msgspec import Meta, Struct
 
 from protocol.adjudication import REPETITION, Adjudication
 from protocol.codes import EndReason
-from protocol.messages import Data, Engines, Players, Seat, Thinking
+from protocol.engine import Engines
+from protocol.messages import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 

@@ -32,7 +32,8 @@ from bots.client.state.machine import Machine
 from bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
 from protocol.codec import DecodeError, decode_server, encode
 from protocol.codes import Code
-from protocol.messages import ClientMessage, EngineInfo, Hello, ServerMessage, Welcome
+from protocol.engine import EngineInfo
+from protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
 
 log = logging.getLogger("arena.client")
 

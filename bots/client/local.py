@@ -26,7 +26,8 @@ from match.recurrence import Recurrence
 from protocol import messages
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo, Engines, Players, Seat
+from protocol.engine import EngineInfo, Engines
+from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 
 LEFT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")

@@ -16,7 +16,7 @@ from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
 from games.core import Game
-from protocol.messages import EngineInfo
+from protocol.engine import EngineInfo
 
 NAME_LENGTH = 64
 """Characters of an engine's name that a server is told."""

@@ -29,6 +29,8 @@ from protocol.messages import (
     Limits,
     Listing,
     Move,
+    Ping,
+    Pong,
     Ready,
     Resign,
     Unwatch,
@@ -202,6 +204,8 @@ class Dispatch:
                     self._watch(client, match)
                 case Unwatch(match=match):
                     self._unwatch(client, match)
+                case Ping():
+                    client.connection.tell(Pong())
                 case Challenge() | Accept() | Decline() | Withdraw():
                     self._arranger.handle(self._player(client), message)
         except Refused as refused:

@@ -17,7 +17,8 @@ from msgspec import UNSET
 from games.core import AnyGame, Player
 from match.events import Event
 from protocol.codes import Code
-from protocol.messages import EngineInfo, Hello, Present, ServerMessage
+from protocol.engine import EngineInfo
+from protocol.messages import Hello, Present, ServerMessage
 from protocol.timecontrol import TimeControl
 
 PLAYED = 32

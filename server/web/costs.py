@@ -13,6 +13,7 @@ GET_COSTS: dict[str, int] = {
     "/api/records": 5_000,
     "/api/record/": 2_000,
     "/api/table": 5_000,
+    "/api/bot": 5_000,
     "/api/bot/": 5_000,
     "/api/log/": 20_000,
 }

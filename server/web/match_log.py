@@ -13,7 +13,8 @@ from msgspec import Struct
 from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
-from protocol.messages import Engines, Seat
+from protocol.engine import Engines
+from protocol.messages import Seat
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.net import answers

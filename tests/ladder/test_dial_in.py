@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, await_in_vain, gather
-from protocol.messages import EngineInfo, Hello, Welcome
+from protocol.engine import EngineInfo
+from protocol.messages import Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
 

@@ -22,7 +22,7 @@ from ladder.runner import MOST_OVERTAKING, Runner
 from ladder.threads import Threads
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo
+from protocol.engine import EngineInfo
 from protocol.record import Record, Result
 from protocol.timecontrol import TimeControl
 from tests.server.matches import game_of

@@ -8,7 +8,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from match.terms import ThreadLimits, from_json, to_json
-from protocol.messages import EngineInfo, Engines
+from protocol.engine import EngineInfo, Engines
 from tests.server.matches import terms
 
 numbers = st.none() | st.integers(1, 64)

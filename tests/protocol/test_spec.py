@@ -32,10 +32,13 @@ from protocol.messages import (
     Listing,
     Message,
     Move,
+    Ping,
+    Pong,
     Queued,
     Ready,
     Resign,
     Start,
+    Thought,
     Turn,
     Unwatch,
     Update,
@@ -72,6 +75,9 @@ TYPES: dict[str, type[Message]] = {
     "listing": Listing,
     "view": View,
     "update": Update,
+    "thought": Thought,
+    "ping": Ping,
+    "pong": Pong,
 }
 FROM_CLIENTS = tuple(name for name, kind in TYPES.items() if kind in get_args(ClientMessage))
 TEXT = SPECIFICATION.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from games.tictactoe import TicTacToe
 from match.replay import verify
 from protocol.adjudication import DEFAULT_RULES
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo, Engines
+from protocol.engine import EngineInfo, Engines
 from protocol.record import from_line, to_line
 from protocol.timecontrol import TimeControl
 from tests.server.matches import PATH

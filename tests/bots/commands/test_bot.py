@@ -18,7 +18,8 @@ from cores import cores
 from maps.setup import make_setup
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo, Players
+from protocol.engine import EngineInfo
+from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host

@@ -8,7 +8,7 @@ import pytest
 
 from match.replay import verify
 from protocol.codes import EndReason
-from protocol.messages import EngineInfo, Engines
+from protocol.engine import EngineInfo, Engines
 from protocol.record import read
 from tests.bots.command_line import ARENA, environment, fails
 

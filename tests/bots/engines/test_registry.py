@@ -11,7 +11,7 @@ from bots.api.options import ENGINES, BadSpec
 from bots.engines.registry import make_engine
 from games.core import AnyGame, Player
 from maps.setup import make_setup
-from protocol.messages import EngineInfo
+from protocol.engine import EngineInfo
 from tests.bots.engines.conftest import Seated
 
 FREE = {"depth": "100", "evaluator": "features"}

@@ -9,7 +9,7 @@ import pytest
 
 from games.core import Player
 from match.events import Resigned
-from protocol.messages import EngineInfo
+from protocol.engine import EngineInfo
 from server.host import open_host
 from server.store.database import open_store
 from tests.bots.command_line import Result, arena, fails

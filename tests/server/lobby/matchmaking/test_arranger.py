@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from protocol.adjudication import Adjudication
 from protocol.codes import Code, EndReason
+from protocol.engine import EngineInfo, Engines
 from protocol.messages import (
     Accept,
     Browse,
@@ -19,8 +20,6 @@ from protocol.messages import (
     ChallengeOver,
     Decline,
     End,
-    EngineInfo,
-    Engines,
     Error,
     Listing,
     Players,

@@ -21,6 +21,12 @@ export class Picker {
 
   select(source) {
     this.source = source;
+    this.mark();
+  }
+
+  // Show what may be chosen.
+  mark() {
+    const { source } = this;
     const cells = this.moves.filter((move) => typeof move === "number");
     const steps = this.moves.filter((move) => typeof move !== "number");
     const targets = source === null ? cells : steps.filter((move) => move[0] === source).map((move) => move[1]);
