@@ -44,6 +44,8 @@ check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if command -v tsc >/dev/null; then tsc --project server/web/page; else \
+	  echo "the page's JavaScript is not checked, for there is no tsc: on Debian, apt install node-typescript"; fi
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

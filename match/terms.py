@@ -11,11 +11,7 @@ from games.catalogue import make_game
 from games.core import AnyGame
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
-from protocol.messages import (
-    Data,
-    Players,
-    Seat,
-)
+from protocol.messages import Data, Players, Seat
 from protocol.timecontrol import TimeControl
 
 

@@ -186,6 +186,10 @@ class Browse(Struct, frozen=True, tag="browse"):
     """Ask for a `listing` now, and for a new one whenever it changes."""
 
 
+class Ping(Struct, frozen=True, tag="ping"):
+    """Is the server there? For a client that cannot send a websocket's own ping."""
+
+
 # from a server
 
 
@@ -356,6 +360,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
     move: Data
     ms: float
     thinking: Thinking | None = None
+    """What the mover said of it; never before the opponent has answered the move."""
 
 
 class View(Struct, frozen=True, tag="view"):
@@ -384,6 +389,18 @@ class Update(Struct, frozen=True, tag="update"):
     clocks: Clocks
 
 
+class Thought(Struct, frozen=True, tag="thought"):
+    """What the mover of a watched match said of a move, once that can no longer help the opponent."""
+
+    match: str
+    ply: int
+    thinking: Thinking
+
+
+class Pong(Struct, frozen=True, tag="pong"):
+    """The answer to a ping."""
+
+
 ClientMessage = (
     Hello
     | Ready
@@ -397,8 +414,11 @@ ClientMessage = (
     | Watch
     | Unwatch
     | Browse
+    | Ping
 )
 PlayMessage = Welcome | Start | Turn | Accepted | End | Error
 """What a bot is told that plays."""
-ServerMessage = PlayMessage | Standing | Challenged | Queued | ChallengeOver | Listing | View | Update
+ServerMessage = (
+    PlayMessage | Standing | Challenged | Queued | ChallengeOver | Listing | View | Update | Thought | Pong
+)
 Message = ClientMessage | ServerMessage

@@ -33,6 +33,7 @@ from server.net.limits import PRIVATE, HostLimits
 from server.net.server import CannotListen, MakeAdmission, open_server
 from server.processes.identity import PROGRAM
 from server.processes.tasks import cancelled_at_exit
+from server.rooms.disclosure import Disclosure
 from server.rooms.room import INBOX
 from server.running import Host, Told
 from server.store.database import Engine, make_engine
@@ -75,6 +76,7 @@ async def open_host(
     receiver: MakeReceiver = Session,
     admission: MakeAdmission = Admission,
     inbox: int = INBOX,
+    disclosure: Disclosure = Disclosure.REPLY,
     answer_ns: int = ANSWER_NS,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
@@ -97,6 +99,7 @@ async def open_host(
     receiver         makes the receiver of each connection's messages
     admission        makes what decides who may connect
     inbox            events that may wait in a room; a bot that sends more waits in its connection
+    disclosure       when spectators are told what the players said of their moves
     answer_ns        how long a challenged bot is left to answer before the matchmaker has another match for it
 
     Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
@@ -122,6 +125,7 @@ async def open_host(
             on_record=on_record,
             retention=retention,
             inbox=inbox,
+            disclosure=disclosure,
             answer_ns=answer_ns,
         )
         writing = anyio.CancelScope()

@@ -31,6 +31,7 @@ from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
 from server.net.work import WorkBudget
 from server.processes.identity import PROGRAM
+from server.rooms.disclosure import Disclosure
 from server.rooms.room import INBOX, Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
 from server.store.database import Engine
@@ -71,6 +72,7 @@ class Host:
         on_record: Told | None = None,
         retention: Retention | None = None,
         inbox: int = INBOX,
+        disclosure: Disclosure = Disclosure.REPLY,
         answer_ns: int = ANSWER_NS,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
@@ -96,7 +98,13 @@ class Host:
             accounts.issue(bot.name)
         self.lobby = Lobby(accounts, house=HouseRoster(house.bots), most_matches=limits.matches_per_bot)
         self.matches = Matches(
-            self.lobby, self.journal, self.watch, self.metrics, grace_ms=grace_ms, inbox=inbox
+            self.lobby,
+            self.journal,
+            self.watch,
+            self.metrics,
+            grace_ms=grace_ms,
+            inbox=inbox,
+            disclosure=disclosure,
         )
         self.rating_counter = RatingCounter(engine, self.journal.write)
         self._by_threads = by_threads

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
+import server
 from bots.api.options import ENGINES
 from testkit.parts import CHROMIUM, skip_without
 
@@ -64,6 +67,7 @@ class Arena:
         self._options = options
         self._bots: list[subprocess.Popen[bytes]] = []
         self._server: subprocess.Popen[bytes] | None = None
+        self._environment: dict[str, str] | None = None
         self.port = 0
 
     @property
@@ -81,6 +85,7 @@ class Arena:
             self._server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "arena", *command, *self._options],
                 cwd=self._folder,
+                env=self._environment,
                 stdout=subprocess.DEVNULL,
                 stderr=err,
             )
@@ -100,17 +105,43 @@ class Arena:
             )
         )
 
-    def dawdler(self, name: str, seconds: float) -> None:
+    def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
         """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
         file = self._folder / f"dawdler{len(self._bots)}.py"
         file.write_text(DAWDLER.format(seconds=seconds))
-        self.bot(str(file), name)
+        self.bot(str(file), name, matches)
 
     def kill_server(self) -> None:
         """End the server as a crash does."""
         assert self._server is not None
         self._server.kill()
         self._server.wait()
+
+    def upgrade_page(self) -> None:
+        """From its next start on the server is one whose page has other files than that of this checkout."""
+        newer = self._folder / "newer"
+        shutil.copytree(Path(server.__file__).parent, newer / "server")
+        with (newer / "server" / "web" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
+            style.write("/* newer */\n")
+        self._environment = {**os.environ, "PYTHONPATH": str(newer)}
+
+    @property
+    def pid(self) -> int:
+        """The process of the server."""
+        assert self._server is not None
+        return self._server.pid
+
+    def token(self, name: str) -> str:
+        """A new token of a bot of this name, as its host makes one."""
+        database = f"sqlite:///{self._folder / 'arena.db'}"
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "arena", "token", "create", name, "--db", database],
+            cwd=self._folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.split()[-1]
 
     def stop(self) -> None:
         for each in [*self._bots, *([self._server] if self._server else [])]:

@@ -287,6 +287,7 @@ KINDS: dict[str, Kind] = {
     "watch": Kind("watch", watches, frozenset({"view"}), "spectator"),
     "unwatch": sends("unwatch", match="none", role="spectator"),
     "browse": sends("browse", "listing", role="spectator"),
+    "ping": sends("ping", "pong", role="spectator"),
     "GET /": gets("/", lambda _world, _number: "/"),
     "GET /web/": gets("/web/", lambda world, _number: world.file),
     "GET /healthz": gets("/healthz", lambda _world, _number: "/healthz"),
@@ -308,6 +309,7 @@ KINDS: dict[str, Kind] = {
     "GET /api/table": gets(
         "/api/table", lambda _world, number: "/api/table" if number % 2 else "/api/table?event=serve"
     ),
+    "GET /api/bot": gets("/api/bot", lambda _world, number: f"/api/bot?name=bot%20{number % 100}"),
     "GET /api/bot/": gets("/api/bot/", lambda _world, number: f"/api/bot/bot%20{number % 100}"),
     "GET /api/log/": gets(
         "/api/log/",

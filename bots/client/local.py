@@ -27,10 +27,7 @@ from protocol import messages
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.engines import EngineInfo, Engines
-from protocol.messages import (
-    Players,
-    Seat,
-)
+from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from solved.solution import solution_of
 

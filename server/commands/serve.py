@@ -44,6 +44,7 @@ from server.lobby.roster import DEFAULT, BadHouse, house_bots
 from server.net import interpreter
 from server.net import log as logs
 from server.net.limits import HostLimits
+from server.rooms.disclosure import Disclosure
 from server.store.database import StoreError
 from server.store.lease import NameHeld
 
@@ -152,6 +153,13 @@ def serve(
     hello: Annotated[
         float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
     ] = SAFE.hello_seconds,
+    thinking: Annotated[
+        Disclosure,
+        typer.Option(
+            "--thinking",
+            help="When spectators, and so opponents, see what bots say of a move: after the reply to it, or at the end.",
+        ),
+    ] = Disclosure.REPLY,
     keep: Annotated[
         str,
         typer.Option(
@@ -243,6 +251,7 @@ def serve(
                 name=name,
                 back_up=not no_backup,
                 retention=retention,
+                disclosure=thinking,
             ) as running,
         ):
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)

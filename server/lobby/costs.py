@@ -14,6 +14,7 @@ from protocol.messages import (
     Decline,
     Hello,
     Move,
+    Ping,
     Ready,
     Resign,
     Status,
@@ -35,6 +36,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Watch: 2_000,
     Unwatch: 20,
     Browse: 1_000,
+    Ping: 20,
 }
 """By message, what its sender's address pays for it, in µs of `server.net.work.WorkBudget`.
 

@@ -31,6 +31,8 @@ from protocol.messages import (
     Limits,
     Listing,
     Move,
+    Ping,
+    Pong,
     Ready,
     Resign,
     Status,
@@ -219,6 +221,8 @@ class Dispatch:
                     self._unwatch(client, match)
                 case Status(quota=quota):
                     self._arranger.tell_standing(self._player(client), quota)
+                case Ping():
+                    client.connection.tell(Pong())
                 case Challenge() | Accept() | Decline() | Withdraw():
                     self._arranger.handle(self._player(client), message)
         except Refused as refused:

@@ -11,6 +11,7 @@ from protocol.record import Record
 from server.lobby.lobby import Lobby
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
+from server.rooms.disclosure import Disclosure
 from server.rooms.room import INBOX, Room
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal
@@ -29,11 +30,13 @@ class Matches:
         *,
         grace_ms: int,
         inbox: int = INBOX,
+        disclosure: Disclosure = Disclosure.REPLY,
     ) -> None:
         """Play matches among the bots of `lobby`.
 
-        grace_ms  how long a bot whose connection is lost may take to return to its matches
-        inbox     how many events may wait in a room
+        grace_ms    how long a bot whose connection is lost may take to return to its matches
+        inbox       how many events may wait in a room
+        disclosure  when spectators are told what the players said of their moves
         """
         self.rooms: dict[str, Room] = {}
         """The rooms of the matches in progress, by the id of the match."""
@@ -43,6 +46,7 @@ class Matches:
         self._metrics = metrics
         self._grace_ms = grace_ms
         self._inbox = inbox
+        self._disclosure = disclosure
 
     def agreed(self, terms: Terms) -> Terms:
         """The terms that somebody asked for, with those that the server sets."""
@@ -90,6 +94,7 @@ class Matches:
             moved=self._metrics.moved,
             cut=self._metrics.lines_cut.inc,
             inbox=self._inbox,
+            disclosure=self._disclosure,
         )
         for player, member in room.players.items():
             member.begin(terms.match, room, player, anew=unfinished is None)

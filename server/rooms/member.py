@@ -18,11 +18,7 @@ from games.core import AnyGame, Player
 from match.events import Event
 from protocol.codes import Code
 from protocol.engines import EngineInfo
-from protocol.messages import (
-    Hello,
-    Present,
-    ServerMessage,
-)
+from protocol.messages import Hello, Present, ServerMessage
 from protocol.timecontrol import TimeControl
 
 PLAYED = 32

@@ -31,19 +31,11 @@ from match.terms import Terms
 from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
 from protocol.engines import Engines
-from protocol.messages import (
-    Accepted,
-    End,
-    LiveMatch,
-    Played,
-    Start,
-    Turn,
-    Update,
-    View,
-)
-from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.messages import Accepted, End, LiveMatch, Played, Start, Thought, Turn, Update, View
+from protocol.record import FORMAT, Record, Result
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer
+from server.rooms.disclosure import Disclosure, first_secret
 from server.rooms.member import BotConnection, Member
 from server.rooms.spectators import Spectators
 from server.store.journal.journal import Journal, JournalFailed
@@ -73,6 +65,7 @@ class Room:
         keep_again: Sequence[float] = KEEP_AGAIN_SECONDS,
         cut: Callable[[int], None] = lambda _moves: None,
         inbox: int = INBOX,
+        disclosure: Disclosure = Disclosure.REPLY,
     ) -> None:
         """Play a match of these terms.
 
@@ -80,6 +73,7 @@ class Room:
         keep_again  the seconds after which a record that could not be kept is given to the store again
         cut         told how many moves of a player's line were not kept
         inbox       how many events may wait for the referee
+        disclosure  when spectators are told what the players said of their moves
         """
         self.terms = terms
         self._map = str(terms.game.setup().get("map", ""))
@@ -94,6 +88,8 @@ class Room:
         self._keep_again = keep_again
         self._cut = cut
         self._most_waiting = inbox
+        self._disclosure = disclosure
+        self._thoughts_shown = 0  # the plies before this one are those whose thinking spectators know
         self._thinking = ThinkingLimit(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -155,6 +151,7 @@ class Room:
             self._closed = True
             self._timer.stop()
             self._space_made.set()
+            self._show_thoughts()
             self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
@@ -191,6 +188,7 @@ class Room:
         for at, event in self._unfinished.events:
             self.referee.handle(self._limited(event) if type(event) is Moved else event, at)
         self._seq = len(self._unfinished.events)
+        self._thoughts_shown = self._first_secret()
         self._take_own(ServerBack(), monotonic_ns())
 
     # deadlines
@@ -308,9 +306,22 @@ class Room:
     def _show(self, accepted: Accepted) -> None:
         """Show a move to the spectators; a move that is acknowledged once more has been shown."""
         if self.spectators and accepted.ply == self.referee.ply - 1:
-            played = _played(self.referee.moves[accepted.ply])
-            clocks = self.referee.clocks(monotonic_ns())
+            move, clocks = self.referee.moves[accepted.ply], self.referee.clocks(monotonic_ns())
+            played = Played(move.move, move.ms)
             self.spectators.show(Update(self.terms.match, accepted.ply, played, clocks))
+        self._show_thoughts()
+
+    def _show_thoughts(self) -> None:
+        """Show the spectators what the players said of their moves, as far as that may be known now."""
+        until = self._first_secret()
+        for ply in range(self._thoughts_shown, until):
+            thinking = self.referee.moves[ply].thinking
+            if thinking is not None:
+                self.spectators.show(Thought(self.terms.match, ply, thinking))
+        self._thoughts_shown = until
+
+    def _first_secret(self) -> int:
+        return first_secret(self._disclosure, self.referee.ply, over=self.referee.over)
 
     def _void(self, error: Exception) -> None:
         log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)
@@ -338,7 +349,7 @@ class Room:
 
     def view(self) -> View:
         """The whole match so far, for a spectator."""
-        terms, mover = self.terms, self.referee.mover_now
+        terms, mover, secret = self.terms, self.referee.mover_now, self._first_secret()
         return View(
             match=terms.match,
             event=self.terms.event,
@@ -346,7 +357,10 @@ class Room:
             setup=terms.game.setup(),
             players=terms.players,
             time_control=terms.time_control,
-            moves=[_played(move) for move in self.referee.moves],
+            moves=[
+                Played(each.move, each.ms, each.thinking if ply < secret else None)
+                for ply, each in enumerate(self.referee.moves)
+            ],
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
@@ -383,7 +397,3 @@ class Room:
             adjudication=self.terms.adjudication,
             engines=self.terms.engines if self.terms.engines != Engines() else None,
         )
-
-
-def _played(move: RecordedMove) -> Played:
-    return Played(move.move, move.ms, move.thinking)

@@ -15,6 +15,7 @@ GET_COSTS: dict[str, int] = {
     "/api/record/": 2_000,
     "/api/truth/": 20_000,
     "/api/table": 5_000,
+    "/api/bot": 5_000,
     "/api/bot/": 5_000,
     "/api/log/": 20_000,
 }

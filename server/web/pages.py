@@ -2,14 +2,14 @@
 
 /healthz /readyz /metrics
 /                          the page; its files lie under /web/
-/api/about                 the program, whether names need tokens, the games and the shipped maps
+/api/about                 the program, the digest of the page's files, whether names need tokens, the games and the shipped maps
 /api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
 /api/map/NAME              what a picture of a shipped map needs beside the setup
 /api/records?before=&limit=&bot=&game=     finished matches, the newest first
 /api/record/MATCH          one record; ?download gives it as a file
 /api/truth/MATCH           on a solved map, what each move truly was; null elsewhere
 /api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
-/api/bot/NAME              what is known of a bot
+/api/bot?name=NAME         what is known of a bot; /api/bot/NAME where the name may stand in a path
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
 What a question costs is taken from the budget of its address, and whoever has none left is answered 429.
@@ -19,12 +19,13 @@ one question has one form: however often people press reload, matches do not not
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from time import monotonic
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -46,7 +47,7 @@ from server.store.queries import MOST_LISTED, Queries
 from server.web import boards
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
-from server.web.static import StaticFiles
+from server.web.static import FOREVER, StaticFiles, takes_gzip
 from server.web.truth import truth_of
 
 log = logging.getLogger("arena.pages")
@@ -72,7 +73,7 @@ PARAMETERS = {
     "record": {"download"},
     "truth": set[str](),
     "table": {"event"},
-    "bot": set[str](),
+    "bot": {"name"},
 }
 """The parameters that may follow the `?` of each question."""
 LONGEST = 2048
@@ -138,6 +139,7 @@ class Pages:
             "games": sorted(KNOWN.names()),
             "maps": map_names(),
             "map": DEFAULT_MAP,
+            "page": files.digest,
         }
         self._boards = boards.Boards()
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
@@ -197,8 +199,8 @@ class Pages:
         return None
 
     async def _api(self, path: str, asker: _Asker) -> Answer | None:
-        async def ask(make: Callable[[], Awaitable[Answer]]) -> Answer:
-            return await self._ask(path, given, asker, make)
+        async def ask(make: Callable[[], Awaitable[Answer]], *form: object) -> Answer:
+            return await self._ask(path, given, asker, make, *form)
 
         what, _, rest = path.partition("/")
         name = unquote(rest)
@@ -212,13 +214,14 @@ class Pages:
                 case "records", False:
                     return await ask(lambda: self._records(given))
                 case "record", True:
-                    return await ask(lambda: self._record(name, download="download" in given))
+                    packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
+                    return await ask(lambda: self._record(name, packs, download="download" in given), packs)
                 case "truth", True:
                     return await ask(lambda: self._truth(name))
                 case "table", False:
                     return await ask(lambda: self._table(given.get("event", "")))
-                case "bot", True:
-                    return await ask(lambda: self._bot(name))
+                case "bot", _ if bool(rest) != ("name" in given):
+                    return await ask(lambda: self._bot(name or given["name"]))
         except _Wrong as wrong:
             return answers.bad_request(str(wrong))
         return None
@@ -229,14 +232,15 @@ class Pages:
         given: dict[str, str],
         asker: _Asker,
         make: Callable[[], Awaitable[Answer]],
+        *form: object,
     ) -> Answer:
-        """The answer of the last second where there is one, or a new one."""
+        """The answer of the last second where there is one, or a new one; `form` tells forms of one answer apart."""
         known = PARAMETERS[path.partition("/")[0]]
         for name in given:
             if name not in known:
                 # A parameter without a meaning would make one question into as many as somebody likes.
                 raise _Wrong(f"there is no parameter {name!r:.40} here")
-        question = (unquote(path), *sorted(given.items()))
+        question = (unquote(path), *form, *sorted(given.items()))
 
         async def answer() -> Answer:
             # The same question may have been answered while this one waited.
@@ -303,12 +307,19 @@ class Pages:
             before = (time, match)
         return answers.json(await self._queries.match_list(before, int(limit), given.get("bot", ""), game))
 
-    async def _record(self, match: str, *, download: bool) -> Answer:
+    async def _record(self, match: str, packs: bool, *, download: bool) -> Answer:  # noqa: FBT001  what the asker takes
         line = await self._queries.record(match) if _WORD.fullmatch(match) else None
         if line is None:
             return answers.not_found(f"no finished match is called {match!r:.80}")
-        headers = {"Content-Disposition": f'attachment; filename="{match.replace(":", "-")}.jsonl"'}
-        return answers.raw_json(f"{line}\n".encode(), headers if download else None)
+        # A record never changes: whoever has it need not ask again.
+        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
+        if download:
+            headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
+        body = f"{line}\n".encode()
+        if packs:
+            headers["Content-Encoding"] = "gzip"
+            body = await anyio.to_thread.run_sync(partial(gzip.compress, body, 6, mtime=0))
+        return answers.raw_json(body, headers)
 
     async def _truth(self, match: str) -> Answer:
         line = await self._queries.record(match) if _WORD.fullmatch(match) else None

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, await_in_vain, gather
 from protocol.engines import EngineInfo
-from protocol.messages import (
-    Hello,
-    Welcome,
-)
+from protocol.messages import Hello, Welcome
 from server.host import Host
 from tests.server.peer import dial, enter
 

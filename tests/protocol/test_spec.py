@@ -32,12 +32,15 @@ from protocol.messages import (
     Listing,
     Message,
     Move,
+    Ping,
+    Pong,
     Queued,
     Ready,
     Resign,
     Standing,
     Start,
     Status,
+    Thought,
     Turn,
     Unwatch,
     Update,
@@ -76,6 +79,9 @@ TYPES: dict[str, type[Message]] = {
     "listing": Listing,
     "view": View,
     "update": Update,
+    "thought": Thought,
+    "ping": Ping,
+    "pong": Pong,
 }
 FROM_CLIENTS = tuple(name for name, kind in TYPES.items() if kind in get_args(ClientMessage))
 TEXT = SPECIFICATION.read_text(encoding="utf-8")

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, Self
+from contextlib import ExitStack
 
-import msgpack
 import pytest
 from playwright.sync_api import Page, expect
-from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Subprotocol
 
 from maps.loader import load_map
 from maps.setup import DEFAULT_MAP
-from protocol.messages import SUBPROTOCOL
 from server.lobby.roster import MATCHES
 from testkit.browser import Arena, arena, wait
+from tests.web.wire import Guest
 
 
 @pytest.fixture(scope="module")
@@ -33,35 +29,9 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
-class Guest:
-    """Somebody who plays the house from an address, without a page."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self._socket = socket
-
-    @classmethod
-    @contextmanager
-    def at(cls, url: str, name: str, source: str) -> Iterator[Self]:
-        """A guest who is in."""
-        options: Any = {"source_address": (source, 0)}
-        with connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options) as socket:
-            guest = cls(socket)
-            guest.say(type="hello", name=name)
-            yield guest
-
-    def say(self, **message: object) -> None:
-        self._socket.send(msgpack.packb(message))
-
-    def hear(self, kind: str) -> dict[str, Any]:
-        """The next message of this kind."""
-        while True:
-            message: dict[str, Any] = msgpack.unpackb(self._socket.recv(timeout=60, decode=False))
-            if message["type"] == kind:
-                return message
-
-    def challenge(self, opponent: str) -> None:
-        clock = {"base_ms": 300_000, "increment_ms": 3_000, "per_move": False}
-        self.say(type="challenge", opponent=opponent, game="tictactoe", rated=False, time_control=clock)
+def resign(page: Page) -> None:
+    page.get_by_role("button", name="Resign", exact=True).click()
+    page.get_by_role("button", name="Yes, resign").click()
 
 
 def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
@@ -100,7 +70,7 @@ def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page
     expect(page.locator("[data-target]")).to_have_count(len(map.neighbours[first]))
     page.locator("[data-target]").first.click()
     expect(page.locator(".moves li").nth(1)).to_be_visible()
-    page.get_by_role("button", name="Resign").click()
+    resign(page)
     expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
 
 
@@ -109,8 +79,8 @@ def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh:
     page.get_by_role("link", name="Play against house-greedy").click()
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Another match").click()
+    resign(page)
+    page.get_by_role("link", name="Another match").click()
     page.get_by_label("Game").select_option("tictactoe")
     page.get_by_role("button", name="Start the match").click()
     play_out(page)
@@ -129,7 +99,7 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     page.get_by_label("Map").select_option("path4")
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
-    page.get_by_role("button", name="Resign").click()
+    resign(page)
 
 
 def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, page: Page) -> None:
@@ -150,7 +120,7 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, pag
             guest.say(type="resign", match=match)
             guest.hear("end")
         expect(page.locator(".player .name", has_text="house-greedy")).to_be_visible()
-        page.get_by_role("button", name="Resign").click()
+        resign(page)
 
 
 def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena, page: Page) -> None:
@@ -191,6 +161,8 @@ def test_from_the_start_page_to_a_move_and_a_resignation_by_keyboard_alone(idle:
     expect(page.locator(".told[role=status]")).to_contain_text("Ply 4, Minnie")
     tab_to(page, ".danger")
     page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
@@ -199,7 +171,7 @@ def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
     page.locator("[data-source]").first.press("Enter")
     page.locator("[data-target]").first.press("Enter")
     expect(page.locator(".moves li").first).to_be_visible()
-    page.get_by_role("button", name="Resign").click()
+    resign(page)
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 

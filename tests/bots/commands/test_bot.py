@@ -20,9 +20,7 @@ from maps.setup import make_setup
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
 from protocol.engines import EngineInfo
-from protocol.messages import (
-    Players,
-)
+from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from server.host import Host, open_host

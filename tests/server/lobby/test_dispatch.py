@@ -17,6 +17,8 @@ from protocol.messages import (
     Hello,
     Listing,
     Move,
+    Ping,
+    Pong,
     Ready,
     Resign,
     Role,
@@ -78,6 +80,14 @@ async def test_a_spectator_sees_a_match_from_its_middle_to_its_end(host: Host) -
     assert view.players == records[0].players
     assert [(each.ply, each.played.move) for each in updates] == [(2, 1), (3, 4), (4, 2)]
     assert (end.winner, end.moves) == ("maxie", [0, 3, 1, 4, 2])
+
+
+async def test_a_ping_is_answered_to_players_and_to_spectators(host: Host) -> None:
+    async with enter(host, "anna") as anna, dial(host.url) as eve:
+        await eve.hello("eve", role="spectator")
+        for peer in (anna, eve):
+            await peer.say(Ping())
+            assert await peer.next() == Pong()
 
 
 async def test_who_unwatches_hears_no_more(host: Host) -> None:

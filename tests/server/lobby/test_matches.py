@@ -8,12 +8,7 @@ from msgspec.structs import replace
 
 from match.terms import ThreadLimits
 from protocol.engines import EngineInfo, Engines
-from protocol.messages import (
-    Ready,
-    Start,
-    View,
-    Watch,
-)
+from protocol.messages import Ready, Start, View, Watch
 from protocol.record import Record, from_line, to_line
 from server.host import Host
 from server.web.match_log import match_log

@@ -280,8 +280,8 @@ async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or
             await post(room, Moved(Player.MAXIE, 0, 4, Thinking(depth=2, line=line)), 2)
             while room.referee.ply < 1:
                 await anyio.sleep(0.001)
-            assert room.view().moves[0].thinking == Thinking(depth=2, line=[4, 0])
             await post(room, Resigned(Player.MINNIE), 3)
+        assert room.view().moves[0].thinking == Thinking(depth=2, line=[4, 0])
         kept = [event for _, event in await events_of(engine, given.match) if isinstance(event, Moved)]
     assert [event.thinking for event in kept] == [Thinking(depth=2, line=[4, 0])]
     assert cut == [2]

@@ -26,6 +26,13 @@ export function set(element, attributes) {
   return element;
 }
 
+// Hear what is dispatched as a CustomEvent of a type: `take` is told its detail. Returns how to stop.
+export function on(target, type, take) {
+  const listener = (event) => take(event.detail);
+  target.addEventListener(type, listener);
+  return () => target.removeEventListener(type, listener);
+}
+
 // Set the text only where it changes: a screen reader would read it again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

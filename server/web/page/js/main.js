@@ -1,42 +1,81 @@
 // The page's addresses: #/ #/match/ID/PLY #/play/BOT #/table/EVENT #/bot/NAME #/file/PLY
 
-import { set } from "./dom.js";
-import { acceptDrops } from "./parts/dropped.js";
+import { h, on, set } from "./dom.js";
+import { kept } from "./kept.js";
+import { Bars } from "./parts/bars.js";
+import { acceptDrops, opened } from "./parts/dropped.js";
+import { showRules } from "./parts/rules.js";
+import { playing } from "./playing.js";
+import { back, compare, holdReload } from "./server.js";
+import { spectator } from "./spectator.js";
 import { Home } from "./views/home.js";
 
-const VIEWS = {
-  "": async () => Home,
-  match: async () => (await import("./views/match.js")).MatchView,
-  file: async () => (await import("./views/file.js")).FileView,
-  play: async () => (await import("./views/play.js")).PlayView,
-  table: async () => (await import("./views/table.js")).TableView,
-  bot: async () => (await import("./views/bot.js")).BotView,
-};
+const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
+  ["", async () => Home],
+  ["match", async (id) => (plays(id) ? (await import("./views/seat.js")).SeatView : (await import("./views/match.js")).MatchView)],
+  ["file", async () => (await import("./views/file.js")).FileView],
+  ["play", async () => (await import("./views/play.js")).PlayView],
+  ["table", async () => (await import("./views/table.js")).TableView],
+  ["bot", async () => (await import("./views/bot.js")).BotView],
+]));
 
 const main = document.querySelector("main");
-let current = null;
+let current = /** @type {any} */ (null);
 let shown = "";
 let asked = 0;
 
-async function route() {
+// Whether the reader plays this match, in this tab.
+function plays(id) {
+  return playing.matchId === id && (playing.state === "returning" || playing.state === "playing" || (playing.state === "over" && playing.follower !== null));
+}
+
+function address() {
   const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const parameters = rest.map(decode);
+  return [name, rest.map(decode)];
+}
+
+async function route() {
+  const [name, parameters] = address();
   // Another ply of what is shown is not another view.
-  const key = name === "match" ? `match/${parameters[0]}` : name === "file" ? "file" : location.hash;
+  const key = name === "match" ? `match/${parameters[0]}/${plays(parameters[0])}` : name === "file" ? "file" : location.hash;
   const ply = parameters[name === "match" ? 1 : 0];
   if (key === shown && current?.go && (name === "match" || ply !== undefined)) {
     current.go(ply);
     return;
   }
   const mine = ++asked;
-  const View = await (VIEWS[name] ?? VIEWS[""])();
+  const View = await load(name, parameters[0]);
   if (mine !== asked) return;
   current?.stop();
   shown = key;
   document.title = "Riskless Arena";
+  if (name !== "match" && name !== "play") playing.rest();
   current = new View(main, parameters);
   for (const link of document.querySelectorAll("header nav a")) {
-    set(link, { "aria-current": link.hash === `#/${name}` ? "page" : null });
+    set(link, { "aria-current": link.getAttribute("href") === `#/${name}` ? "page" : null });
+  }
+}
+
+// The view of a name. What cannot be loaded is of a server that is away, or that has another page by now.
+async function load(name, parameter) {
+  try {
+    return await (VIEWS.get(name) ?? VIEWS.get(""))(parameter);
+  } catch {
+    await compare();
+    return Unloaded;
+  }
+}
+
+class Unloaded {
+  constructor(place) {
+    place.replaceChildren(h("h1", null, "Not loaded yet"),
+      h("p", { role: "status" }, "This view could not be loaded from the server. It is shown as soon as that can be done."),
+      h("p", null, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try now")));
+    back().then(() => this.stopped || location.reload());
+  }
+
+  stop() {
+    this.stopped = true;
   }
 }
 
@@ -52,6 +91,32 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is the view's
   main.focus();
 });
-window.addEventListener("hashchange", route);
+const bars = new Bars((match) => {
+  const [name, [id]] = address();
+  return name === "match" && id === match && plays(match);
+});
+main.before(bars.element);
+document.querySelector(".rules-button").addEventListener("click", () => showRules());
+window.addEventListener("hashchange", () => {
+  const [name, [id]] = address();
+  if (name === "match" && !playing.goesOn && playing.matchId !== id && kept(id)) playing.wake(id);
+  route();
+  bars.show();
+});
+on(playing, "started", (detail) => {
+  location.hash = `#/match/${detail}`;
+});
+let wasPlayed = false;
+playing.addEventListener("change", () => {
+  const [name, [id]] = address();
+  const played = name === "match" && plays(id);
+  if (played !== wasPlayed) route();
+  wasPlayed = played;
+});
+holdReload(() => opened !== null);
+spectator();
 acceptDrops();
+const [name, [id]] = address();
+playing.wake(name === "match" ? id : null);
+wasPlayed = name === "match" && plays(id);
 route();

@@ -21,6 +21,8 @@ export class Match {
     this.clocksAt = 0;
     this.running = null; // whose clock runs
     this.end = null;
+    this.started = null; // when, of a match from a record
+    this.expected = null; // the ply of a move of one's own that the server has not acknowledged
   }
 
   static fromView(view) {
@@ -53,10 +55,40 @@ export class Match {
     this.moves.push(played);
   }
 
+  // A move of one's own, before the server has said anything of it.
+  expect(move) {
+    this.expected = this.moves.length;
+    this.add({ move });
+    this.stopClock();
+  }
+
+  // The server has taken it.
+  acknowledge(ply, ms, seat, left) {
+    if (this.expected === ply) this.expected = null;
+    if (this.moves[ply] && this.moves[ply].ms === undefined) this.moves[ply] = { ...this.moves[ply], ms };
+    if (this.clocks) this.setClocks({ ...this.nowClocks(), [`${seat}_ms`]: left }, this.end ? null : this.last.player);
+  }
+
+  // The server has not taken it.
+  takeBack(ply) {
+    if (this.expected !== ply) return;
+    this.expected = null;
+    this.moves.length = ply;
+    this.positions.length = ply + 1;
+  }
+
   setClocks(clocks, running) {
     this.clocks = clocks;
     this.clocksAt = performance.now();
     this.running = running;
+  }
+
+  nowClocks() {
+    return { maxie_ms: this.clockNow("maxie"), minnie_ms: this.clockNow("minnie") };
+  }
+
+  stopClock() {
+    if (this.clocks) this.setClocks(this.nowClocks(), null);
   }
 
   clockNow(seat) {

@@ -1,6 +1,10 @@
 // The page's one connection for watching: the listing, and the matches that are watched.
 
+import { on } from "./dom.js";
+import { compare, met, missed } from "./server.js";
 import { Wire } from "./wire.js";
+
+const QUIET_MS = 3000;
 
 let wire = null;
 let listing = null;
@@ -11,19 +15,25 @@ const live = new Set();
 
 export function spectator() {
   if (wire) return wire;
-  wire = new Wire(() => ({ name: "page", role: "spectator", program: "the page" }));
+  wire = new Wire(() => ({ name: "page", role: "spectator", program: "the page" }), QUIET_MS);
+  let opened = false;
   wire.addEventListener("open", () => {
-    wire.say("browse");
+    met();
+    if (opened) compare(); // it may be another server by now
+    opened = true;
+    if (listeners.size) wire.say("browse");
     for (const match of watched.keys()) wire.say("watch", { match });
   });
-  wire.addEventListener("listing", ({ detail }) => {
+  on(wire, "listing", (detail) => {
     listing = detail;
     if (live.size > MOST_LIVE) live.clear();
     for (const { match } of detail.matches) live.add(match);
     for (const listener of listeners) listener(listing);
   });
-  for (const type of ["view", "update", "end", "error"]) {
-    wire.addEventListener(type, ({ detail }) => watched.get(detail.match)?.(detail));
+  for (const type of ["lost", "failed", "silent"]) wire.addEventListener(type, missed);
+  wire.addEventListener("heard", met);
+  for (const type of ["view", "update", "thought", "end", "error"]) {
+    on(wire, type, (detail) => watched.get(detail.match)?.(detail));
   }
   return wire;
 }
@@ -32,6 +42,7 @@ export function spectator() {
 export function onListing(listener) {
   spectator();
   listeners.add(listener);
+  if (listeners.size === 1) wire.say("browse");
   if (listing) listener(listing);
   return () => listeners.delete(listener);
 }
@@ -39,7 +50,7 @@ export function onListing(listener) {
 // Has the match been in progress since the page was opened?
 export const wasLive = (match) => live.has(match);
 
-// Tell of view, update, end and error of a match. Returns how to stop.
+// Tell of view, update, thought, end and error of a match. Returns how to stop.
 export function watch(match, tell) {
   spectator();
   watched.set(match, tell);

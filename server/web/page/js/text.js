@@ -1,6 +1,7 @@
 // How things are put into words.
 
 export const SEATS = ["maxie", "minnie"];
+export const other = (seat) => (seat === "maxie" ? "minnie" : "maxie");
 export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
 export const GAME_NAMES = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" };
 
@@ -33,6 +34,9 @@ const why = (end) =>
 // Why a match ended in a word or two, for a list of matches.
 export const shortly = (end) =>
   end.reason === "adjudicated" && /^repetition:/.test(end.detail || "") ? "repetition" : reason(end.reason);
+
+// The ply that an address names; null for the newest, and for what is no ply.
+export const plyOf = (text) => (/^[0-9]{1,7}$/.test(text ?? "") ? Number(text) : null);
 
 export function result(end, players) {
   if (end.reason === "server_fault") return `Void: ${end.detail || reason(end.reason)}`;

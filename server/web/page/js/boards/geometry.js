@@ -48,32 +48,37 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-// Where each name stands: below its mark, above, or beside it, wherever it hides the least.
-export function placeNames(names, layout) {
-  const marks = layout.at.map(([x, y]) => box(x, y, 2 * RADIUS + 6, 2 * RADIUS + 6));
+// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `size` is how large names and
+// marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
+export function placeNames(names, layout, size) {
+  const radius = RADIUS * size;
+  const line = LINE * size;
+  const marks = layout.at.map(([x, y]) => box(x, y, 2 * radius, 2 * radius));
   const drawn = layout.roads.flatMap(([v, w]) => layout.lines(v, w));
   const taken = [];
   return names.map((name, v) => {
     const [x, y] = layout.at[v];
-    const width = name.length * LETTER;
-    const gap = RADIUS + 4;
+    const width = name.length * LETTER * size;
+    const gap = radius + 2;
     const spots = [
-      [x, y + gap + LINE / 2], [x, y - gap - LINE / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],
+      [x, y + gap + line / 2], [x, y - gap - line / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],
       ...[[1, 1], [-1, 1], [1, -1], [-1, -1]].map(([sx, sy]) => [
-        x + sx * (0.7 * gap + width / 2), y + sy * (gap + LINE / 2 - 2),
+        x + sx * (0.7 * gap + width / 2), y + sy * (gap + line / 2 - 2),
       ]),
-    ].map(([a, b]) => box(a, b, width, LINE));
-    const around = box(x, y, 2 * (gap + width), 2 * (gap + LINE));
+    ].map(([a, b]) => box(a, b, width, line));
+    const around = box(x, y, 2 * (gap + width), 2 * (gap + line));
     const near = [...marks.filter((_, w) => w !== v), ...taken].filter((other) => overlap(around, other));
-    const roads = drawn.filter((line) => touches(line, around));
+    const roads = drawn.filter((each) => touches(each, around));
     const costs = spots.map((spot) => {
       const outside = spot.x1 < 2 || spot.x2 > layout.width - 2 || spot.y1 < 2 || spot.y2 > layout.height - 2;
-      return 1000 * outside + 20 * near.filter((other) => overlap(spot, other)).length
-        + roads.filter((line) => touches(line, spot)).length;
+      return (outside ? 1000 : 0) + 20 * near.filter((other) => overlap(spot, other)).length
+        + roads.filter((each) => touches(each, spot)).length;
     });
-    const best = spots[costs.indexOf(Math.min(...costs))];
-    taken.push(best);
-    return [(best.x1 + best.x2) / 2, best.y2 - 3];
+    const least = Math.min(...costs);
+    const best = spots[costs.indexOf(least)];
+    const crowded = least >= 20;
+    if (!crowded) taken.push(best);
+    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded };
   });
 }
 
@@ -95,7 +100,7 @@ function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: botto
 }
 
 // A straight arrow from a to b that begins and ends outside the marks; its points as an SVG path.
-export function arrow([a, b], startGap, endGap) {
+export function arrow(/** @type {number[][]} */ [a, b], startGap, endGap) {
   const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
   const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
   const from = [a[0] + ux * startGap, a[1] + uy * startGap];
@@ -105,4 +110,4 @@ export function arrow([a, b], startGap, endGap) {
   return `M${point(from)}L${point(tip)}M${point(side(1))}L${point(tip)}L${point(side(-1))}`;
 }
 
-const point = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+const point = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;

@@ -19,6 +19,11 @@ export class GridBoard {
     this.element.style.maxWidth = `${width * 8.5}rem`;
   }
 
+  // Call `then` when nothing moves: at once.
+  whenStill(then) {
+    then();
+  }
+
   show(position, move) {
     const marks = position.squares ?? position.cells;
     const last = move === null || move === undefined ? [] : [move].flat();

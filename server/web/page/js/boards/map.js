@@ -4,16 +4,25 @@
 import { askOnce } from "../api.js";
 import { set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
+import { March, travelTime } from "./march.js";
 import { RADIUS, arrow, layOut, placeNames } from "./geometry.js";
+import { Zoom } from "./zoom.js";
 
 const TINTS = 8;
+const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels apart or more
+const READABLE = 0.95; // what names and figures are drawn as large as, in pixels a unit, where the picture is smaller
 
 export class MapBoard {
   // onSpot(v) is told of each territory that is clicked or chosen by key.
   constructor(game, onSpot) {
     this.game = game;
     this.onSpot = onSpot;
-    this.element = svg("svg", { class: "map", role: "img" });
+    this.picture = svg("svg", { class: "map", role: "img" });
+    this.zoom = new Zoom(this.picture, [1, 1], LEAST_SCALE, () => this.label());
+    this.element = this.zoom.element;
+    this.march = new March();
+    this.drawnAt = -Infinity;
+    this.travelled = null;
     this.draw({ continents: [], wraps: false });
     const name = game.setup.map;
     if (name && !name.includes(":")) {
@@ -32,28 +41,50 @@ export class MapBoard {
     const { setup } = this.game;
     const layout = layOut(setup, wraps);
     this.layout = layout;
-    set(this.element, { viewBox: `0 0 ${layout.width.toFixed(0)} ${layout.height.toFixed(0)}` });
-    // On a small screen the picture may scroll, but does not shrink past reading.
-    this.element.style.minWidth = `${(0.62 * layout.width).toFixed(0)}px`;
-    this.element.style.maxWidth = `${(1.8 * layout.width).toFixed(0)}px`;
-    const names = placeNames(setup.territories, layout);
-    this.spots = layout.at.map((place, v) => this.spot(place, v));
+    set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
+    this.spots = layout.at.map((_, v) => this.spot(v));
+    this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.move = svg("path", { class: "move" });
     this.fight = svg("g", { class: "fight" });
-    this.element.replaceChildren(
+    this.picture.replaceChildren(
       ...continents.map(([, members], n) => this.tint(members, n)),
       ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
         class: "road", x1, y1, x2, y2,
       }))),
       this.move,
-      ...names.map(([x, y], v) => svg("text", { class: "place", x, y }, setup.territories[v])),
       ...this.spots.map((spot) => spot.group),
+      ...this.names,
+      this.march.element,
       this.fight,
     );
-    if (this.shown) this.show(...this.shown);
+    this.zoom.resize([layout.width, layout.height]);
+    this.label();
+    if (this.shown) {
+      const [position, move, before] = this.shown;
+      this.shown = null;
+      this.show(position, move, before);
+    }
     if (this.marked) this.mark(this.marked);
   }
 
+  // How much larger than the picture marks and names are drawn, so that they can be read where the picture is small.
+  get size() {
+    return Math.max(1, READABLE / (this.zoom.scale || 1));
+  }
+
+  // Put marks and names where there is room for them at this zoom.
+  label() {
+    if (!this.names) return;
+    const { size, layout } = this;
+    placeNames(this.game.names, layout, size).forEach(({ x, y, crowded }, v) => {
+      set(this.names[v], { x: x.toFixed(1), y: y.toFixed(1), "data-crowded": crowded });
+      this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
+      set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
+    });
+    if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
+  }
+
+  // A continent: what lies along its roads.
   tint(members, n) {
     const inside = this.layout.roads.filter(([v, w]) => members.includes(v) && members.includes(w));
     return svg("g", { class: `tint tint-${n % TINTS}` },
@@ -61,19 +92,21 @@ export class MapBoard {
       members.map((v) => svg("circle", { cx: this.layout.at[v][0], cy: this.layout.at[v][1], r: 2.1 * RADIUS })));
   }
 
-  spot([x, y], v) {
+  spot(v) {
     const side = 1.8 * RADIUS;
-    const number = svg("text", { class: "armies", x, y: y + 4.8 });
+    const number = svg("text", { class: "armies", y: 4.8 });
     const title = svg("title");
     const group = svg("g", { class: "spot", "data-spot": v },
       title,
-      svg("circle", { class: "reach", cx: x, cy: y, r: RADIUS + 8 }),
-      svg("circle", { class: "ring", cx: x, cy: y, r: RADIUS + 5 }),
-      svg("circle", { class: "empty", cx: x, cy: y, r: 0.55 * RADIUS }),
-      svg("circle", { class: "maxie", cx: x, cy: y, r: RADIUS }),
-      svg("rect", { class: "minnie", x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 3 }),
+      svg("circle", { class: "reach", r: RADIUS + 8 }),
+      svg("circle", { class: "ring", r: RADIUS + 5 }),
+      svg("circle", { class: "empty", r: 0.5 * RADIUS }),
+      svg("circle", { class: "maxie", r: RADIUS }),
+      svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
       number);
     group.addEventListener("click", () => this.onSpot(v));
+    for (const type of ["pointerenter", "focus"]) group.addEventListener(type, () => set(this.names[v], { "data-pointed": true }));
+    for (const type of ["pointerleave", "blur"]) group.addEventListener(type, () => set(this.names[v], { "data-pointed": null }));
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -85,54 +118,80 @@ export class MapBoard {
 
   // Show a position; `move` led to it from `before`, or both are null.
   show(position, move, before) {
+    if (this.shown?.[0] === position) return; // its armies may be on their way
+    const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
-    position.armies.forEach((n, v) => {
-      const { group, number, title } = this.spots[v];
-      const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
-      set(group, { "data-owner": owner });
-      number.textContent = n ? Math.abs(n) : "";
-      title.textContent = this.words(v, n);
-    });
-    this.showMove(move, before);
+    this.march.stop();
+    const now = performance.now();
+    const travel = follows ? travelTime(now - this.drawnAt) : 0;
+    this.drawnAt = now;
+    if (move) this.zoom.reveal(this.layout.at[move[1]]);
+    position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
+    if (travel) {
+      this.fight.replaceChildren();
+      set(this.move, { d: null });
+      this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
+        this.showSpot(move[1], position.armies[move[1]]);
+        this.showMove(move, before);
+        const { travelled } = this;
+        this.travelled = null;
+        travelled?.();
+      });
+    } else {
+      this.showMove(move, before);
+    }
     const { maxie, minnie } = this.game.score(position);
-    set(this.element, {
+    set(this.picture, {
       "aria-label": `Map, ply ${position.ply}: Maxie has ${maxie.armies} armies on ${maxie.places} territories, `
         + `Minnie ${minnie.armies} on ${minnie.places}`,
     });
+  }
+
+  // Call `then` when no armies are on their way.
+  whenStill(then) {
+    if (this.march.over === null) then();
+    else this.travelled = then;
+  }
+
+  showSpot(v, n) {
+    const { group, number, title } = this.spots[v];
+    set(group, { "data-owner": n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody" });
+    number.textContent = n ? Math.abs(n) : "";
+    title.textContent = this.words(v, n);
+  }
+
+  // Armies that travel, around 0 0.
+  token(n) {
+    const side = 1.8 * RADIUS;
+    const inner = svg("g", { class: "spot", "data-owner": n > 0 ? "maxie" : "minnie", transform: `scale(${this.size.toFixed(2)})` },
+      svg("circle", { class: "maxie", r: RADIUS }),
+      svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
+      svg("text", { class: "armies", y: 4.8 }, Math.abs(n)));
+    return svg("g", null, inner);
   }
 
   showMove(move, before) {
     this.fight.replaceChildren();
     set(this.move, { d: null });
     if (!move) return;
-    const parts = this.layout.lines(...move);
+    const { size, layout } = this;
+    const parts = layout.lines(...move);
     set(this.move, {
-      d: parts.map((line, n) => arrow(line, n ? 0 : RADIUS, n === parts.length - 1 ? RADIUS + 4 : 0)).join(""),
+      d: parts.map((line, n) => arrow(line, n ? 0 : RADIUS * size, n === parts.length - 1 ? (RADIUS + 4) * size : 0)).join(""),
       "data-owner": before.player,
     });
-    this.keepInView(move[1]);
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
-    const [x, y] = this.layout.at[move[1]];
+    const [x, y] = layout.at[move[1]];
     const text = `${told.came} × ${told.stood}`;
     const width = 10 + text.length * 7;
     // Not where the arrow comes from.
     const from = parts[parts.length - 1][0];
     const above = from[1] > y - RADIUS || Math.abs(from[0] - x) > 2 * Math.abs(from[1] - y);
-    const middle = above ? Math.max(10, y - RADIUS - 14) : Math.min(this.layout.height - 10, y + RADIUS + 14);
-    this.fight.append(
-      svg("rect", { x: x - width / 2, y: middle - 9, width, height: 18, rx: 9 }),
-      svg("text", { x, y: middle + 4 }, text),
-    );
-  }
-
-  // Where the picture is wider than its place, a move should not happen out of sight.
-  keepInView(v) {
-    const place = this.element.parentElement;
-    if (!place || place.scrollWidth <= place.clientWidth) return;
-    const x = (this.layout.at[v][0] / this.layout.width) * place.scrollWidth;
-    const seen = x - place.scrollLeft;
-    if (seen < 40 || seen > place.clientWidth - 40) place.scrollLeft = x - place.clientWidth / 2;
+    const away = (RADIUS + 14) * size;
+    const middle = above ? Math.max(10 * size, y - away) : Math.min(layout.height - 10 * size, y + away);
+    this.fight.append(svg("g", { transform: `translate(${x.toFixed(1)} ${middle.toFixed(1)}) scale(${size.toFixed(2)})` },
+      svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }), svg("text", { y: 4 }, text)));
   }
 
   words(v, n) {
@@ -143,7 +202,7 @@ export class MapBoard {
   // What may be chosen now: `sources` and `targets` are sets, `selected` a number or null. null: nothing may.
   mark(marks) {
     this.marked = marks;
-    set(this.element, { role: marks ? "group" : "img" });
+    set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {
       const source = marks?.sources.has(v);
       const target = marks?.targets.has(v);

@@ -14,10 +14,13 @@ export class MoveList {
   show(ply) {
     const { match } = this;
     while (this.items.length > match.moves.length) this.items.pop().element.remove();
-    for (let n = this.items.length; n < match.moves.length; n++) {
-      this.items.push(this.item(n));
-      this.element.append(this.items[n].element);
-    }
+    match.moves.forEach((played, n) => {
+      const old = this.items[n];
+      if (old?.played === played) return;
+      this.items[n] = this.item(n); // of a move of one's own it is known only later how long it took
+      if (old) old.element.replaceWith(this.items[n].element);
+      else this.element.append(this.items[n].element);
+    });
     // What a move of somebody's own game reads like may come later than the move.
     this.items.forEach(({ text }, n) => say(text, match.game.text(match.moves[n].move)));
     this.current && set(this.current.anchor, { "aria-current": null });
@@ -45,6 +48,6 @@ export class MoveList {
       h("span", { class: "shape", role: "img", "aria-label": SEAT_NAMES[seat] }),
       text,
       h("span", { class: "more" }, fight, h("span", { class: "ms" }, ms === undefined ? "" : spent(ms))));
-    return { anchor, text, element: h("li", null, anchor) };
+    return { played: this.match.moves[n], anchor, text, element: h("li", null, anchor) };
   }
 }

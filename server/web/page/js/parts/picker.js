@@ -21,6 +21,12 @@ export class Picker {
 
   select(source) {
     this.source = source;
+    this.mark();
+  }
+
+  // Show what may be chosen.
+  mark() {
+    const { source } = this;
     const steps = this.moves.filter(({ cells }) => cells.length === 2);
     const targets = source === null
       ? this.moves.filter(({ cells }) => cells.length === 1).map(({ cells }) => cells[0])

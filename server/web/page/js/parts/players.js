@@ -3,6 +3,10 @@
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
+import { word } from "./rules.js";
+import { value } from "./worth.js";
+
+const PACE_PLIES = 10;
 
 export class Players {
   constructor(match) {
@@ -15,16 +19,17 @@ export class Players {
   card(seat) {
     const name = this.match.players[seat];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
-    const score = h("span", { class: "score", title: "armies, and the territories that they hold" });
+    const score = h("span", { class: "score", title: "armies of those that win, the territories that they hold, and how many more each ply brings" });
     const thinking = h("p", { class: "thinking" });
+    const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("div", { class: "who" },
         h("a", { class: "name", href: `#/bot/${encodeURIComponent(name)}`, title: name }, name),
-        h("span", { class: "seat" }, SEAT_NAMES[seat]),
-        this.match.engines[seat] ? h("span", { class: "engine" }, engine(this.match.engines[seat])) : null),
-      score, time, thinking);
-    return { element, time, score, thinking };
+        h("span", { class: "seat" }, word(SEAT_NAMES[seat])),
+        this.match.engines[seat] ? h("span", { class: "engine", title: engine(this.match.engines[seat]) }, engine(this.match.engines[seat])) : null),
+      score, time, bar, thinking);
+    return { element, time, score, thinking, reached: bar?.firstElementChild };
   }
 
   tick() {
@@ -42,12 +47,22 @@ export class Players {
     const score = match.game.score?.(match.positions[ply]);
     SEATS.forEach((seat, n) => {
       const card = this.cards[seat];
-      if (score) say(card.score, `${score[seat].armies} armies on ${score[seat].places}`);
+      if (score) this.count(card, seat, score[seat], ply);
       let last = ply - 1;
       while (last >= 0 && last % 2 !== n) last--;
       say(card.thinking, last >= 0 ? this.words(match.moves[last].thinking, last) : "");
     });
     this.tick();
+  }
+
+  // How far a player is: armies of those that win, on how many territories, and how fast they become more.
+  count({ score, reached }, seat, { armies, places }, ply) {
+    const { game, positions, setup } = this.match;
+    const since = Math.max(0, ply - PACE_PLIES);
+    const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;
+    const pace = ply > since ? `, ${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} a ply` : "";
+    say(score, `${armies} of ${setup.armies_to_win} armies to win, on ${places}${pace}`);
+    reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
   }
 
   words(thinking, ply) {
@@ -78,11 +93,4 @@ export class Players {
   stop() {
     clearInterval(this.timer);
   }
-}
-
-const WON = 990000;
-
-export function value(n) {
-  if (Math.abs(n) >= WON) return n > 0 ? "Maxie wins" : "Minnie wins";
-  return `${n > 0 ? "+" : ""}${Number.isInteger(n) ? n : n.toFixed(1)}`;
 }

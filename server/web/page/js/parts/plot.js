@@ -1,14 +1,13 @@
-// Who is ahead, over the match: each bot's own values as lines, and the difference of armies behind them.
+// Who is ahead, over the match: each bot's own values as lines, the difference of armies behind them, and where it turned.
 
 import { h, say, set, svg } from "../dom.js";
 import { SEATS } from "../text.js";
-import { value } from "./players.js";
+import { word } from "./rules.js";
+import { swings } from "./swings.js";
+import { TICKS, armies, value, worth } from "./worth.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
-const SOFT = 300; // hundredths of an army up to which the scale is about linear
-
-const soft = (n) => Math.asinh(n / SOFT);
 
 export class Plot {
   constructor(match, go) {
@@ -16,42 +15,85 @@ export class Plot {
     this.area = svg("path", { class: "area" });
     this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
+    this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
+    this.marks = svg("path", { class: "swings" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.area, svg("line", { class: "zero", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }), this.lines, this.cursor);
-    this.svg.addEventListener("click", (event) => {
+      this.area, TICKS.map((tick) => svg("line", { class: tick ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(worth(tick)), y2: this.y(worth(tick)) })),
+      this.lines, this.marks, this.cursor, this.pointer);
+    const plyAt = (event) => {
       const { left, width } = this.svg.getBoundingClientRect();
-      go(Math.round(((event.clientX - left) / width) * this.most));
-    });
+      return Math.max(0, Math.min(match.moves.length, Math.round(((event.clientX - left) / width) * this.most)));
+    };
+    this.svg.addEventListener("click", (event) => go(plyAt(event)));
+    this.svg.addEventListener("pointermove", (event) => this.hover(plyAt(event)));
+    this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
+    this.axis = TICKS.map((tick) => {
+      const label = h("span", null, armies(tick));
+      label.style.top = `${((this.y(worth(tick)) / HEIGHT) * 100).toFixed(1)}%`;
+      return label;
+    });
+    this.range = h("span", null);
+    this.plies = h("p", { class: "plies" }, word("ply"), " ", this.range);
     this.element = h("figure", { class: "plot" },
       h("figcaption", null,
-        h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s value"),
+        h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s ", word("value")),
         h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s value"),
         match.game.score ? h("span", { class: "key area-key" }, "armies") : null),
-      this.svg, this.words);
+      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", null, this.svg, this.plies)), this.words);
+  }
+
+  y(share) {
+    return HEIGHT / 2 - share * (HEIGHT / 2 - 6);
+  }
+
+  x(n) {
+    return ((n / this.most) * WIDTH).toFixed(1);
   }
 
   show(ply) {
     const { match } = this;
     this.most = Math.max(match.moves.length, 10);
-    const values = SEATS.map((_, seat) => match.moves.flatMap(({ thinking }, n) => (
-      n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, soft(thinking.value)]] : [])));
-    const armies = match.game.score ? match.positions.map((each) => {
+    const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
+    const difference = match.game.score ? match.positions.map((each, n) => {
       const { maxie, minnie } = match.game.score(each);
-      return soft(100 * (maxie.armies - minnie.armies));
+      return [n, worth(100 * (maxie.armies - minnie.armies))];
     }) : [];
-    const top = Math.max(1, ...armies.map(Math.abs), ...values.flat().map(([, y]) => Math.min(Math.abs(y), soft(10000))));
-    const x = (n) => ((n / this.most) * WIDTH).toFixed(1);
-    const y = (n) => (HEIGHT / 2 - Math.max(-1, Math.min(1, n / top)) * (HEIGHT / 2 - 4)).toFixed(1);
-    set(this.area, { d: armies.length > 1
-      ? `M0 ${HEIGHT / 2}${armies.map((n, at) => `L${x(at)} ${y(n)}`).join("")}L${x(armies.length - 1)} ${HEIGHT / 2}Z` : null });
-    this.lines.forEach((line, seat) => set(line, {
-      d: values[seat].length ? `M${values[seat].map(([at, n]) => `${x(at)} ${y(n)}`).join("L")}` : null,
-    }));
-    set(this.cursor, { x1: x(ply), x2: x(ply) });
+    set(this.area, { d: difference.length > 1 ? `M0 ${HEIGHT / 2}L${path(difference)}L${this.x(difference.length - 1)} ${HEIGHT / 2}Z` : null });
+    this.lines.forEach((line, seat) => {
+      const values = match.moves.flatMap(({ thinking }, n) => (
+        n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, worth(thinking.value)]] : []));
+      set(line, { d: values.length ? `M${path(values)}` : null });
+    });
+    this.turns = swings(match);
+    set(this.marks, { d: this.turns.map((each) => `M${this.x(each.ply)} ${HEIGHT - 12}l-4 10h8z`).join("") || null });
+    set(this.cursor, { x1: this.x(ply), x2: this.x(ply) });
+    say(this.range, `0 to ${this.most}`);
+    this.at = ply;
+    this.tell(ply);
+  }
+
+  hover(ply) {
+    set(this.pointer, { x1: ply === null ? null : this.x(ply), x2: ply === null ? null : this.x(ply), "data-shown": ply !== null });
+    this.tell(ply ?? this.at);
+  }
+
+  tell(ply) {
+    const { match } = this;
     const said = match.moves[ply - 1]?.thinking?.value;
-    const text = typeof said === "number" ? `At ply ${ply} the mover says ${value(said)}; up is good for Maxie` : "Up is good for Maxie";
+    const turn = this.turns.find((each) => each.ply === ply);
+    const text = [
+      typeof said === "number" ? `Ply ${ply}: the mover says ${value(said)}` : `Ply ${ply}`,
+      match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
+      turn ? turn.words : "up is good for Maxie; in armies",
+    ].filter(Boolean).join("; ");
     say(this.words, text);
     set(this.svg, { "aria-label": `Values over the match. ${text}` });
   }
+}
+
+function difference({ maxie, minnie }) {
+  const n = maxie.armies - minnie.armies;
+  if (!n) return "as many armies";
+  return `${n > 0 ? "Maxie" : "Minnie"} has ${Math.abs(n)} more armies`;
 }

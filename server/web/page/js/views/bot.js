@@ -19,7 +19,7 @@ export class BotView {
 
   async load(name) {
     try {
-      const found = await ask(`bot/${encodeURIComponent(name)}`);
+      const found = await ask(`bot?name=${encodeURIComponent(name)}`);
       this.place.replaceChildren(
         ...found.standings.map((each) => standing(each, found.history[each.game] ?? [])),
         results(name, found.matches),

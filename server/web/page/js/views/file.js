@@ -4,7 +4,7 @@ import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { opened, openFile } from "../parts/dropped.js";
 import { Viewer } from "../parts/viewer.js";
-import { plural } from "../text.js";
+import { plural, plyOf } from "../text.js";
 
 const LISTED = 500;
 
@@ -19,7 +19,7 @@ export class FileView {
       h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
     if (opened?.fault) say(this.fault, opened.fault);
-    else if (opened) this.offer(ply === undefined ? null : Number(ply));
+    else if (opened) this.offer(plyOf(ply));
   }
 
   async open() {
@@ -66,7 +66,7 @@ export class FileView {
   }
 
   go(ply) {
-    this.viewer?.go(ply === undefined ? null : Number(ply));
+    this.viewer?.go(plyOf(ply));
   }
 
   stop() {

@@ -1,7 +1,8 @@
 // The start page: matches in progress, who is here to play against, what was played.
 
 import { ask } from "../api.js";
-import { h, say } from "../dom.js";
+import { h, say, set } from "../dom.js";
+import { keyed } from "../parts/keyed.js";
 import { liveItem, pastItem } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
 import { plural } from "../text.js";
@@ -12,6 +13,7 @@ export class Home {
   constructor(main) {
     this.live = h("ul", { class: "cards" });
     this.bots = h("ul", { class: "bots" });
+    this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
     this.past = h("ul", { class: "cards" });
     this.counted = h("p", { class: "quiet", role: "status" }, "Looking who is here …");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Earlier matches");
@@ -19,7 +21,7 @@ export class Home {
     main.replaceChildren(
       h("h1", null, "Matches"),
       h("section", null, h("h2", null, "In progress"), this.counted, this.live),
-      h("section", null, h("h2", null, "Play against"), this.bots),
+      h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Or drop a record file anywhere on this page to see it played: ", h("a", { href: "#/file" }, "open a file"), ".")));
     this.stop = onListing((listing) => this.show(listing));
@@ -29,12 +31,12 @@ export class Home {
 
   show({ matches, bots }) {
     const ids = matches.map((each) => each.match).join();
-    // Somebody who is about to press a link should find it where it was.
-    if (ids !== this.ids || !this.live.matches(":focus-within, :hover")) this.live.replaceChildren(...matches.map(liveItem));
+    keyed(this.live, matches, { key: ({ match }) => match, words: ({ ply }) => String(ply), make: liveItem });
     if (this.ids !== undefined && ids !== this.ids) this.reload();
     this.ids = ids;
     say(this.counted, matches.length ? `${plural(matches.length, "match", "matches")} in progress` : "No match is in progress.");
-    this.bots.replaceChildren(...(bots.length ? bots.map((bot) => this.bot(bot)) : [h("li", { class: "quiet" }, "No bot is connected.")]));
+    keyed(this.bots, bots, { key: ({ name }) => name, words: JSON.stringify, make: (bot) => this.bot(bot) });
+    set(this.nobody, { hidden: bots.length > 0 });
   }
 
   bot({ name, program, matches, capacity, benched, house }) {

@@ -1,11 +1,12 @@
 // One match: live while it lasts, then from its record.
 
 import { ask } from "../api.js";
-import { h, say } from "../dom.js";
+import { h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
 import { Viewer } from "../parts/viewer.js";
 import { spectator, wasLive, watch, watchAgain } from "../spectator.js";
+import { plyOf } from "../text.js";
 
 const RETRY_MS = 1200;
 const RETRIES = 5;
@@ -14,7 +15,7 @@ export class MatchView {
   constructor(main, [id, ply]) {
     this.main = main;
     this.id = id;
-    this.ply = ply === undefined ? null : Number(ply);
+    this.ply = plyOf(ply);
     this.viewer = null;
     main.replaceChildren(h("p", { class: "quiet", role: "status" }, "Loading the match …"));
     this.follower = new Follower((match, fresh) => this.changed(match, fresh), () => watchAgain(id));
@@ -27,9 +28,7 @@ export class MatchView {
   }
 
   tell(message) {
-    if (!this.viewer) return;
-    this.viewer.message = message;
-    this.viewer.refresh();
+    this.viewer?.tell(message, message !== "");
   }
 
   changed(match, fresh) {
@@ -64,7 +63,7 @@ export class MatchView {
       link: (ply) => `#/match/${this.id}/${ply}`,
       went: (ply) => history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`),
     });
-    this.viewer.ply = kept === null || Number.isNaN(kept) ? null : Math.min(kept, match.moves.length);
+    this.viewer.ply = kept === null ? null : Math.min(kept, match.moves.length);
     this.main.replaceChildren(this.viewer.element);
     this.viewer.refresh(); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
@@ -87,7 +86,7 @@ export class MatchView {
   }
 
   go(ply) {
-    this.viewer?.go(ply === undefined ? null : Number(ply));
+    this.viewer?.go(plyOf(ply));
   }
 
   fail(error) {

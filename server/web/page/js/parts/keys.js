@@ -1,0 +1,38 @@
+// The keys of a match, and a list of them.
+
+import { h } from "../dom.js";
+
+const KEYS = [
+  ["← →", "one ply back, one on"],
+  ["Home, End", "the start, the end"],
+  ["Space", "play the moves, or stop"],
+  ["− +", "slower, faster"],
+  ["F", "the board alone on the screen, or all again"],
+  ["Tab, Enter", "go through what may be chosen, and choose"],
+  ["?", "these keys"],
+];
+
+export class KeyList {
+  constructor() {
+    this.element = h("dialog", { class: "keys", "aria-label": "Keys" },
+      h("h2", null, "Keys"),
+      h("dl", null, KEYS.map(([keys, what]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, what)]).flat()),
+      h("form", { method: "dialog" }, h("button", { type: "submit" }, "Close")));
+    this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
+  }
+
+  toggle() {
+    if (this.element.open) this.element.close();
+    else this.element.showModal();
+  }
+}
+
+// What a key press asks for: a function of `does`, by name; null where it is meant for something else.
+export function meant(event, does) {
+  if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return null;
+  if (event.key === " " && event.target.closest("button, a, summary, [role=button]")) return null;
+  const name = {
+    ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", " ": "run", "?": "keys", "+": "faster", "-": "slower", f: "alone",
+  }[event.key];
+  return name ? does[name] ?? null : null;
+}

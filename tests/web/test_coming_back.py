@@ -1,0 +1,358 @@
+"""Nobody loses by the page: reloads, tabs, strangers, a server that is stopped, killed or upgraded."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Dialog, Error, Page, expect
+
+from testkit.browser import Arena, arena, wait
+from tests.web.wire import Guest
+
+OVER = re.compile("wins|Draw|Void")
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server whose bot waits for challenges and takes its time over moves."""
+    with arena(tmp_path_factory.mktemp("idle"), "--challenges-only") as running:
+        running.dawdler("random", 0.3, matches=20)
+        yield running
+
+
+def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str = "path4") -> str:
+    """Begin a match as Maxie; its id."""
+    page.goto(arena.url)
+    page.get_by_role("link", name="Play against random").click()
+    page.get_by_label("Your name", exact=True).fill(name)
+    page.get_by_label("Game").select_option(game)
+    if game == "riskless":
+        page.get_by_label("Map").select_option(map)
+    page.get_by_role("button", name="Start the match").click()
+    page.wait_for_url("**/#/match/*")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    return page.url.rpartition("/")[2]
+
+
+def click_a_move(page: Page) -> None:
+    page.locator("[data-source]").first.click()
+    page.locator("[data-target]").first.click()
+
+
+def status(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.locator(".viewer .status")).to_contain_text(text)
+
+
+def resign(page: Page) -> None:
+    page.get_by_role("button", name="Resign", exact=True).click()
+    page.get_by_role("button", name="Yes, resign").click()
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
+def goes_on(arena: Arena, match: str) -> None:
+    """Nothing of the match has ended: there is no record of it."""
+    assert match not in {each["match"] for each in arena.ask("records?limit=50")["matches"]}
+
+
+def test_a_match_has_its_own_address_and_a_reload_comes_back_to_it(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-reloads")
+    click_a_move(page)
+    status(page, "Your turn")
+    seen = page.locator(".moves li").count()
+    page.locator("[data-source]").first.click()  # in the middle of a move
+    page.reload()
+    status(page, "Your turn")
+    expect(page.locator(".moves li")).to_have_count(seen)
+    assert page.url.endswith(f"#/match/{match}")
+    click_a_move(page)
+    status(page, "Your turn")
+    expect(page.locator(".moves li")).to_have_count(seen + 2)
+    resign(page)
+
+
+def test_a_reload_while_the_opponent_thinks_comes_back_to_the_move(idle: Arena, page: Page) -> None:
+    begin(page, idle, "ada-hurries")
+    click_a_move(page)
+    expect(page.locator(".moves li")).to_have_count(1)
+    page.reload()
+    status(page, "Your turn")
+    expect(page.locator(".moves li")).to_have_count(2)
+    resign(page)
+
+
+def test_back_links_and_the_bar_lead_away_and_back(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-wanders")
+    page.go_back()
+    bar = page.get_by_role("region", name="Your match")
+    expect(bar).to_contain_text("Your match against random goes on: your turn")
+    expect(page.get_by_role("button", name="Start the match")).to_be_disabled()
+    for view in ("Table", "Watch", "File"):
+        page.get_by_role("link", name=view, exact=True).click()
+        expect(bar.get_by_role("link", name="Back to the match")).to_be_visible()
+    page.reload()  # on another view than the match's
+    expect(bar).to_contain_text("goes on: your turn")
+    bar.get_by_role("link", name="Back to the match").click()
+    expect(bar).to_be_hidden()
+    click_a_move(page)
+    status(page, "Your turn")
+    goes_on(idle, match)
+    resign(page)
+
+
+def test_leaving_the_page_warns_while_a_match_goes_on(idle: Arena, page: Page) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    begin(page, idle, "ada-leaves")
+    page.locator("[data-source]").first.click()
+    page.once("dialog", stay)
+    page.close(run_before_unload=True)
+    expect(page.locator("[data-selected]")).to_be_visible()
+    assert asked == ["beforeunload"]
+    resign(page)
+    page.on("dialog", stay)
+    page.reload()
+    assert asked == ["beforeunload"], "nothing is lost any more"
+
+
+def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-doubles")
+    second = page.context.new_page()
+    second.goto(idle.url)
+    bar = second.get_by_role("region", name="Your match")
+    expect(bar).to_contain_text("Your match against random goes on in another tab")
+    bar.get_by_role("button", name="Play here").click()
+    status(second, "Your turn")
+    click_a_move(second)
+    status(second, "Your turn")
+    first_bar = page.get_by_role("region", name="Your match")
+    expect(first_bar).to_contain_text("in another tab")
+    expect(page.locator("[data-source]")).to_have_count(0)
+    expect(page.locator(".moves li")).to_have_count(2)
+    first_bar.get_by_role("button", name="Play here").click()
+    status(page, "Your turn")
+    click_a_move(page)
+    status(page, "Your turn")
+    expect(second.locator(".moves li")).to_have_count(4)
+    goes_on(idle, match)
+    resign(page)
+    expect(second.get_by_role("region", name="Your match")).to_be_hidden()
+    status(second, OVER)
+
+
+def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-copies")
+    second = page.context.new_page()
+    second.goto(f"{idle.url}#/match/{match}")
+    status(second, "Your turn")
+    click_a_move(second)
+    status(second, "Your turn")
+    resign(second)
+
+
+def test_a_tab_that_crashed_comes_back(idle: Arena, page: Page) -> None:
+    begin(page, idle, "ada-crashes")
+    click_a_move(page)
+    crash(page)
+    fresh = page.context.new_page()
+    fresh.goto(idle.url)
+    expect(fresh.get_by_role("region", name="Your match")).to_contain_text(
+        "Your match against random goes on"
+    )
+    fresh.get_by_role("link", name="Back to the match").click()
+    status(fresh, "Your turn")
+    resign(fresh)
+
+
+def crash(page: Page) -> None:
+    """End the tab's process, as a fault in it or want of memory does."""
+    with page.expect_event("crash"), suppress(Error):
+        page.goto("chrome://crash")  # which is never there
+
+
+def test_a_hostile_challenger_changes_nothing(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-challenged")
+    url = idle.url.replace("http", "ws", 1)
+    with Guest.at(url, "mallory", "127.0.0.9") as mallory:
+        for _ in range(3):
+            mallory.challenge("ada-challenged")
+            challenge = mallory.hear("challenged")["challenge"]
+            mallory.say(type="withdraw", challenge=challenge)
+            assert mallory.hear("challenge_over")["outcome"] in {"withdrawn", "declined"}
+    expect(page.get_by_role("button", name="Resign", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Rematch")).to_have_count(0)
+    status(page, "Your turn")
+    click_a_move(page)
+    status(page, "Your turn")
+    goes_on(idle, match)
+    resign(page)
+
+
+def test_resigning_asks_once(idle: Arena, page: Page) -> None:
+    match = begin(page, idle, "ada-doubts")
+    page.get_by_role("button", name="Resign", exact=True).click()
+    expect(page.get_by_role("button", name="Yes, resign")).to_be_visible()
+    page.get_by_role("button", name="No, play on").click()
+    expect(page.get_by_role("button", name="Yes, resign")).to_be_hidden()
+    click_a_move(page)
+    status(page, "Your turn")
+    goes_on(idle, match)
+    resign(page)
+
+
+def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: Arena, page: Page) -> None:
+    begin(page, idle, "ada-looks")
+    click_a_move(page)
+    status(page, "Your turn")
+    moves = page.locator(".moves li").count()
+    page.get_by_role("button", name="One back").click()
+    expect(page.locator("[data-source]")).to_have_count(0)
+    status(page, "You look back")
+    for spot in page.locator("[data-spot]").all():
+        spot.click(force=True)
+    expect(page.locator("[data-selected]")).to_have_count(0)
+    page.get_by_role("button", name="Newest move").click()
+    expect(page.locator(".moves li")).to_have_count(moves)
+    click_a_move(page)
+    status(page, "Your turn")
+    resign(page)
+
+
+def test_ones_own_move_is_on_the_board_at_once(idle: Arena, page: Page) -> None:
+    begin(page, idle, "ada-sees")
+    server = idle.pid
+    os.kill(server, signal.SIGSTOP)  # so that whatever is seen comes from the page alone
+    try:
+        click_a_move(page)
+        expect(page.locator(".moves li")).to_have_count(1)
+        expect(page.locator(".told")).to_contain_text("Ply 1, Maxie")
+        expect(page.locator("[data-source]")).to_have_count(0)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    status(page, "Your turn")
+    expect(page.locator(".moves li")).to_have_count(2)
+    resign(page)
+
+
+WATCH_STATUS = """() => {
+  window.toldAt = null;
+  new MutationObserver(() => {
+    if (/not answer|is lost/.test(document.querySelector('.viewer .status').textContent)) window.toldAt ??= performance.now();
+  }).observe(document.querySelector('.viewer'), { subtree: true, childList: true, characterData: true });
+  return performance.now();
+}"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next(
+    tmp_path: Path, page: Page, how: signal.Signals
+) -> None:
+    with arena(tmp_path, "--challenges-only") as running:
+        running.dawdler("random", 0.1)
+        wait(lambda: len(running.ask("about")) > 0)
+        match = begin(page, running, "ada-waits")
+        click_a_move(page)
+        status(page, "Your turn")
+        began = page.evaluate(WATCH_STATUS)
+        if how is signal.SIGKILL:
+            running.kill_server()
+        else:
+            os.kill(running.pid, how)
+        status(page, re.compile("tries again by itself.* you have [0-9]+ s to come back"))
+        told = page.evaluate("window.toldAt")
+        assert told - began <= 2000, f"told after {told - began:.0f} ms"
+        click_a_move(page)  # what is played now is kept
+        status(page, "Your move is kept and sent again")
+        if how is signal.SIGKILL:
+            running.serve()
+        else:
+            os.kill(running.pid, signal.SIGCONT)
+        status(page, re.compile(f"Your turn|{OVER.pattern}"))
+        expect(page.locator(".moves li").nth(2)).to_be_visible()
+        assert page.url.endswith(match)
+
+
+def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path: Path, page: Page) -> None:
+    with arena(tmp_path, "--challenges-only") as running:
+        running.dawdler("random", 0.1)
+        begin(page, running, "ada-upgrades")
+        old = digest(page)
+        click_a_move(page)
+        status(page, "Your turn")
+        running.kill_server()
+        running.upgrade_page()
+        running.serve()
+        page.wait_for_function(f"() => !document.querySelector('script[type=module]').src.includes('{old}')")
+        status(page, re.compile(f"Your turn|{OVER.pattern}"))
+        assert digest(page) != old
+
+
+def digest(page: Page) -> str:
+    source = page.locator("script[type=module]").get_attribute("src")
+    assert source is not None
+    return source.split("/")[2]
+
+
+def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -> None:
+    with arena(tmp_path, "--challenges-only", bots=("random",)) as running:
+        page.goto(running.url)
+        expect(page.locator(".bots .name").first).to_be_visible()
+        running.kill_server()
+        away = page.get_by_text("The server does not answer. The page tries again by itself")
+        expect(away).to_be_visible()
+        for view in ("Table", "Play", "File"):
+            page.get_by_role("link", name=view, exact=True).click()
+            expect(page.get_by_role("heading", level=1)).to_have_text(
+                re.compile("Not loaded yet|Table|Play|A record file")
+            )
+        page.get_by_role("link", name="Table", exact=True).click()
+        running.serve()
+        expect(away).to_be_hidden()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Table")
+        expect(page.get_by_text("No rated match is finished yet.")).to_be_visible()
+
+
+def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, page: Page) -> None:
+    with arena(tmp_path, "--challenges-only", private=False) as running:
+        token = running.token("ada")
+        page.goto(f"{running.url}#/play/house-greedy")
+        page.get_by_label("Your name", exact=True).fill("ada")
+        page.get_by_label("Token (a guest").fill(token)
+        page.get_by_label("Map").select_option("path4")
+        page.get_by_role("button", name="Start the match").click()
+        page.wait_for_url("**/#/match/*")
+        status(page, "Your turn")
+        page.reload()
+        status(page, "Your turn")
+        assert token not in page.evaluate("JSON.stringify({ ...localStorage })"), (
+            "it opens more than the match"
+        )
+        crash(page)
+        fresh = page.context.new_page()
+        fresh.goto(running.url)
+        bar = fresh.get_by_role("region", name="Your match")
+        expect(bar).to_contain_text("To come back to it give your token")
+        bar.get_by_label("Your token").fill(token)
+        bar.get_by_role("button", name="Play here").click()
+        status(fresh, "Your turn")
+        resign(fresh)
+        assert storage(page.context, running) == {}
+
+
+def storage(context: BrowserContext, running: Arena) -> dict[str, str]:
+    """What a tab that opens anew would find of matches."""
+    tab = context.new_page()
+    tab.goto(running.url)
+    found: dict[str, str] = tab.evaluate(
+        "Object.fromEntries(Object.entries(localStorage).filter(([key]) => key.startsWith('arena-match')))"
+    )
+    return found

@@ -1,0 +1,82 @@
+"""Maps on screens of all sizes: what is written can be read, and what is to be pressed can be pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from protocol.record import to_line
+from testkit.browser import Arena, arena
+from tests.web.screenshots import made_up
+
+MEASURED = """() => {
+  const scale = document.querySelector('.map').getBoundingClientRect().width / document.querySelector('.map').viewBox.baseVal.width;
+  const seen = (sign) => [...document.querySelectorAll(sign)].filter((each) => each.getBoundingClientRect().width > 0);
+  const box = (each) => { const { left, right, top, bottom } = each.getBoundingClientRect(); return [left, right, top, bottom]; };
+  return {
+    names: seen('.place').map((each) => ({ px: parseFloat(getComputedStyle(each).fontSize) * scale, box: box(each) })),
+    figures: seen('.armies').map((each) => each.getBoundingClientRect().height),
+    marks: seen('.spot .maxie, .spot .minnie').map(box),
+    targets: seen('.spot .reach').map((each) => each.getBoundingClientRect().width),
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("map")) as running:
+        yield running
+
+
+def shown(page: Page, served: Arena, file: Path, name: str) -> None:
+    """Show the middle of a match on a map."""
+    file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
+    page.goto(f"{served.url}#/file")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("slider").fill("9")
+    expect(page.locator(".told")).to_contain_text("Ply 9")
+
+
+def overlap(one: list[float], other: list[float]) -> bool:
+    """Whether two boxes have more than a hair's breadth in common."""
+    width = min(one[1], other[1]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[2], other[2])
+    return width > 2 and height > 4
+
+
+@pytest.mark.parametrize("name", ["usa", "world", "m2"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
+def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
+    served: Arena, browser: Browser, tmp_path: Path, name: str, width: int, height: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    shown(page, served, tmp_path / "one.jsonl", name)
+    for zoom in range(3):
+        seen: dict[str, Any] = page.evaluate(MEASURED)
+        assert len(seen["names"]) > len(made_up(name).setup["territories"]) / 2
+        assert min(each["px"] for each in seen["names"]) >= 10
+        assert min(height for height in seen["figures"] if height) >= 10
+        assert min(seen["targets"]) >= 32
+        hidden = [each for each in seen["names"] for mark in seen["marks"] if overlap(each["box"], mark)]
+        assert len(hidden) <= len(seen["names"]) / 20, f"at zoom {zoom}"
+        page.get_by_role("button", name="Larger").click()
+    context.close()
+
+
+def test_a_whole_map_is_in_sight_on_a_laptop(served: Arena, page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    shown(page, served, tmp_path / "one.jsonl", "m2")
+    for sign in (".players", ".map", ".told", ".controls"):
+        box = page.locator(sign).bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+    place = page.locator(".zoomed")
+    assert place.evaluate("(each) => each.scrollHeight <= each.clientHeight + 2")
+    page.get_by_role("button", name="Larger").click()
+    page.get_by_role("button", name="Larger").click()
+    assert place.evaluate("(each) => each.scrollHeight > each.clientHeight + 2")

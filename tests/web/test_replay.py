@@ -1,0 +1,140 @@
+"""A replay: its keys, its speed, where it turned; the rules and the words explained where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Page, expect
+
+from protocol.messages import Thinking
+from protocol.record import Record, to_line
+from testkit.browser import Arena, arena
+from tests.web.screenshots import made_up
+
+TURNED = (5, 6)
+"""Plies at which the values of the made-up match turn, first Maxie's and then Minnie's."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("replay")) as running:
+        yield running
+
+
+@pytest.fixture
+def shown(served: Arena, page: Page, tmp_path: Path) -> Page:
+    """A page that shows a match whose players change their minds once."""
+    record = made_up("m2")
+    moves = [
+        replace(move, thinking=Thinking(depth=3, value=-4000.0 if ply + 1 >= TURNED[0] else 900.0))
+        for ply, move in enumerate(record.moves[:12])
+    ]
+    open_record(page, served, tmp_path / "turned.jsonl", replace(record, moves=moves))
+    return page
+
+
+def open_record(page: Page, served: Arena, file: Path, record: Record) -> None:
+    """Show a record from its start."""
+    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    page.goto(f"{served.url}#/file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".map")).to_be_visible()
+    page.keyboard.press("Home")
+    expect(page.locator(".told")).to_have_text("The start")
+
+
+def test_space_plays_the_moves_and_stops_and_speed_is_chosen(shown: Page) -> None:
+    shown.locator("body").click(position={"x": 2, "y": 2})
+    for _ in range(3):
+        shown.keyboard.press("+")
+    expect(shown.get_by_label("Speed")).to_have_value("8")
+    shown.keyboard.press(" ")
+    expect(shown.get_by_role("button", name="Play the moves")).to_have_text("❚❚")
+    expect(shown.locator(".told")).to_contain_text("Ply 12")
+    expect(shown.get_by_role("button", name="Play the moves")).to_have_text("▶")
+    shown.get_by_label("Speed").select_option("0.5")
+    shown.keyboard.press("Home")
+    shown.get_by_role("button", name="Play the moves").click()
+    shown.get_by_role("button", name="Play the moves").click()
+    expect(shown.get_by_role("button", name="Play the moves")).to_have_text("▶")
+
+
+def test_the_keys_are_listed_and_closed(shown: Page) -> None:
+    shown.keyboard.press("?")
+    keys = shown.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("play the moves, or stop")
+    shown.keyboard.press("ArrowRight")
+    expect(shown.locator(".told")).to_have_text("The start")
+    shown.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    shown.keyboard.press("ArrowRight")
+    expect(shown.locator(".told")).to_contain_text("Ply 1,")
+
+
+def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
+    marked = shown.locator(".controls datalist option")
+    assert [option.get_attribute("value") for option in marked.all()] == [str(ply) for ply in TURNED]
+    assert (shown.locator(".swings").get_attribute("d") or "").count("M") == len(TURNED)
+    shown.get_by_role("slider").fill("5")
+    expect(shown.locator(".plot p").last).to_contain_text("Maxie thinks much worse of it")
+    shown.get_by_role("slider").fill("6")
+    expect(shown.locator(".plot p").last).to_contain_text("Minnie thinks much better of it")
+
+
+def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
+    expect(shown.locator(".axis span").first).to_have_text("+50")
+    graph = shown.locator(".plot svg")
+    box = graph.bounding_box()
+    assert box is not None
+    graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
+    expect(shown.locator(".plot p").last).to_have_text(re.compile("^Ply 4: the mover says"))
+    expect(shown.locator(".told")).to_have_text("The start")
+
+
+def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -> None:
+    shown.get_by_role("button", name="Rules and words").click()
+    rules = shown.get_by_role("dialog", name="The rules: Riskless on m2")
+    setup = made_up("m2").setup
+    expect(rules).to_contain_text(f"{len(setup['territories'])} territories")
+    expect(rules).to_contain_text(f"Whoever has {setup['armies_to_win']} armies wins")
+    rules.get_by_role("button", name="Close").click()
+    expect(rules).to_be_hidden()
+    shown.get_by_role("link", name="Table", exact=True).click()
+    shown.get_by_role("button", name="Rules", exact=True).click()
+    expect(shown.get_by_role("dialog")).to_contain_text("With equal numbers the attacker wins")
+
+
+def test_a_word_is_explained_where_it_stands(shown: Page) -> None:
+    shown.get_by_role("button", name="value: what is that?").click()
+    expect(shown.get_by_text("What a bot estimates of the position")).to_be_visible()
+
+
+def test_how_far_both_players_are_is_a_bar(shown: Page) -> None:
+    goal = made_up("m2").setup["armies_to_win"]
+    shown.keyboard.press("End")
+    for seat in ("maxie", "minnie"):
+        card = shown.locator(f".player[data-owner={seat}]")
+        told = card.locator(".score").inner_text()
+        found = re.match(rf"(\d+) of {goal} armies to win, on \d+", told)
+        assert found, told
+        width = card.locator(".reached").evaluate("(bar) => parseFloat(bar.style.width)")
+        assert abs(width - 100 * int(found[1]) / goal) < 0.1
+
+
+def test_the_fight_of_the_last_move_is_explained(page: Page, served: Arena, tmp_path: Path) -> None:
+    record = made_up("m1")
+    open_record(page, served, tmp_path / "fought.jsonl", record)
+    for _ in record.moves:
+        page.keyboard.press("ArrowRight")
+        told = page.locator(".told").inner_text()
+        found = re.search(r"(\d+) against (\d+): (taken|held) with (\d+) left, then all train", told)
+        if found:
+            came, stood, left = int(found[1]), int(found[2]), int(found[4])
+            assert left == abs(came - stood)
+            assert (found[3] == "taken") == (came >= stood)
+            return
+    raise AssertionError("nobody fought")
