@@ -17,6 +17,11 @@ export class DeclaredBoard {
     this.element = h("div", { class: "declared" });
   }
 
+  // Call `then` when nothing moves: at once.
+  whenStill(then) {
+    then();
+  }
+
   // What the class declares is known with the first position.
   build(board) {
     this.board = board;
