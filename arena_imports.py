@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 NAMES = frozenset(
-    ["games", "maps", "protocol", "match", "rating", "server", "ladder", "bots", "console", "cores"]
+    ["games", "maps", "protocol", "solved", "match", "rating", "server", "ladder", "bots", "console", "cores"]
 )
 """The project's own folders and modules, beside `arena` and this one."""
 

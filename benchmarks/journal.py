@@ -31,9 +31,9 @@ from maps.setup import make_setup
 from match.events import Moved, TurnLeft
 from match.terms import Terms
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
+from protocol.values import Players, Thinking
 from server.store import database
 from server.store.journal.batch import Batch
 from server.store.journal.journal import Journal

@@ -8,7 +8,8 @@ from typing import Any
 
 from maps.setup import make_setup
 from protocol.codec import encode
-from protocol.messages import Accepted, Clocks, Data, Turn
+from protocol.messages import Accepted, Turn
+from protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 PLIES = range(80, 121)

@@ -58,6 +58,7 @@ _REASON = re.compile(r"[a-z][a-z0-9_ ]{0,31}", re.ASCII)
 RESERVED = frozenset(
     [
         "adjudicated",
+        "crash",
         "resignation",
         "timeout",
         "illegal_move",

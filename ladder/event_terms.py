@@ -10,9 +10,9 @@ from games.core import AnyGame
 from ladder.openings import NoOpenings, Openings
 from match.terms import Terms, ThreadLimits
 from protocol.adjudication import Adjudication
-from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from rating.pairing import Pairing
 
 LONG_MATCH = 1000

@@ -16,7 +16,7 @@ from games.core import AnyGame, Game, GameError, IllegalMove
 from games.riskless import Riskless
 from maps.openings import KEY, fingerprint, shipped_openings
 from match.openings import Opening, random_opening
-from protocol.messages import Data
+from protocol.values import Data
 
 SHIPPED: Final = "shipped"
 """The word for the openings that each map brings with it."""

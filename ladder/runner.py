@@ -24,8 +24,8 @@ from ladder.event_terms import EventTerms, longest_seconds
 from ladder.threads import Threads
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
 from protocol.record import Record, Result
+from protocol.values import Players, Seat
 from rating.pairing import Pairing
 from rating.standings import answered
 

@@ -16,8 +16,8 @@ from typing import Self
 from msgspec import Struct
 
 from games.core import MAXIE, MINNIE, Player
-from protocol.messages import Clocks
 from protocol.timecontrol import TimeControl
+from protocol.values import Clocks
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from games.core import Player
 from protocol.codes import EndReason
-from protocol.messages import Data, GivingUp, ServerMessage, Thinking
+from protocol.messages import ServerMessage
+from protocol.values import Data, GivingUp, Thinking
 
 LONGEST_WHY = 200
 """Characters that are kept of why a player gave up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from games.core import Game, M, P
-from protocol.messages import Data
+from protocol.values import Data
 
 Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends it."""

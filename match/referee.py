@@ -1,12 +1,9 @@
 """The referee of one match: what is legal, whose time ran out, who won. Pure: time is an argument.
 
-`handle(event, now)` returns the effects; `next_deadline` says when to call with `DeadlineFell` if
-nothing else happens first. `now` is monotonic nanoseconds and never goes back. A referee never sleeps,
-reads a clock, logs, or raises for a player's fault: that is data. The same events at the same times
-give the same effects, which is what makes the journal a full account of a match.
-
-A match goes through three phases: getting ready, playing, over. Every phase but the last has a
-deadline, so every match ends.
+`handle(event, now)` returns the effects; `next_deadline` says when to call with `DeadlineFell` if nothing else happens
+first. `now` is monotonic nanoseconds and never goes back. A referee never sleeps, reads a clock, logs, or raises for a
+player's fault: that is data. The same events at the same times give the same effects: so the journal is a full account
+of a match. Its phases are getting ready, playing, and over; all but the last have a deadline, so every match ends.
 """
 
 from __future__ import annotations
@@ -41,9 +38,10 @@ from match.events import (
 from match.lag import LagBudget
 from match.terms import Terms
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Clocks, End, Error, Seat, ServerMessage, Start, Turn
+from protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
 from protocol.moves import MoveList
 from protocol.record import RecordedMove
+from protocol.values import Clocks, Seat
 
 LATE_LIMIT = 50 * MS
 """Where the server was held up for longer than this, and than the margin, a flag is nobody's: the match is void."""
@@ -398,5 +396,5 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        increment = self.terms.time_control.increment_ms
-        return Tell(self.mover, Turn(self.terms.match, self.ply, self._played.so_far(), clocks, increment))
+        terms, so_far = self.terms, self._played.so_far()
+        return Tell(self.mover, Turn(terms.match, self.ply, so_far, clocks, terms.time_control.increment_ms))

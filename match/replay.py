@@ -19,9 +19,9 @@ from match.referee import SEATS, Referee
 from match.terms import Terms
 from protocol.adjudication import REPETITION, TABLE
 from protocol.codes import EndReason
-from protocol.messages import Data
 from protocol.record import BadRecord, Record, Result
 from protocol.timecontrol import BadTimeControl, TimeControl
+from protocol.values import Data
 from solved.header import BadTable
 from solved.solution import solution_of
 

@@ -11,8 +11,8 @@ from games.catalogue import make_game
 from games.core import AnyGame
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
-from protocol.messages import Data, Players, Seat
 from protocol.timecontrol import TimeControl
+from protocol.values import Data, Players, Seat
 
 
 class ThreadLimits(Struct, frozen=True):

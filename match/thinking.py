@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from games.core import AnyGame, BadData, Player
 from match.events import Moved
-from protocol.messages import Data, Thinking
 from protocol.record import RecordedMove
+from protocol.values import Data, Thinking
 
 MOVE_BYTES = 1024
 """The most that is kept of a player's thinking on one move, as JSON."""

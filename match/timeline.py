@@ -31,7 +31,8 @@ from match.events import (
 )
 from match.referee import SEATS, Referee
 from match.terms import Terms
-from protocol.messages import Accepted, Data, Error, Seat
+from protocol.messages import Accepted, Error
+from protocol.values import Data, Seat
 
 SHOWN = 60
 """How many characters are shown of what a player sent in place of a move."""

@@ -16,16 +16,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from protocol.codes import Code
-from protocol.messages import (
-    MAX_CLIENT_FRAME,
-    MAX_SERVER_FRAME,
-    ClientMessage,
-    Message,
-    Move,
-    ServerMessage,
-    Thinking,
-)
+from protocol.messages import MAX_CLIENT_FRAME, MAX_SERVER_FRAME, ClientMessage, Message, Move, ServerMessage
 from protocol.moves import MovesSoFar
+from protocol.values import Thinking
 
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""

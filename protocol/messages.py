@@ -11,13 +11,27 @@ holds can hold it, so the collector of cycles need not know of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.codes import Code, EndReason
 from protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
 from protocol.timecontrol import Milliseconds, TimeControl
+from protocol.values import (
+    Clocks,
+    Data,
+    GivingUp,
+    Limits,
+    MatchId,
+    Players,
+    Ply,
+    Quota,
+    Role,
+    Seat,
+    Secret,
+    Thinking,
+)
 
 SUBPROTOCOL = "arena.v1.msgpack"
 """The websocket subprotocol: the version of the wire."""
@@ -26,57 +40,6 @@ MAX_CLIENT_FRAME = 16 * 1024
 """The largest frame that a server takes from a client, in bytes."""
 MAX_SERVER_FRAME = 4 * 1024 * 1024
 """The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
-
-Seat = Literal["maxie", "minnie"]
-Role = Literal["bot", "spectator", "admin"]
-Secret = Annotated[str, Meta(max_length=128)]
-MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
-Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
-GivingUp = Literal["resignation", "crash"]
-Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
-Data = Any
-"""A move or a value inside a setup: plain data, which the game itself checks."""
-
-
-class Players(Struct, frozen=True):
-    """The bots by seat."""
-
-    maxie: str
-    minnie: str
-
-
-class Clocks(Struct, frozen=True, gc=False):
-    """The time that each player has left, in ms, never below 0."""
-
-    maxie_ms: int
-    minnie_ms: int
-
-
-class Limits(Struct, frozen=True):
-    """What the server allows on this connection."""
-
-    message_bytes: int
-    """The largest frame that the server takes from this connection, in bytes."""
-    matches: int
-    """How many matches this bot may play at once."""
-    grace_ms: Milliseconds
-    """How long a dropped bot may take to come back to its matches."""
-
-
-class Thinking(Struct, frozen=True, omit_defaults=True):
-    """What a bot says of how it chose a move; all of it may be left out."""
-
-    depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    """How many plies were searched to the end."""
-    value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
-    """The value for Maxie, in the bot's own unit."""
-    nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """How many positions were visited."""
-    line: Annotated[list[Data], Meta(max_length=64)] | None = None
-    """The main line: the moves expected, this one first."""
-
-
-# from a client
 
 
 class Hello(Struct, frozen=True, tag="hello"):
@@ -188,9 +151,6 @@ class Browse(Struct, frozen=True, tag="browse"):
 
 class Ping(Struct, frozen=True, tag="ping"):
     """Is the server there? For a client that cannot send a websocket's own ping."""
-
-
-# from a server
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):

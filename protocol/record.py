@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from protocol.adjudication import REPETITION, Adjudication
 from protocol.codes import EndReason
 from protocol.engines import Engines
-from protocol.messages import Data, Players, Seat, Thinking
+from protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from protocol.codes import FORFEITS, EndReason
-from protocol.messages import Players, Seat
 from protocol.record import Record, Result
+from protocol.values import Players, Seat
 from rating.glicko import Rating, update
 
 PERIOD_SECONDS = 24 * 3600

@@ -135,7 +135,7 @@ class Host:
             work,
             program=PROGRAM,
             grace_ms=grace_ms,
-            tell_end=Ends(self.lobby, queries, self.matches.rooms, tasks).tell,
+            tell_end=Ends(self.lobby, queries, self.matches.rooms, self.metrics, tasks).tell,
         )
         self.pages = Pages(
             self.metrics,

@@ -29,8 +29,9 @@ from games.catalogue import make_game
 from match.terms import Terms
 from protocol.codec import DecodeError, decode_client, decode_server, encode
 from protocol.codes import FORFEITS, EndReason
-from protocol.messages import SUBPROTOCOL, Hello, Players
+from protocol.messages import SUBPROTOCOL, Hello
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.host import Host, open_host
 from server.lobby.dispatch import Client
 from server.lobby.session import Session

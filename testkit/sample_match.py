@@ -10,9 +10,9 @@ from maps.setup import make_setup
 from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
 from match.referee import SEATS, Referee
 from match.terms import Terms, to_json
-from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, Result
 from protocol.timecontrol import TimeControl
+from protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
 LINE = 8

@@ -294,6 +294,9 @@ KINDS: dict[str, Kind] = {
     "GET /readyz": gets("/readyz", lambda _world, _number: "/readyz"),
     "GET /metrics": gets("/metrics", lambda _world, _number: "/metrics"),
     "GET /api/about": gets("/api/about", lambda _world, _number: "/api/about"),
+    "GET /api/truth/": gets(
+        "/api/truth/", lambda world, number: f"/api/truth/{_one_of(world.finished, number)}"
+    ),
     "GET /api/game/": gets("/api/game/", lambda _world, number: f"/api/game/connect4?moves=[{number % 7}]"),
     "GET /api/map/": gets("/api/map/", lambda _world, _number: "/api/map/world"),
     "GET /api/records": gets("/api/records", lambda _world, number: f"/api/records?limit={1 + number % 50}"),

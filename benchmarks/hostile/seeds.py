@@ -13,8 +13,8 @@ from benchmarks.hostile.kinds import LINE, THINKERS
 from benchmarks.script import longest
 from maps.setup import make_setup
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.values import Players, Thinking
 from server.store import tokens
 from server.store.archive import import_lines
 from server.store.database import close, make_engine, prepare

@@ -1,11 +1,10 @@
 """The client: connects a bot to a server and plays the matches that come.
 
-    client = Client(make_bot, Options("ws://127.0.0.1:8765", "my-bot"))
-    tally = await client.run()
+    tally = await Client(make_bot, Options("ws://127.0.0.1:8765", "my-bot")).run()
 
 The state machine (`bots.client.state.machine`) decides, workers (`bots.client.worker`) think in threads of their own, and
-this file moves messages between them and the websocket. A lost connection is made again, and the
-matches go on where they were, if the server still waits. Errors are those of `bots.client.connection`.
+this file moves messages between them and the websocket. A lost connection is made again, and the matches go on, if the
+server still waits. Errors are those of `bots.client.connection`.
 """
 
 from __future__ import annotations

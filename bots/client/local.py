@@ -23,12 +23,12 @@ from bots.client.worker import BotFactory
 from games.core import Player
 from match.adjudication import adjudicate
 from match.recurrence import Recurrence
-from protocol import messages
+from protocol import values
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
 from protocol.engines import EngineInfo, Engines
-from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.values import Players, Seat
 from solved.solution import solution_of
 
 LEFT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
@@ -149,7 +149,7 @@ class Local:
             Engines(maxie=self._engine) if self.match.seat is Player.MAXIE else Engines(minnie=self._engine)
         )
 
-    def _push(self, move: Any, thinking: messages.Thinking | None, seconds: float) -> None:
+    def _push(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:
         game = self.match.game
         self._positions.append(game.play(self.position, move))
         self.moves.append(move)

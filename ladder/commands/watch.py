@@ -13,8 +13,8 @@ import msgspec
 from console import Failure, err, out, write_json
 from ladder.reports.match_line import in_words
 from ladder.reports.standings import show
-from protocol.messages import Players
 from protocol.record import Record
+from protocol.values import Players
 from rating.standings import is_void, table
 from server.store import database
 from server.store.database import StoreError, open_store

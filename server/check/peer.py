@@ -13,7 +13,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from protocol.codec import DecodeError, decode_client
-from protocol.messages import ClientMessage, Hello, Limits, ServerMessage, Status, Welcome
+from protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
+from protocol.values import Limits
 
 FRAMES_KEPT = 8
 """How many of the last frames are shown with a fault."""

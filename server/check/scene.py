@@ -10,21 +10,9 @@ from typing import Any
 
 from games.core import AnyGame, BadData, IllegalMove, Player
 from protocol.codes import EndReason
-from protocol.messages import (
-    Accepted,
-    ClientMessage,
-    Clocks,
-    Data,
-    End,
-    Move,
-    Players,
-    Ready,
-    Resign,
-    Seat,
-    Start,
-    Turn,
-)
+from protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from protocol.timecontrol import TimeControl
+from protocol.values import Clocks, Data, Players, Seat
 from server.check.peer import Fault, Peer
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}

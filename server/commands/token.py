@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from console import DatabaseOption, Failure, JsonOption, write_json
-from protocol.messages import Role
+from protocol.values import Role
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import print_table, say
 from server.store import tokens

@@ -7,7 +7,7 @@ import logging
 from time import monotonic
 
 from protocol.codes import Code
-from protocol.messages import Role
+from protocol.values import Role
 from server.lobby.matchmaking.guests import is_guest
 from server.net.failed_logins import FailedLogins
 from server.store import database, tokens

@@ -28,7 +28,6 @@ from protocol.messages import (
     Decline,
     Error,
     Hello,
-    Limits,
     Listing,
     Move,
     Ping,
@@ -41,6 +40,7 @@ from protocol.messages import (
     Welcome,
     Withdraw,
 )
+from protocol.values import Limits
 from server.lobby.accounts import Refused
 from server.lobby.costs import MESSAGE_COSTS
 from server.lobby.lobby import Lobby

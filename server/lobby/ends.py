@@ -9,9 +9,11 @@ import anyio
 import anyio.abc
 
 from protocol.codes import Code
-from protocol.messages import Clocks, End, Error
+from protocol.messages import End, Error
 from protocol.record import Record, from_line
+from protocol.values import Clocks
 from server.lobby.lobby import Lobby
+from server.net.metrics import Metrics
 from server.rooms.member import BotConnection
 from server.store.database import complaint
 from server.store.queries import Queries
@@ -26,12 +28,18 @@ class Ends:
     """Tells bots of the ends that they missed, in tasks of its own."""
 
     def __init__(
-        self, lobby: Lobby, queries: Queries, rooms: Container[str], tasks: anyio.abc.TaskGroup
+        self,
+        lobby: Lobby,
+        queries: Queries,
+        rooms: Container[str],
+        metrics: Metrics,
+        tasks: anyio.abc.TaskGroup,
     ) -> None:
         """`rooms`: the matches that are in progress, or whose records are not in the store yet."""
         self._lobby = lobby
         self._queries = queries
         self._rooms = rooms
+        self._metrics = metrics
         self._tasks = tasks
 
     def tell(self, connection: BotConnection, name: str, match: str) -> None:
@@ -55,6 +63,7 @@ class Ends:
             log.warning("no end of match %s: %s", match, why, extra={"bot": name})
         if record is None or name not in (record.players.maxie, record.players.minnie):
             detail = f"{match!r:.70} is over, or not yours, or does not exist"
+            self._metrics.rejections.labels(Code.NO_SUCH_MATCH.value).inc()
             connection.tell(Error(Code.NO_SUCH_MATCH, detail, match))
         else:
             connection.tell(end_of(record))

@@ -113,6 +113,8 @@ class BotProcess:
         self._failures = 0
         self._silent = 0
         self._gave_up = 0
+        self._ended = False
+        """Whether its process has ended and is not started again yet: that is told with what it printed."""
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._hung: str | None = None
         self._kill = anyio.Event()
@@ -127,7 +129,7 @@ class BotProcess:
         how: `resigned` or `crashed`
         """
         self._gave_up += 1
-        if self._tail and self._gave_up <= TOLD_FAILURES:
+        if self._tail and not self._ended and self._gave_up <= TOLD_FAILURES:
             last = self._gave_up == TOLD_FAILURES
             more = " (of later ones only the result is told)" if last else ""
             self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
@@ -156,12 +158,14 @@ class BotProcess:
         """Keep the bot running until it is lost, or until cancelled: then nothing of it is left."""
         while True:
             self._hung, self._kill, self._silent = None, anyio.Event(), 0
+            self._ended = False
             self._tail.clear()
             code = await self._live()
             if code == supervisor.CANNOT_START and not self._ever_up:
                 said = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
                 self.refusal = said.removeprefix("arena: ")
                 break
+            self._ended = True
             await self._host.died(self.name, f"its process ended ({_exit(code)})")
             self._failures += 1
             lost = self._failures > self._patience.restarts

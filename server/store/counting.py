@@ -14,7 +14,7 @@ import anyio.lowlevel
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import Players
+from protocol.values import Players
 from rating.steps import Ended, Rater, RatingStep
 from server.store import database, event_tables, standings
 from server.store.event_tables import Ending

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import Players
+from protocol.values import Players
 from rating.steps import Ended
 from server.store.database import reading
 from server.store.finished import result_of

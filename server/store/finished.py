@@ -14,8 +14,8 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.record import Record, Result
+from protocol.values import Players
 from server.store.database import insert, reading
 from server.store.packing import record_in
 from server.store.schema import matches, records

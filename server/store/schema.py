@@ -82,7 +82,9 @@ for _name, _columns in {
     )
 sa.Index("ix_matches_arrival", matches.c.arrival, sqlite_where=_FINISHED, postgresql_where=_FINISHED)
 _uncounted = sa.text("finished IS NOT NULL AND NOT counted")
-sa.Index("ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted)
+UNCOUNTED = sa.Index(
+    "ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted
+)
 _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 

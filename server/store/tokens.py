@@ -15,7 +15,7 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import Role
+from protocol.values import Role
 from server.store import database
 from server.store.schema import tokens
 

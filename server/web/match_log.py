@@ -15,7 +15,7 @@ from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
 from protocol.engines import Engines
-from protocol.messages import Seat
+from protocol.values import Seat
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.net import answers

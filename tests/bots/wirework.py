@@ -3,8 +3,9 @@
 from games.core import AnyGame
 from games.tictactoe import TicTacToe
 from protocol.codes import EndReason
-from protocol.messages import Clocks, Data, End, Limits, Players, Seat, Start, Turn, Welcome
+from protocol.messages import End, Start, Turn, Welcome
 from protocol.timecontrol import TimeControl
+from protocol.values import Clocks, Data, Limits, Players, Seat
 
 TICTACTOE: AnyGame = TicTacToe()  # type: ignore[assignment]
 

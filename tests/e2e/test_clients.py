@@ -20,8 +20,8 @@ from games.core import AnyGame
 from maps.setup import make_setup
 from match.terms import Terms
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.host import Host, open_host
 
 

@@ -113,7 +113,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
     assert "bot clumsy ended unasked (exit code 1); it is started again\n" in done.stderr
     assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
     rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
-    assert (rows["clumsy"]["disconnects"], rows["clumsy"]["games"]) == (1, 4)
+    assert (rows["clumsy"]["crashes"], rows["clumsy"]["games"]) == (1, 4)
     assert rows["random"]["disconnects"] == 0
     assert "lost connection" in done.stdout  # the legend of what is in the table
     assert all_gone(mark)

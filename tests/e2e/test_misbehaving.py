@@ -22,9 +22,9 @@ import pytest
 from games.catalogue import make_game
 from match.terms import Terms
 from protocol.codes import Code, EndReason
-from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.host import Host, open_host
 from tests.peers.honest import Honest, honest
 

@@ -15,9 +15,9 @@ from ladder.cluster_worker import PairJob, play_pair
 from ladder.plan import BotPlan
 from maps.setup import make_setup
 from match.terms import Terms, to_json
-from protocol.messages import Players
 from protocol.record import from_line, read
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from rating.pairing import Pair
 from server.processes.bot_process import Patience
 from tests.bots.command_line import ARENA

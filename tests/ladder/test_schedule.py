@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ladder.formats import FORMATS, Rounds, make_format
 from ladder.schedule import TRIES, Schedule, match_id
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
+from protocol.values import Players, Seat
 from rating.pairing import Pairing
 from tests.ladder.pairs import round_robin
 from tests.properties import examples

@@ -7,8 +7,8 @@ from typing import Any
 
 from games.core import AnyGame
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.values import Players, Thinking
 
 
 def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:

@@ -20,8 +20,9 @@ from match.replay import verify
 from match.terms import from_json
 from protocol.adjudication import Adjudication
 from protocol.codes import EndReason
-from protocol.messages import End, Thinking
+from protocol.messages import End
 from protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
+from protocol.values import Thinking
 from server.store.database import open_store, reading
 from server.store.journal.journal import Journal
 from server.store.schema import matches

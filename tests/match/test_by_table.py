@@ -15,8 +15,8 @@ from match.adjudication import Adjudicator, lacks_table
 from match.replay import verify
 from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
+from protocol.values import Players
 from solved.solution import solution_of
 
 PATH = Riskless(load_map("path4"))

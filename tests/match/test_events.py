@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from games.core import Player
 from match.events import DeadlineFell, Event, Moved, TurnLeft, from_journal, to_journal
-from protocol.messages import Thinking
+from protocol.values import Thinking
 
 ns = st.integers(0, 2**62)
 plies = st.integers(0, 10_000)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from maps.setup import make_setup
 from match.replay import summary, verify
 from protocol.codes import EndReason
-from protocol.messages import Seat
 from protocol.record import BadRecord, RecordedMove, Result
+from protocol.values import Seat
 from tests.match.recorded import recorded
 from tests.properties import examples
 from tests.server.matches import game_of, record

@@ -17,9 +17,10 @@ from maps.setup import make_setup
 from match.events import Moved
 from match.thinking import MATCH_BYTES, MOVE_BYTES, ThinkingLimit
 from protocol.codec import encode
-from protocol.messages import MAX_SERVER_FRAME, Clocks, Played, Players, Thinking, View
+from protocol.messages import MAX_SERVER_FRAME, Played, View
 from protocol.record import RECORD_BYTES, RecordedMove
 from protocol.timecontrol import TimeControl
+from protocol.values import Clocks, Players, Thinking
 from tests.server.matches import record
 
 PLAIN = st.recursive(

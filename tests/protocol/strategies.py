@@ -5,23 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from protocol.codes import Code, EndReason
-from protocol.messages import (
-    Accepted,
-    Clocks,
-    End,
-    Error,
-    Hello,
-    Limits,
-    Move,
-    Players,
-    Ready,
-    Resign,
-    Start,
-    Thinking,
-    Turn,
-    Welcome,
-)
+from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn, Welcome
 from protocol.timecontrol import MAX_MS, TimeControl
+from protocol.values import Clocks, Limits, Players, Thinking
 
 texts = st.text(max_size=64)
 names = st.text(min_size=1, max_size=64)

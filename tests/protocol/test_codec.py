@@ -21,14 +21,13 @@ from protocol.messages import (
     Hello,
     Message,
     Move,
-    Players,
     Ready,
     Resign,
     ServerMessage,
     Start,
-    Thinking,
 )
 from protocol.timecontrol import TimeControl
+from protocol.values import Players, Thinking
 from tests.properties import examples
 from tests.protocol.strategies import client_messages, plain, server_messages
 

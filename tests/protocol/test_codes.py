@@ -9,7 +9,8 @@ import pytest
 from games.core import Reason
 from protocol.codec import decode_server, encode
 from protocol.codes import FORFEITS, Code, EndReason
-from protocol.messages import Clocks, End
+from protocol.messages import End
+from protocol.values import Clocks
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])

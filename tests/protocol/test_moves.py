@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codec import decode_server, encode
-from protocol.messages import Clocks, Data, Turn
+from protocol.messages import Turn
 from protocol.moves import MoveList
+from protocol.values import Clocks, Data
 from tests.protocol.strategies import plain
 
 moves = st.lists(plain, max_size=40)

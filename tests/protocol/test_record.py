@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, read, read_numbered, to_line
+from protocol.values import Players, Thinking
 from tests.protocol.strategies import names, plain, players, seats, texts, thinking
 
 FORMAT_1: Literal["arena-record/1"] = "arena-record/1"

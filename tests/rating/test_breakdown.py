@@ -1,6 +1,6 @@
 from protocol.codes import EndReason
-from protocol.messages import Seat
 from protocol.record import Record
+from protocol.values import Seat
 from rating.breakdown import breakdown
 from rating.pairing import Pairing
 from tests.ladder.pairs import round_robin

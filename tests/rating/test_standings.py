@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, Result
+from protocol.values import Players, Seat
 from rating.pairing import Pair, Pairing
 from rating.standings import losers, pair_scores, table
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from protocol.codes import FORFEITS, EndReason
-from protocol.messages import Seat
 from protocol.record import Record, Result
+from protocol.values import Seat
 from rating.glicko import Rating, update
 from rating.steps import Meaning, Outcome, Rater, meaning, outcome, periods
 from tests.server.matches import record

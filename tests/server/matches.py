@@ -10,9 +10,9 @@ from games.catalogue import make_game
 from games.core import AnyGame
 from match.terms import Terms
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
 from protocol.timecontrol import TimeControl
+from protocol.values import Players, Seat
 
 PATH = RisklessMap(
     name="path4",

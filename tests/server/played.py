@@ -14,8 +14,8 @@ from games.core import Player
 from match.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
 from match.referee import SEATS, Referee
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.record import FORMAT, Record, Result
+from protocol.values import Players
 from server.store import schema
 from server.store.journal.journal import Journal
 from tests.server.matches import terms

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from maps.loader import map_names
 from maps.setup import make_setup
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from protocol.values import Players, Thinking
 from testkit.browser import Arena, arena, chromium, wait
 
 TABLET = {"width": 1180, "height": 800}

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from protocol.messages import Thinking
 from protocol.record import Record, to_line
+from protocol.values import Thinking
 from testkit.browser import Arena, arena
 from tests.web.screenshots import made_up
 

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from bots.api.match import Match
 from bots.api.thinking import Thinking
 from games.core import BadData, IllegalMove
-from protocol import messages
+from protocol import values
 from protocol.messages import Move
 
 LONGEST_LINE = 64
@@ -53,12 +53,12 @@ def move_message(
     return Move(match.id, ply, data, told), warnings
 
 
-def _thinking(match: Match, thinking: Thinking | None) -> messages.Thinking | UnsetType:
+def _thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
     """The figures within the bounds of the wire; what is no finite number is left out."""
     if thinking is None:
         return UNSET
     value = None if thinking.value is None else float(thinking.value)
-    return messages.Thinking(
+    return values.Thinking(
         depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
         value=max(-LARGEST, min(value, LARGEST)) if value is not None and isfinite(value) else None,
         nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),

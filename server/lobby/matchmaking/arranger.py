@@ -29,11 +29,11 @@ from protocol.messages import (
     ChallengeOutcome,
     ChallengeOver,
     Decline,
-    Players,
     Standing,
     Withdraw,
 )
 from protocol.record import Record
+from protocol.values import Players
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow

@@ -5,7 +5,8 @@ from __future__ import annotations
 from maps.loader import map_names
 from match.terms import Terms
 from protocol.codes import Code
-from protocol.messages import Challenge, Players, Queued
+from protocol.messages import Challenge, Queued
+from protocol.values import Players
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking import guests
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge

@@ -101,6 +101,10 @@ def upgrade(connection: Connection, version: int = SCHEMA_VERSION) -> None:
 def _make(connection: Connection) -> None:
     """Give an empty database all tables as they are now."""
     schema.metadata.create_all(connection, checkfirst=False)
+    # Of two indices that serve a query alike SQLite takes the one that was made last, and SQLAlchemy makes those of a
+    # table in any order: what is not counted yet must not be looked for among all that ever was.
+    schema.UNCOUNTED.drop(connection)
+    schema.UNCOUNTED.create(connection)
     _MARK.create(connection, checkfirst=False)
     connection.execute(sa.insert(_MARK).values(version_num=f"{SCHEMA_VERSION:04}"))
     connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))

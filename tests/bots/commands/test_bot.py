@@ -20,9 +20,9 @@ from maps.setup import make_setup
 from match.terms import Terms, ThreadLimits
 from protocol.codes import EndReason
 from protocol.engines import EngineInfo
-from protocol.messages import Players
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.host import Host, open_host
 from tests.bots.command_line import ARENA, arena, environment, fails
 

@@ -13,8 +13,8 @@ from bots.review.plot import review_svg
 from bots.search.values import WIN
 from maps.setup import make_setup
 from protocol.codes import EndReason
-from protocol.messages import Thinking
 from protocol.record import RecordedMove, Result, to_line
+from protocol.values import Thinking
 from tests.bots.command_line import arena, fails
 from tests.match.recorded import recorded
 

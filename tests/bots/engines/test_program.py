@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from bots.api.bot import Clock, Ending, Resign, ask
+from bots.api.bot import Clock, Crash, Ending, Resign, ask
 from bots.client.state.actions import Choose
 from bots.client.worker import Broke, Ended, Prepared, Report, Worker
 from bots.engines.from_program import ProgramBot
@@ -17,8 +17,8 @@ from bots.engines.program import ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
 
 
-def resigns(told: str, command: list[str]) -> None:
-    with pytest.raises(Resign, match=told):
+def crashes(told: str, command: list[str]) -> None:
+    with pytest.raises(Crash, match=told):
         choose(command)
 
 
@@ -39,16 +39,20 @@ def resigns(told: str, command: list[str]) -> None:
         ("print('[' * 60_000, flush=True)", "which is no answer"),
         ("print('{}', flush=True)", "no move of tictactoe"),
         ("""print('{"move": 12}', flush=True)""", "no move of tictactoe"),
-        ("""print('{"resign": "too hard"}', flush=True)""", "the program resigns: 'too hard'"),
     ],
 )
 def test_a_program_at_fault_is_told_as_such(turn: str, told: str) -> None:
-    resigns(told, program(turn))
+    crashes(told, program(turn))
+
+
+def test_a_program_may_resign() -> None:
+    with pytest.raises(Resign, match="the program resigns: 'too hard'"):
+        choose(program("""print('{"resign": "too hard"}', flush=True)"""))
 
 
 def test_a_start_is_answered_with_ready() -> None:
-    resigns("answered the start with", [sys.executable, "-c", "print('{}')"])
-    resigns("exit code 0", [sys.executable, "-c", ""])
+    crashes("answered the start with", [sys.executable, "-c", "print('{}')"])
+    crashes("exit code 0", [sys.executable, "-c", ""])
 
 
 def test_an_extra_line_is_a_fault() -> None:
@@ -87,4 +91,4 @@ def test_one_that_floods_its_outputs_holds_nothing_up() -> None:
         "threading.Thread(target=flood, daemon=True).start()\n"
         "while True: print('{\"ready\": true}')"
     )
-    resigns("nobody asked for|no move", [sys.executable, "-c", code])
+    crashes("nobody asked for|no move", [sys.executable, "-c", code])

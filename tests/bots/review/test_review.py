@@ -14,8 +14,8 @@ from games.core import AnyGame, Player
 from maps.setup import make_setup
 from match.replay import Replay, verify
 from protocol.codes import EndReason
-from protocol.messages import Thinking
 from protocol.record import RecordedMove, Result
+from protocol.values import Thinking
 from tests.match.recorded import recorded
 
 DEPTH = 3

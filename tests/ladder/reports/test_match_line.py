@@ -2,8 +2,8 @@ import pytest
 
 from ladder.reports.match_line import in_words
 from protocol.codes import EndReason
-from protocol.messages import Players, Seat
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.values import Players, Seat
 
 
 def record(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:

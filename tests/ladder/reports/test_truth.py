@@ -11,8 +11,8 @@ from ladder.reports.standings import BLUNDERS, show
 from ladder.reports.truth import GivenAway, given_away
 from maps.loader import load_map
 from protocol.codes import EndReason
-from protocol.messages import Players
 from protocol.record import FORMAT, Record, RecordedMove, Result
+from protocol.values import Players
 from rating.standings import table
 from solved.solution import solution_of
 from solved.truth import Value

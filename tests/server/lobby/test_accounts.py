@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.codes import Code
-from protocol.messages import Error, Hello, Role, ServerMessage
+from protocol.messages import Error, Hello, ServerMessage
+from protocol.values import Role
 from server.host import Host, open_host
 from server.lobby.accounts import Accounts, Refused
 from server.lobby.lobby import Lobby

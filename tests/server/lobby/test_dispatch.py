@@ -21,7 +21,6 @@ from protocol.messages import (
     Pong,
     Ready,
     Resign,
-    Role,
     Start,
     Turn,
     Unwatch,
@@ -31,6 +30,7 @@ from protocol.messages import (
     Withdraw,
 )
 from protocol.record import Record
+from protocol.values import Role
 from server.host import Host, open_host
 from server.lobby.dispatch import LISTING_SECONDS
 from server.net.limits import HostLimits

@@ -6,7 +6,8 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from protocol.messages import Players, Present
+from protocol.messages import Present
+from protocol.values import Players
 from server.lobby.roster import MATCHES, BadHouse, HouseBot, HouseRoster, house_bots
 from tests.server.matches import record
 

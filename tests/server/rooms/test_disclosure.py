@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.messages import End, Move, Ready, Resign, Start, Thinking, Thought, Turn, Update, View, Watch
+from protocol.messages import End, Move, Ready, Resign, Start, Thought, Turn, Update, View, Watch
 from protocol.record import Record
+from protocol.values import Thinking
 from server.host import Host, open_host
 from server.rooms.disclosure import Disclosure, first_secret
 from tests.server.matches import spec

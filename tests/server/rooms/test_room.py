@@ -20,7 +20,8 @@ from match.replay import verify
 from match.terms import Terms
 from protocol.adjudication import DEFAULT_RULES
 from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, ServerMessage, Start, Thinking, Turn
+from protocol.messages import Accepted, End, ServerMessage, Start, Turn
+from protocol.values import Thinking
 from server.net.loop_watch import LoopWatch
 from server.rooms.member import Member
 from server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from protocol.codec import decode_server
 from protocol.codes import EndReason
-from protocol.messages import Clocks, End, Played, Players, ServerMessage, Update, View
+from protocol.messages import End, Played, ServerMessage, Update, View
 from protocol.timecontrol import TimeControl
+from protocol.values import Clocks, Players
 from server.rooms.spectators import (
     GATHER_SECONDS,
     MAX_BACKLOG_BYTES,

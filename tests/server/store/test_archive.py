@@ -7,8 +7,8 @@ from msgspec.structs import asdict, replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.codes import EndReason
-from protocol.messages import Players, Thinking
 from protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
+from protocol.values import Players, Thinking
 from server.store import archive, schema
 from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
 from server.store.counting import refresh

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
-from protocol.messages import Thinking
 from protocol.record import RecordedMove, to_line
+from protocol.values import Thinking
 from server.store import packing
 from server.store.packing import Unreadable, Whole, pack_record, pack_whole, record_in, unpack_whole
 from testkit.sample_match import sample_match, terms_of

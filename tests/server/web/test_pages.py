@@ -300,8 +300,9 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
                     tasks.start_soon(_is_busy, pages, f"/api/{path}")
             waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             left = (await locking.execute(sa.text(waiting))).scalars().all()
-            # The server itself, which packs and counts, may well wait.
-            assert not [query for query in left if "whole" not in query and "counted" not in query]
+            # The server itself may well wait: it packs, counts, and looks up all ratings as it starts.
+            own = [query for query in left if "whole" in query or "counted" in query or "WHERE" not in query]
+            assert left == own
         answer = await pages(Request("/api/records", Headers([])), "127.0.0.1")
         assert answer is not None
         assert answer.status == 200

@@ -22,13 +22,13 @@ from protocol.messages import (
     End,
     Error,
     Listing,
-    Players,
     Ready,
     Start,
     Withdraw,
 )
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.host import Host, open_host
 from server.lobby.matchmaking.answer_window import ANSWER_NS
 from server.lobby.matchmaking.matchmaker import Offer
