@@ -17,7 +17,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-import server
+import arena_imports
 from bots.api.options import ENGINES
 from testkit.parts import CHROMIUM, skip_without
 
@@ -120,7 +120,14 @@ class Arena:
     def upgrade_page(self) -> None:
         """From its next start on the server is one whose page has other files than that of this checkout."""
         newer = self._folder / "newer"
-        shutil.copytree(Path(server.__file__).parent, newer / "server")
+        newer.mkdir()
+        # All of the project, which finds its own modules where `arena` is.
+        for each in ("arena", "arena_imports", *arena_imports.NAMES):
+            there = Path(arena_imports.__file__).with_name(each)
+            if there.is_dir():
+                shutil.copytree(there, newer / each, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(there.with_suffix(".py"), newer)
         with (newer / "server" / "web" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
             style.write("/* newer */\n")
         self._environment = {**os.environ, "PYTHONPATH": str(newer)}
