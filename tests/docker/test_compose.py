@@ -116,7 +116,9 @@ def assert_told_once_and_whole(output: str, matches: int, bots: set[str]) -> Non
     assert table[0].startswith("| # | bot "), output[-5000:]
     assert {row.split("|")[2].strip() for row in table[2 : 2 + len(bots)]} == bots, output[-5000:]
     below = table[2 + len(bots) :]
-    assert all("matches lost on time" in line or line.startswith("drawn: ") for line in below), output[-5000:]
+    assert all(
+        "matches lost on time" in line or line.startswith(("drawn: ", "blunders: ")) for line in below
+    ), output[-5000:]
     shown = [line for line in output.splitlines() if " | " in line]
     assert len(shown) == len(told), "only the ladder is shown"
 

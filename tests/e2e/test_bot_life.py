@@ -114,16 +114,17 @@ def counted(records: list[Record], name: str) -> str:
 
 
 async def live(folder: Path, away: float) -> None:
+    """A whole life: the server is stopped and started, then killed and away for so many seconds, then the bots finish."""
     server = Server(folder, 1, "--game", "tictactoe", "--drain", "0.1")
     try:
         server.start()
         await server.wait_listening()
         with living(folder, server.url, "ada") as ada, living(folder, server.url, "bob") as bob:
             await until(1, ada)
-            for how in (signal.SIGTERM, signal.SIGKILL):
+            for how, seconds in ((signal.SIGTERM, 0.0), (signal.SIGKILL, away)):
                 before = len(ada.results)
                 await server.stop(how)
-                await anyio.sleep(away)
+                await anyio.sleep(seconds)
                 server.start()
                 await server.wait_listening()
                 await until(before + 2, ada)
@@ -149,7 +150,7 @@ async def test_neither_a_planned_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_pa
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-async def test_a_server_that_is_away_for_three_minutes_ends_nobody(tmp_path: Path) -> None:
+async def test_a_server_that_is_killed_and_away_for_three_minutes_ends_nobody(tmp_path: Path) -> None:
     await live(tmp_path, away=180)
 
 
