@@ -64,7 +64,7 @@ class Boards:
             given = parse_qs(query, max_num_fields=4, errors="strict")
             setup = msgspec.json.decode(given.get("setup", ["{}"])[0], type=dict[str, Any])
             moves = msgspec.json.decode(given.get("moves", ["[]"])[0], type=list[Any])
-        except (ValueError, RecursionError):
+        except (msgspec.DecodeError, ValueError, RecursionError):
             return answers.bad_request("setup must be a JSON object, and moves a JSON list")
         if len(moves) > MOST_MOVES:
             return answers.bad_request(f"at most {MOST_MOVES} moves are shown")
