@@ -32,7 +32,7 @@ GameClass = type[Game[Any, Any]]
 
 
 def is_file_spec(spec: str) -> bool:
-    """Whether a text names a game in a file: it ends in `.py`, or in `.py:Name`."""
+    """Whether a text names a game or a bot in a file: it ends in `.py`, or in `.py:Name`."""
     return split_spec(spec)[0].endswith(".py")
 
 
@@ -55,21 +55,39 @@ def game_in_file(path: Path, wanted: str) -> GameClass:
         module = _module_in(path)
     except Exception as error:
         raise BadGame(where_it_broke(path, error)) from error
+    try:
+        game: GameClass = class_in(module, Game, wanted, "game", str(path), path.name)
+    except LookupError as error:
+        raise BadGame(str(error)) from None
+    return usable(game, str(path))
+
+
+def class_in(module: ModuleType, base: type, wanted: str, what: str, where: str, file: str) -> type[Any]:
+    """The subclass of `base` that a file's module has, or the one that is wanted of several.
+
+    what    what such a class is called: a game, a bot
+    where   the file, as a complaint names it; `file`: as its examples do
+
+    Raises LookupError with one line that says what is wrong and what would be right.
+    """
     found = {
         name: value
         for name, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, Game) and value.__module__ == module.__name__
+        if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
     }
     if not found:
-        raise BadGame(f"{path} has no game: write a class with `from arena import Game` as its base")
+        raise LookupError(
+            f"{where} has no {what}: write a class with `from arena import {base.__name__}` as its base"
+        )
     if wanted and wanted not in found:
-        raise BadGame(f"{path} has no game called {wanted!r:.60}: there are {', '.join(found)}")
+        raise LookupError(f"{where} has no {what} called {wanted!r:.60}: there are {', '.join(found)}")
+    # A base class that several of them share need not be whole.
     whole = {name: value for name, value in found.items() if not inspect.isabstract(value)}
     if not wanted and len(whole) > 1:
-        raise BadGame(
-            f"{path} has {len(whole)} games: name one of {', '.join(whole)}, as in {path.name}:{next(iter(whole))}"
+        raise LookupError(
+            f"{where} has {len(whole)} {what}s: name one of {', '.join(whole)}, as in {file}:{next(iter(whole))}"
         )
-    return usable(found[wanted] if wanted else next(iter((whole or found).values())), str(path))
+    return found[wanted] if wanted else next(iter((whole or found).values()))
 
 
 @cache

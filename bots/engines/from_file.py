@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bots.api.bot import Bot
 from bots.api.options import BadSpec
-from games.loading import load_file, where_it_broke
+from games.loading import class_in, load_file, split_spec, where_it_broke
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {
@@ -24,14 +24,9 @@ _CALLED = {
 """The methods that a match calls, and the arguments that it gives them."""
 
 
-def is_file_spec(spec: str) -> bool:
-    """Whether a spec names a file: it ends in `.py`, or in `.py:Name`."""
-    return _split(spec)[0].endswith(".py")
-
-
 def bot_class(spec: str) -> type[Bot]:
     """The bot that a file spec names. Runs the file. Raises BadSpec with the file, the line and why."""
-    file, wanted = _split(spec)
+    file, wanted = split_spec(spec)
     path = Path(file)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
@@ -42,22 +37,10 @@ def bot_class(spec: str) -> type[Bot]:
         raise
     except BaseException as error:
         raise BadSpec(where_it_broke(path, error)) from error
-    found = {
-        name: value
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
-    }
-    if not found:
-        raise BadSpec(f"{file} has no bot: write a class with `from arena import Bot` as its base")
-    if wanted and wanted not in found:
-        raise BadSpec(f"{file} has no bot called {wanted!r:.60}: there are {', '.join(found)}")
-    # A base class that several bots share need not be able to choose.
-    able = {name: value for name, value in found.items() if not inspect.isabstract(value)}
-    if not wanted and len(able) > 1:
-        raise BadSpec(
-            f"{file} has {len(able)} bots: name one of {', '.join(able)}, as in {file}:{next(iter(able))}"
-        )
-    bot = found[wanted] if wanted else next(iter((able or found).values()))
+    try:
+        bot: type[Bot] = class_in(module, Bot, wanted, "bot", file, file)
+    except LookupError as error:
+        raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):
         raise BadSpec(f"{file}: {bot.__name__} has no method choose(self, position, clock)")
     _check_calls(file, bot)
@@ -85,9 +68,4 @@ def _check_calls(file: str, bot: type[Bot]) -> None:
 
 def engine_name(spec: str) -> str:
     """The file's name without `.py`."""
-    return Path(_split(spec)[0]).stem
-
-
-def _split(spec: str) -> tuple[str, str]:
-    file, colon, name = spec.rpartition(":")
-    return (file, name) if colon and file.endswith(".py") else (spec, "")
+    return Path(split_spec(spec)[0]).stem

@@ -10,13 +10,14 @@ from bots.api.bot import Bot
 from bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
 from bots.client.worker import BotFactory
 from bots.engines.forms import always_known, choose
-from bots.engines.from_file import bot_class, engine_name, is_file_spec
+from bots.engines.from_file import bot_class, engine_name
 from bots.engines.greedy import GreedyBot
 from bots.engines.perfect import PerfectBot, no_table
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
 from bots.evaluators.catalogue import NAMES as EVALUATORS
 from games.core import Game
+from games.loading import is_file_spec
 from protocol.engines import EngineInfo
 
 NAME_LENGTH = 64

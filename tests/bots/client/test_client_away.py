@@ -9,6 +9,16 @@ from tests.bots.scripted import Peer
 from tests.bots.wirework import end, start, turn
 
 
+async def goes_on(peer: Peer) -> None:
+    """The bot is back with its session: its match is told anew, its turn comes, and its move wins."""
+    assert (await peer.let_in("one")).session == "one"
+    assert await peer.hear(Ready) == Ready("m")
+    await peer.say(start(), turn([]))
+    assert await peer.hear(Ready) == Ready("m")
+    assert await peer.hear(Move) == Move("m", 0, 0)
+    await peer.say(end([0], winner="maxie"), STOP)
+
+
 async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
     async def first(peer: Peer) -> None:
         assert (await peer.let_in("one")).session == ""
@@ -22,15 +32,7 @@ async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
         assert (await peer.let_in("one")).session == "one"
         peer.cut()
 
-    async def third(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == "one"
-        assert await peer.hear(Ready) == Ready("m")
-        await peer.say(start(), turn([]))
-        assert await peer.hear(Ready) == Ready("m")
-        assert await peer.hear(Move) == Move("m", 0, 0)
-        await peer.say(end([0], winner="maxie"), STOP)
-
-    watched = await played(First, first, second, third)
+    watched = await played(First, first, second, goes_on)
     assert [line.partition(" ws:")[0] for line in watched.told] == [
         "me is connected to",
         *["me is back at"] * 2,
@@ -54,15 +56,7 @@ async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None
         await peer.hear(Hello)
         await peer.say(Error(Code.SERVER_FULL, "the store does not answer", fatal=True))
 
-    async def back(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == "one"
-        assert await peer.hear(Ready) == Ready("m")
-        await peer.say(start(), turn([]))
-        assert await peer.hear(Ready) == Ready("m")
-        assert await peer.hear(Move) == Move("m", 0, 0)
-        await peer.say(end([0], winner="maxie"), STOP)
-
-    watched = await played(First, first, turned_away, back)
+    watched = await played(First, first, turned_away, goes_on)
     (gone,) = watched.complaints
     assert gone.startswith("the server at ws://127.0.0.1:")
     assert gone.endswith(" stops; its 1 match in play will go on when it is back; connecting again")

@@ -9,7 +9,8 @@ import pytest
 
 from bots.api.bot import Bot
 from bots.api.options import BadSpec
-from bots.engines.from_file import bot_class, engine_name, is_file_spec
+from bots.engines.from_file import bot_class, engine_name
+from games.loading import is_file_spec
 
 GOOD = """\
 from bots.api.bot import Bot
