@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.cache import kernel
+from bots.compiled.cache import inlined, kernel
 from solved.boards import Boards
 from solved.header import Totals
 from solved.symmetry import Permutation
@@ -122,6 +122,20 @@ def _rules(boards: Boards) -> npt.NDArray[np.int64]:
     return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *places], np.int64)
 
 
+@inlined
+def read_board(rules: Any, work: Any, number: Any) -> Any:
+    """Compiled: writes the board of a number into `work`; the armies of the player to move, and of the other."""
+    size, cap = rules[0], rules[1]
+    rest = number
+    mine, theirs = 0, 0
+    for v in range(size - 1, -1, -1):
+        work[v] = rest % (2 * cap + 1) - cap
+        rest //= 2 * cap + 1
+        mine += max(work[v], 0)
+        theirs += max(-work[v], 0)
+    return mine, theirs
+
+
 @cache
 def unfold_kernel() -> Any:
     """Compiled: every board's code, by the rules where it is over, else that of the board that stands for it."""
@@ -130,13 +144,7 @@ def unfold_kernel() -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
         places = 4 + size * size
         for number in range(first, last):
-            rest = number
-            mine, theirs = 0, 0
-            for v in range(size - 1, -1, -1):
-                work[v] = rest % (2 * cap + 1) - cap
-                rest //= 2 * cap + 1
-                mine += max(work[v], 0)
-                theirs += max(-work[v], 0)
+            mine, theirs = read_board(rules, work, number)
             if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
                 mine_ends = theirs == 0 or mine >= goal
                 theirs_ends = mine == 0 or theirs >= goal
@@ -169,13 +177,7 @@ def check_kernel() -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):
-            rest = number
-            mine, theirs = 0, 0
-            for v in range(size - 1, -1, -1):
-                work[v] = rest % (2 * cap + 1) - cap
-                rest //= 2 * cap + 1
-                mine += max(work[v], 0)
-                theirs += max(-work[v], 0)
+            mine, theirs = read_board(rules, work, number)
             if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
                 continue
             quickest_win, slowest_loss, escapes = -1, -1, 0
