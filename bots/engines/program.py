@@ -46,6 +46,7 @@ class Program:
         """Start it. Raises ProgramFault."""
         self._heard = heard
         self._said: deque[str] = deque(maxlen=1)
+        self._asked = False
         try:
             self._process = subprocess.Popen(  # noqa: S603 - it is the user's own command
                 command,
@@ -76,9 +77,13 @@ class Program:
     def ask(self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]) -> dict[str, Any]:
         """Send a line and wait for the answer: a JSON object. Raises ProgramFault.
 
-        `example` is what an answer may look like, for the fault; `stopped` says that nobody waits.
+        `example` is what an answer may look like, for the fault; `stopped` says that nobody waits. The first question is
+        answered by the program's first line, also one that it wrote before it was asked: which of the two comes first
+        depends on the machine. Later on a line that is there before the question is a fault.
         """
-        self._expect_silence()
+        if self._asked:
+            self._expect_silence()
+        self._asked = True
         began = time.monotonic()
         self.tell(message)
         while True:

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import AdaptedConnection
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -46,6 +46,8 @@ _PATIENCE = "patience"
 
 LOCKED_SECONDS = 5
 """How long somebody may wait for an SQLite file that another process is changing."""
+AGAIN_SECONDS = 0.01
+"""How long somebody waits who was refused the change of an SQLite file to a write-ahead log, before trying again."""
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
 CONNECT_SECONDS = 10
@@ -165,9 +167,9 @@ def _set_pragmas(engine: sa.Engine) -> None:
             )
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
+        cursor.execute(f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}")
+        _change_to_wal(connection, cursor)
         for pragma in (
-            f"busy_timeout={LOCKED_SECONDS * 1000}",
-            "journal_mode=WAL",
             f"synchronous={sync}",
             "foreign_keys=ON",
             # 16 MB before it is copied back: the pages of matches in play are written again and again.
@@ -175,6 +177,27 @@ def _set_pragmas(engine: sa.Engine) -> None:
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
+
+
+def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
+    """Have the file keep a write-ahead log, as it does from then on.
+
+    Of several who change an empty file at once SQLite refuses all but one without waiting, whatever its timeout is: each
+    holds what another one needs.
+    """
+    end = time.monotonic() + LOCKED_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+                raise
+        else:
+            return
+        if isinstance(connection, AdaptedConnection):
+            connection.run_async(lambda _driver: anyio.sleep(AGAIN_SECONDS))
+        else:
+            time.sleep(AGAIN_SECONDS)
 
 
 def patient_twin(engine: AsyncEngine) -> AsyncEngine:

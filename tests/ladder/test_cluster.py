@@ -105,6 +105,10 @@ async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator
             for _ in range(workers):
                 running.add_worker(threads)
             yield running
+        except BaseException as error:
+            for path in sorted(folder.glob("*.log")):
+                error.add_note(f"{path.name}: {path.read_text()}")
+            raise
         finally:
             with anyio.CancelScope(shield=True):
                 for process in made:

@@ -13,7 +13,7 @@ from bots.api.bot import Clock, Crash, Ending, Resign, ask
 from bots.client.state.actions import Choose
 from bots.client.worker import Broke, Ended, Prepared, Report, Worker
 from bots.engines.from_program import ProgramBot
-from bots.engines.program import ProgramFault
+from bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
 
 
@@ -53,6 +53,20 @@ def test_a_program_may_resign() -> None:
 def test_a_start_is_answered_with_ready() -> None:
     crashes("answered the start with", [sys.executable, "-c", "print('{}')"])
     crashes("exit code 0", [sys.executable, "-c", ""])
+
+
+def test_a_program_may_be_ready_before_it_is_asked() -> None:
+    """Which of the two comes first depends on the machine."""
+    running = Program(["sh", "-c", "echo '{\"ready\": true}'; cat"], lambda _line: None)
+    try:
+        deadline = time.monotonic() + LONG
+        while not running._in.qsize():  # its first line has been read
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        assert running.ask({"type": "start"}, "{}", lambda: False) == {"ready": True}
+        assert running.ask({"type": "turn"}, "{}", lambda: False) == {"type": "start"}
+    finally:
+        running.close(0)
 
 
 def test_an_extra_line_is_a_fault() -> None:
