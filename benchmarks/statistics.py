@@ -15,7 +15,8 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 
-from rating.elo import SCALE, Tally, elo_ratings, expected_score
+from rating.bradley_terry import elo_ratings
+from rating.elo import SCALE, Tally, expected_score
 from rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4

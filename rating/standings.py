@@ -14,7 +14,7 @@ from msgspec import Struct
 from games.core import Player
 from protocol.codes import EndReason
 from protocol.record import Record
-from rating.elo import Tally, elo_ratings
+from rating.elo import Tally
 from rating.pairing import Pairing
 from rating.steps import Ended
 
@@ -30,7 +30,7 @@ class Row(Struct, frozen=True):
     draws: int
     losses: int
     elo: float
-    """The Elo rating, relative to the average of the bots (rating.elo)."""
+    """The Elo rating, relative to the average of the bots (rating.bradley_terry)."""
     elo_error: float
     """Half the width of the 95 % interval."""
     crashes: int
@@ -99,6 +99,8 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
         if not is_empty(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
             edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += times
+    from rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
+
     rated = elo_ratings(
         bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
     )

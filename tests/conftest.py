@@ -91,7 +91,7 @@ class LoopWatch:
             self._ticks = self._ticks + 1 if self._loop.is_running() else 0
             if self._ticks > BLOCKED_TICKS and self.blocked_at is None:
                 frame = sys._current_frames().get(self._loop_thread)
-                self.blocked_at = "".join(traceback.format_stack(frame)[-6:])
+                self.blocked_at = "".join(traceback.format_stack(frame)[-12:])
 
     def stop(self) -> None:
         self._enough.set()

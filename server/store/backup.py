@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database, lease, migrations, schema
+from server.store import database, lease, migrations, schema, sqlite
 from server.store.database import StoreError, make_engine
 from server.store.schema import matches, metadata, tokens
 
@@ -61,7 +61,7 @@ def _new_file(path: Path) -> Iterator[Path]:
         raise FileExistsError(errno.EEXIST, "it exists: name another file, or remove it first", str(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         part = Path(folder) / path.name
-        database.make_private(part)
+        sqlite.make_private(part)
         yield part
         with part.open("rb") as written:
             os.fsync(written.fileno())

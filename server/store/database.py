@@ -8,7 +8,7 @@ import re
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,11 @@ import anyio
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import AdaptedConnection
-from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
 
-from server.store import driver, migrations
+from server.store import migrations
+from server.store import sqlite as sqlite_driver
 
 Engine = AsyncEngine
 """A database that is open, as everybody outside the store names it."""
@@ -40,14 +38,6 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 """What may follow the `?` of a PostgreSQL URL."""
 
 
-STEPS_BETWEEN_LOOKS = 20_000
-"""Instructions of SQLite's machine, well under a millisecond, from one look at the time to the next."""
-_PATIENCE = "patience"
-
-LOCKED_SECONDS = 5
-"""How long somebody may wait for an SQLite file that another process is changing."""
-AGAIN_SECONDS = 0.01
-"""How long somebody waits who was refused the change of an SQLite file to a write-ahead log, before trying again."""
 COMMAND_SECONDS = 60
 """How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
 CONNECT_SECONDS = 10
@@ -107,31 +97,14 @@ def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
         raise StoreError(f"cannot make {url.database}: there is no folder {folder}")
     options = {"lasting": lasting}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
-    _set_pragmas(engine.sync_engine)
+    sqlite_driver.set_pragmas(engine.sync_engine)
     file = Path(url.database)
 
     @sa.event.listens_for(engine.sync_engine, "do_connect")
     def _make_file(*_given: object) -> None:
-        make_private(file)
+        sqlite_driver.make_private(file)
 
     return engine
-
-
-def make_private(file: Path) -> None:
-    """Make an empty file that nobody else may read, where there is none; SQLite makes its logs beside it alike.
-
-    SQLite itself would let all users of the machine read what is in a store, hashes of tokens too.
-    """
-    if not file.exists():
-        with suppress(FileExistsError):
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def close_to_others(file: Path) -> None:
-    """Take from others of this machine what they may do with an SQLite store; what its group may do stays."""
-    for part in (file, *(file.with_name(f"{file.name}-{log}") for log in ("wal", "shm"))):
-        if part.exists() and part.stat().st_uid == os.geteuid():
-            part.chmod(part.stat().st_mode & 0o770)
 
 
 def blocking_twin(engine: AsyncEngine) -> sa.Engine:
@@ -145,59 +118,13 @@ def blocking_twin(engine: AsyncEngine) -> sa.Engine:
         connect_args={"check_same_thread": False, "isolation_level": None},
         execution_options=engine.get_execution_options(),
     )
-    _set_pragmas(twin)
+    sqlite_driver.set_pragmas(twin)
 
     @sa.event.listens_for(twin, "begin")
     def _begin(connection: sa.Connection) -> None:
-        driver.first_row(connection, "BEGIN IMMEDIATE")
+        sqlite_driver.first_row(connection, "BEGIN IMMEDIATE")
 
     return twin
-
-
-def _set_pragmas(engine: sa.Engine) -> None:
-    sync = "FULL" if engine.get_execution_options()["lasting"] else "OFF"
-
-    @sa.event.listens_for(engine, "connect")
-    def _pragmas(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        record.info[_PATIENCE] = patience = _Patience()
-        if isinstance(connection, AdaptedConnection):
-            # SQLite asks so many times whether it is to go on; a query that is told not to ends at once.
-            connection.run_async(
-                lambda driver: driver.set_progress_handler(patience.is_over, STEPS_BETWEEN_LOOKS)
-            )
-        cursor = connection.cursor()
-        # The timeout comes first: the change to WAL needs the file for itself.
-        cursor.execute(f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}")
-        _change_to_wal(connection, cursor)
-        for pragma in (
-            f"synchronous={sync}",
-            "foreign_keys=ON",
-            # 16 MB before it is copied back: the pages of matches in play are written again and again.
-            "wal_autocheckpoint=4000",
-        ):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-
-def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
-    """Have the file keep a write-ahead log, as it does from then on.
-
-    Of several who change an empty file at once SQLite refuses all but one without waiting, whatever its timeout is: each
-    holds what another one needs.
-    """
-    end = time.monotonic() + LOCKED_SECONDS
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
-                raise
-        else:
-            return
-        if isinstance(connection, AdaptedConnection):
-            connection.run_async(lambda _driver: anyio.sleep(AGAIN_SECONDS))
-        else:
-            time.sleep(AGAIN_SECONDS)
 
 
 def patient_twin(engine: AsyncEngine) -> AsyncEngine:
@@ -269,7 +196,7 @@ def complaint(error: Exception) -> str | None:
     cause = getattr(error, "orig", None) or error
     if (getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY:
         return (
-            f"another process has kept the file locked for {LOCKED_SECONDS} s, in the middle of a change;"
+            f"another process has kept the file locked for {sqlite_driver.LOCKED_SECONDS} s, in the middle of a change;"
             " if that one stands still, end it: `fuser FILE` names who has the file open"
         )
     return (str(cause) or type(error).__name__).splitlines()[0]
@@ -339,16 +266,6 @@ def keep_others_out(connection: sa.Connection) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
 
 
-class _Patience:
-    """Until when a connection to SQLite may be busy with its query, in monotonic seconds."""
-
-    def __init__(self) -> None:
-        self.end = math.inf
-
-    def is_over(self) -> bool:
-        return time.monotonic() >= self.end
-
-
 @asynccontextmanager
 async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """A connection for a short query, which ends by itself when its task is cancelled.
@@ -380,12 +297,9 @@ async def _until(connection: AsyncConnection, end: float) -> AsyncIterator[None]
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return
-    patience: _Patience = (await connection.get_raw_connection()).info[_PATIENCE]
-    patience.end = end
-    try:
+    patience: sqlite_driver.Patience = (await connection.get_raw_connection()).info[sqlite_driver.PATIENCE]
+    with patience.until(end):
         yield
-    finally:
-        patience.end = math.inf
 
 
 @asynccontextmanager

@@ -21,9 +21,9 @@ import sqlalchemy as sa
 
 from server.processes.identity import Process, is_gone, this_process
 from server.store.database import StoreError, insert
-from server.store.driver import first_row
 from server.store.journal.writer import Writer
 from server.store.schema import servers
+from server.store.sqlite import first_row
 
 log = logging.getLogger("arena.lease")
 

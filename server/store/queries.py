@@ -21,13 +21,13 @@ from server.store.schema import rating_steps
 from server.store.standings import Cross, Standing
 
 MOST_LISTED = 50
-MOST_OF_BOT = 200
+MOST_OF_BOT = 100
 MOST_EVENTS = 50
 MOST_STANDINGS = 500
 """Bots in the table of a game: the best ones."""
 MOST_CROSSED = 40
 """Bots of which is told what each scored against each other: no page has room for more."""
-MOST_POINTS = 500
+MOST_POINTS = 200
 """Points of a bot's history, in all games together: the latest ones."""
 
 

@@ -20,7 +20,6 @@ from server.store import backup, lease, migrations
 from server.store.database import (
     StoreError,
     close,
-    close_to_others,
     exclusive,
     patient_twin,
     prepare,
@@ -28,6 +27,7 @@ from server.store.database import (
     usable,
 )
 from server.store.lease import LEASE_SECONDS, LOOK_SECONDS, NameHeld
+from server.store.sqlite import close_to_others
 
 log = logging.getLogger("arena.store")
 

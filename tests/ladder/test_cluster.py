@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sqlite3
@@ -46,6 +47,12 @@ pytestmark = pytest.mark.timeout(
 )  # a scheduler and workers take seconds to start, more so beside other tests
 
 START_SECONDS = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def distributed_is_loaded() -> None:
+    """Whoever is the first to open a cluster loads it, for a second or more, in which no event loop has a turn."""
+    importlib.import_module("distributed")
 
 
 @dataclass

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from match.events import from_journal
-from server.store import database, driver, schema
+from server.store import database, schema, sqlite
 from server.store.lease import Lease
 from server.store.schema import events, matches, servers
 
@@ -76,7 +76,7 @@ class Rows:
         if strange := [row for row in rows if row.match not in playing]:
             _take_over(connection, self._lease.name, strange)
         if rows:
-            driver.execute_many(connection, _append_statement(connection.dialect, self._lease), rows)
+            sqlite.execute_many(connection, _append_statement(connection.dialect, self._lease), rows)
         # Most transactions open and close nothing: with hundreds of matches in progress none of these sets is copied then.
         if strange:
             playing = playing.union(row.match for row in strange)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import stat
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import pytest
 import sqlalchemy as sa
 from alembic import command
@@ -24,7 +22,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.processes.identity import PROGRAM
-from server.store import database, migrations, schema, tokens
+from server.store import migrations, schema, sqlite, tokens
 from server.store.counting import refresh
 from server.store.database import (
     PASSWORD_FILE,
@@ -39,8 +37,8 @@ from server.store.database import (
     patient_twin,
     prepare,
 )
-from server.store.driver import first_row
 from server.store.journal.journal import Journal
+from server.store.sqlite import first_row
 from tests.server.databases import Postgresql
 
 
@@ -145,33 +143,6 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
                 assert (
                     await connection.execute(sa.select(schema.about.c.schema_version))
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
-
-
-async def test_who_finds_an_empty_file_in_anothers_hands_waits_for_it(tmp_path: Path) -> None:
-    """SQLite itself refuses the change to a write-ahead log at once then, whatever its timeout."""
-    file = tmp_path / "arena.db"
-    modes: list[str] = []
-
-    async def connect() -> None:
-        async with engine.connect() as connection:
-            modes.append((await connection.exec_driver_sql("PRAGMA journal_mode")).scalar_one())
-
-    def connect_blocking() -> None:
-        twin = blocking_twin(engine)
-        with twin.connect() as connection:
-            modes.append(connection.exec_driver_sql("PRAGMA journal_mode").scalar_one())
-        twin.dispose()
-
-    async with closing(make_engine(f"sqlite:///{file}")) as engine:
-        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(connect)
-                tasks.start_soon(anyio.to_thread.run_sync, connect_blocking)
-                await anyio.sleep(0.1)
-                assert modes == []
-                other.execute("COMMIT")
-    assert modes == ["wal", "wal"]
 
 
 @pytest.mark.parametrize("version", [0, 6, 99])
@@ -364,7 +335,7 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
 async def test_who_keeps_a_file_locked_is_to_be_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LOCKED_SECONDS", 0)
+    monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(url):
         pass

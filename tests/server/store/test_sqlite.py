@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
 import pytest
 import sqlalchemy as sa
 
-from server.store.database import blocking_twin, open_store
-from server.store.driver import execute_many, first_row
+from server.store.database import blocking_twin, make_engine, open_store
+from server.store.sqlite import execute_many, first_row
 
 
 async def test_a_statement_of_the_drivers_finds_and_writes_the_same_on_both_ways(database: str) -> None:
@@ -36,3 +42,31 @@ async def test_a_statement_of_the_drivers_finds_and_writes_the_same_on_both_ways
                 assert first_row(blocking, "SELECT count(*) FROM numbers") == (5,)
         finally:
             twin.dispose()
+
+
+async def test_who_finds_an_empty_file_in_anothers_hands_waits_for_it(tmp_path: Path) -> None:
+    """SQLite itself refuses the change to a write-ahead log at once then, whatever its timeout."""
+    file = tmp_path / "arena.db"
+    modes: list[str] = []
+
+    async def connect() -> None:
+        async with engine.connect() as connection:
+            modes.append((await connection.exec_driver_sql("PRAGMA journal_mode")).scalar_one())
+
+    def connect_blocking() -> None:
+        twin = blocking_twin(engine)
+        with twin.connect() as connection:
+            modes.append(connection.exec_driver_sql("PRAGMA journal_mode").scalar_one())
+        twin.dispose()
+
+    engine = make_engine(f"sqlite:///{file}")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(connect)
+            tasks.start_soon(anyio.to_thread.run_sync, connect_blocking)
+            await anyio.sleep(0.1)
+            assert modes == []
+            other.execute("COMMIT")
+    await engine.dispose()
+    assert modes == ["wal", "wal"]
