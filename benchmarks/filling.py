@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from match.terms import to_json
 from protocol.record import to_line
+from protocol.values import Players
 from server.store import schema
 from server.store.packing import Whole, pack_whole
 from testkit.sample_match import sample_match, terms_of
@@ -50,6 +54,20 @@ async def fill(engine: AsyncEngine, count: int) -> None:
         await connection.exec_driver_sql("ANALYZE")
         if kind == "sqlite":
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+
+
+async def tell_truly(engine: AsyncEngine, names: Sequence[str]) -> None:
+    """Pack these matches of a filled store anew, under their own ids and players: the others are told under a sample's."""
+    columns = schema.matches.c
+    query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
+    async with engine.begin() as connection:
+        for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
+            sample, players = sample_match(PLIES, row.number % SAMPLES), Players(row.maxie, row.minnie)
+            own = {"match": row.match, "event": row.event, "players": players}
+            terms, record = replace(sample.terms, **own), replace(sample.record, **own)
+            packed = pack_whole(Whole(to_line(record), to_json(terms), sample.rows))
+            change = sa.update(schema.records).where(schema.records.c.number == row.number)
+            await connection.execute(change.values(packed=packed))
 
 
 _BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}

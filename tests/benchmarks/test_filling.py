@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from benchmarks.filling import BOTS, EVENT, PLIES, fill
+from benchmarks.filling import BOTS, EVENT, PLIES, fill, tell_truly
 from match.events import Moved
 from server.store.counting import refresh
 from server.store.database import open_store
@@ -10,6 +10,7 @@ from server.store.finished import match_list, record_of
 from server.store.journal.reader import events_of
 from server.store.queries import Queries
 from server.store.schema import event_totals
+from server.web.match_log import match_log
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 COUNT = 700
@@ -26,6 +27,12 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         happened = await events_of(engine, shown[0].match)
         assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
         assert await record_of(engine, shown[0].match)
+        name = shown[1].match
+        await tell_truly(engine, [name])
+        told = await match_log(engine, name[:16])
+        assert (told.match, told.maxie) == (name, shown[1].players.maxie)
+        assert sum(step.ply is not None for step in told.steps) == PLIES
+        assert f'"match":"{name}"' in (await record_of(engine, name) or "")
         queries = Queries(engine)
         rated = await queries.rated()
         assert len({each.bot for each in rated.standings}) == BOTS
