@@ -113,13 +113,7 @@ async def _rows(
     connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
 ) -> Sequence[Any]:
     """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
-    games = (
-        [game]
-        if game
-        else await games_in(connection, matches.c.game, matches.c.finished.is_not(None))
-        if bot
-        else []
-    )
+    games = [game] if game else await games_in(connection, matches.c.game, _FINISHED) if bot else []
     if bot and not games:
         return []
     given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
@@ -149,6 +143,7 @@ def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
     return sa.select(merged).order_by(*newest_first).limit(_MOST)
 
 
+_FINISHED = matches.c.finished.is_not(None)
 _MOST = sa.bindparam("most", type_=sa.Integer)
 
 
@@ -170,15 +165,15 @@ def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa
 
 async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
     """The games in a column, of the rows that fulfil `where`, each found by one look into the column's index."""
-    found: list[str] = []
-    while True:
-        query = sa.select(sa.func.min(column)).where(*where)
-        if found:
-            query = query.where(column > found[-1])
-        game = (await connection.execute(query)).scalar_one()
-        if game is None:
-            return found
-        found.append(game)
+    return list((await connection.execute(_games_in(column, where))).scalars())
+
+
+@lru_cache(maxsize=8)  # the query for each column and each condition, both of which stand in the code
+def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
+    games = sa.select(sa.func.min(column).label("game")).where(*where).cte("games", recursive=True)
+    following = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
+    games = games.union_all(sa.select(following).where(games.c.game.is_not(None)))
+    return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
 def _shown(row: sa.Row[Any]) -> Shown:

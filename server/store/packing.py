@@ -61,16 +61,26 @@ def record_in(packed: bytes) -> str:
     return _unpack(packed).partition("\n")[0]
 
 
+def unpack_terms(packed: bytes) -> str:
+    """The terms of a match of which all is kept, as they were packed. Raises Unreadable."""
+    return _parts(packed)[1]
+
+
 def unpack_whole(packed: bytes) -> Whole:
     """What `pack_whole` was given. Raises Unreadable."""
-    record, *rest = _unpack(packed).split("\n")
-    if not rest:
-        raise Unreadable("it has no journal: only the record is in it")
-    terms, *rows = rest
+    record, terms, *rows = _parts(packed)
     try:
         return Whole(record, terms, list(_restored(rows, _decode_moves(record).moves)))
     except (msgspec.DecodeError, KeyError) as error:
         raise Unreadable(f"its journal cannot be read: {error}") from None
+
+
+def _parts(packed: bytes) -> list[str]:
+    """The record, the terms, and the rows of the journal, as they were packed. Raises Unreadable."""
+    parts = _unpack(packed).split("\n")
+    if len(parts) < 2:
+        raise Unreadable("it has no journal: only the record is in it")
+    return parts
 
 
 def _pack(text: str, level: int) -> bytes:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from games.core import GameError
+from match.events import Finish
 from match.referee import SEATS
 from match.timeline import TimelineEntry, timeline
 from protocol.codes import Code
@@ -22,7 +23,7 @@ from server.net import answers
 from server.net.answers import Answer
 from server.net.request import Request
 from server.store.database import Engine
-from server.store.journal.reader import begin_with, begun, events_of
+from server.store.journal.reader import begin_with, begun, events_in, events_of
 
 SHORTEST, MOST_BEGIN = 4, 10_000
 """Of matches with fewer characters of an id in common, so many at the most are looked through for those of a player."""
@@ -79,10 +80,14 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
         raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")
     if len(found) > 1:
         raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
-    (terms,) = found
-    events = await events_of(engine, terms.match)
+    ((terms, packed),) = found
+    happened = await events_of(engine, terms.match) if packed is None else []
+
+    def told() -> tuple[list[TimelineEntry], Finish | None]:
+        return timeline(terms, happened if packed is None else events_in(packed))
+
     # A match is played through a referee again, which takes as long as some hundred moves in play.
-    entries, result = await anyio.to_thread.run_sync(timeline, terms, events)
+    entries, result = await anyio.to_thread.run_sync(told)
     return Log(
         match=terms.match,
         game=terms.game.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -12,24 +13,34 @@ from match.terms import Terms, from_json
 from protocol.record import Record, from_line
 from server.store import database
 from server.store.journal.rows import chunks
-from server.store.packing import record_in, unpack_whole
+from server.store.packing import record_in, unpack_terms, unpack_whole
 from server.store.schema import events, matches, records
 
 LAST_CHARACTER = "\U0010ffff"
 """Stands after every character that an id may have."""
 
 
-async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Terms]:
-    """The terms of the matches whose ids begin with `prefix`, at most so many; of `player` alone where one is named."""
+class Begun(NamedTuple):
+    """A match that has begun: its terms, and all that is kept of it where it has been packed."""
+
+    terms: Terms
+    packed: bytes | None
+
+
+async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Begun]:
+    """The matches whose ids begin with `prefix`, at most so many; those of `player` alone where one is named."""
     # As a range, which is read from the index: ids are in the order of their bytes.
-    query = sa.select(matches.c.terms, records.c.packed).where(matches.c.match >= prefix)
+    query = sa.select(matches.c.terms, records.c.packed, records.c.whole).where(matches.c.match >= prefix)
     query = query.where(matches.c.match < prefix + LAST_CHARACTER)
     if player:
         query = query.where((matches.c.maxie == player) | (matches.c.minnie == player))
     query = query.outerjoin(records, records.c.number == matches.c.number).order_by(matches.c.match)
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query.limit(most))).all()
-    return [from_json(row.terms or unpack_whole(row.packed).terms) for row in rows]
+    return [
+        Begun(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
+        for row in rows
+    ]
 
 
 async def begin_with(engine: AsyncEngine, prefix: str, most: int) -> int:
@@ -48,6 +59,11 @@ async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:
         return (await events_of_all(connection, [match])).get(match, [])
 
 
+def events_in(packed: bytes) -> list[Timed]:
+    """What happened in a match of which all is packed, in order; nothing where the match was imported."""
+    return [timed for text in unpack_whole(packed).events for timed in from_journal(text)]
+
+
 async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) -> dict[str, list[Timed]]:
     """What happened in each of these matches, in order; without those of which nothing is known."""
     found: dict[str, list[Timed]] = {}
@@ -63,8 +79,7 @@ async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) ->
         )
         packed = packed.where(matches.c.match.in_(some), records.c.whole)
         async for row in await connection.stream(packed):
-            happened = [timed for text in unpack_whole(row.packed).events for timed in from_journal(text)]
-            if happened:
+            if happened := events_in(row.packed):
                 found[row.match] = happened
     return found
 

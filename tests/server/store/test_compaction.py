@@ -32,7 +32,7 @@ async def test_whoever_reads_a_match_is_given_the_same_before_it_is_packed_and_a
             (
                 await events_of(engine, match.match),
                 await record_of(engine, match.match),
-                [terms.match for terms in await begun(engine, match.match)],
+                [each.terms.match for each in await begun(engine, match.match)],
                 await match_log(engine, match.match),
             )
             for match in played
