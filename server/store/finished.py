@@ -103,10 +103,9 @@ async def match_list(
     return MatchList(shown, last)
 
 
-async def latest_of(engine: AsyncEngine, bot: str, limit: int) -> list[Shown]:
+async def latest_of(connection: AsyncConnection, bot: str, limit: int) -> list[Shown]:
     """The newest finished matches of a bot, at most `limit`."""
-    async with reading(engine) as connection:
-        return [_shown(row) for row in await _rows(connection, limit, None, bot, "")]
+    return [_shown(row) for row in await _rows(connection, limit, None, bot, "")]
 
 
 async def _rows(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import anyio.to_thread
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.codes import EndReason
 from rating.standings import Row, table_of_scores
@@ -104,23 +104,28 @@ class Queries:
 
     async def bot(self, name: str) -> BotSummary | None:
         """What is known of a bot; None where it has finished no match."""
-        shown = await finished.latest_of(self._engine, name, MOST_OF_BOT)
-        mine = await standings.standings(self._engine, bot=name)
-        if not shown and not mine:
-            return None
-        return BotSummary(name, mine, await self._history(name), shown)
-
-    async def _history(self, bot: str) -> dict[str, list[Point]]:
-        """A bot's latest ratings by game, the oldest first."""
-        column = rating_steps.c
-        query = sa.select(column.game, column.finished, column.rating, column.deviation)
-        query = query.where(column.bot == bot).order_by(column.arrival.desc()).limit(MOST_POINTS)
         async with reading(self._engine) as connection:
-            steps = (await connection.execute(query)).all()
-        history: dict[str, list[Point]] = {}
-        for step in reversed(steps):
-            history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
-        return history
+            shown = await finished.latest_of(connection, name, MOST_OF_BOT)
+            mine = await standings.standings_of(connection, name)
+            if not shown and not mine:
+                return None
+            return BotSummary(name, mine, await _history(connection, name), shown)
+
+
+async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[Point]]:
+    """A bot's latest ratings by game, the oldest first."""
+    history: dict[str, list[Point]] = {}
+    for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
+        history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
+    return history
+
+
+_HISTORY = (
+    sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
+    .where(rating_steps.c.bot == sa.bindparam("of"))
+    .order_by(rating_steps.c.arrival.desc())
+    .limit(MOST_POINTS)
+)
 
 
 def _crosses(found: EventScores, bots: set[str]) -> list[Cross]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.glicko import Rating
 from rating.steps import Key, Known, Outcome, RatingStep
@@ -57,22 +57,25 @@ class Cross(Struct, frozen=True):
 
 
 async def standings(
-    engine: AsyncEngine, game: str | None = None, *, bot: str | None = None, most: int | None = None
+    engine: AsyncEngine, game: str | None = None, *, most: int | None = None
 ) -> list[Standing]:
-    """The bots with a rated match, by game, the highest rating first; of one game, one bot, or the best of all games.
+    """The bots with a rated match, by game, the highest rating first; of one game, or the best of all games.
 
     Counts nothing: `counting.refresh` does.
     """
     query = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__))
     if game is not None:
         query = query.where(standings_table.c.game == game)
-    if bot is not None:
-        query = query.where(standings_table.c.bot == bot)
     if most is not None:
         query = query.order_by(standings_table.c.game, standings_table.c.rating.desc()).limit(most)
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query)).all()
     return ordered(Standing(*row) for row in rows)
+
+
+async def standings_of(connection: AsyncConnection, bot: str) -> list[Standing]:
+    """A bot's line in the table of each game that it is rated in."""
+    return ordered(Standing(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all())
 
 
 def ordered(found: Iterable[Standing]) -> list[Standing]:
@@ -164,6 +167,9 @@ def bases(connection: sa.Connection) -> dict[Key, Known]:
     return {(row.game, row.bot): known_of(row) for row in connection.execute(sa.select(rating_bases))}
 
 
+_STANDINGS_OF = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__)).where(
+    standings_table.c.bot == sa.bindparam("of")
+)
 _SCORES = {"wins": Outcome.WIN, "draws": Outcome.DRAW, "losses": Outcome.LOSS}
 _COUNTS = ("matches", *_SCORES, "forfeits")
 _PAIR = ("game", "bot", "opponent")

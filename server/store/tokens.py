@@ -98,7 +98,7 @@ async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
 async def find(engine: AsyncEngine, name: str) -> Token | None:
     """The token of a name, also a revoked one."""
     async with database.reading(engine) as connection:
-        row = (await connection.execute(sa.select(tokens).where(tokens.c.name == name))).one_or_none()
+        row = (await connection.execute(_FIND, {"of": name})).one_or_none()
     return _token(row) if row is not None else None
 
 
@@ -107,6 +107,9 @@ async def all_tokens(engine: AsyncEngine) -> list[Token]:
     async with database.reading(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(_token, rows), key=lambda token: token.name)
+
+
+_FIND = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
 
 
 def _token(row: sa.Row[Any]) -> Token:

@@ -29,18 +29,29 @@ class Begun(NamedTuple):
 
 async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Begun]:
     """The matches whose ids begin with `prefix`, at most so many; those of `player` alone where one is named."""
-    # As a range, which is read from the index: ids are in the order of their bytes.
-    query = sa.select(matches.c.terms, records.c.packed, records.c.whole).where(matches.c.match >= prefix)
-    query = query.where(matches.c.match < prefix + LAST_CHARACTER)
+    given = {"first": prefix, "last": prefix + LAST_CHARACTER, "most": most}
     if player:
-        query = query.where((matches.c.maxie == player) | (matches.c.minnie == player))
-    query = query.outerjoin(records, records.c.number == matches.c.number).order_by(matches.c.match)
+        given["player"] = player
     async with database.reading(engine) as connection:
-        rows = (await connection.execute(query.limit(most))).all()
+        rows = (await connection.execute(_BEGUN_OF if player else _BEGUN, given)).all()
     return [
         Begun(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
         for row in rows
     ]
+
+
+# As a range, which is read from the index: ids are in the order of their bytes. Made once, for to make a query takes
+# SQLAlchemy as long as the database takes for it.
+_BEGUN = (
+    sa.select(matches.c.terms, records.c.packed, records.c.whole)
+    .where(matches.c.match >= sa.bindparam("first"), matches.c.match < sa.bindparam("last"))
+    .outerjoin(records, records.c.number == matches.c.number)
+    .order_by(matches.c.match)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_BEGUN_OF = _BEGUN.where(
+    sa.bindparam("player", type_=matches.c.maxie.type).in_([matches.c.maxie, matches.c.minnie])
+)
 
 
 async def begin_with(engine: AsyncEngine, prefix: str, most: int) -> int:

@@ -71,7 +71,9 @@ async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, see
                 for limit in (1, 4, 50):
                     found = await all_of(engine, limit, bot, game)
                     assert [each.match for each in found] == newest
-        assert [each.match for each in await latest_of(engine, "anna", 3)] == [
+        async with engine.connect() as connection:
+            latest = await latest_of(connection, "anna", 3)
+        assert [each.match for each in latest] == [
             each.match for each in (await match_list(engine, 3, bot="anna")).matches
         ]
 
