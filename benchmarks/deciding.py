@@ -22,6 +22,8 @@ from maps.loader import load_map
 
 PAGE = Path(__file__).parents[1] / "maps" / "README.md"
 BEGIN, END = "<!-- before and after -->", "<!-- /before and after -->"
+EVALUATORS = ("features", "plain")
+"""By which both searchers judge: the bots' default, and the estimate that is the game's own."""
 CAP = 10
 START: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "world": (
@@ -51,12 +53,12 @@ def before(name: str) -> RisklessMap:
 def table(found: Sequence[tuple[str, Measured]]) -> str:
     """The rows, each under the word that says which edition of a map it is."""
     lines = [
-        "| map | | cap | goal | drawn | 4,000 against 500 nodes scores | pairs to tell |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| map | | evaluator | cap | goal | drawn | 4,000 against 500 nodes scores | pairs to tell |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for edition, each in found:
         map, signal = each.map, each.signal
-        numbers = f"{map.name} | {edition} | {map.territory_cap} | {map.armies_to_win}"
+        numbers = f"{map.name} | {edition} | {each.evaluator} | {map.territory_cap} | {map.armies_to_win}"
         lines.append(
             f"| {numbers} | {percent(signal.drawn)} | {percent(signal.score)} | {pairs_to_tell(signal)} |"
         )
@@ -64,26 +66,30 @@ def table(found: Sequence[tuple[str, Measured]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure both editions of both maps, and write the table."""
+    """Measure both editions of both maps with both evaluators, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=50, help="of each edition of each map")
+    parser.add_argument(
+        "--pairs", type=int, default=200, help="of each edition of each map with each evaluator"
+    )
     parser.add_argument("--processes", type=int, default=0, help="matches at once; 0: one for each core")
     parser.add_argument("--page", type=Path, default=PAGE, help="the file that the table is written into")
     given = parser.parse_args(arguments)
     filled(given.page, "", BEGIN, END)
     maps = [map for name in START for map in (before(name), load_map(name))]
     with Progress(console=err, transient=True) as bar:
-        task = bar.add_task("matches", total=matches_of(len(maps), 2 * given.pairs, 0))
-        found = measure(
-            maps,
-            "plain",
-            matches=2 * given.pairs,
-            seed=1,
-            processes=given.processes or len(os.sched_getaffinity(0)),
-            strengths=(),
-            progress=lambda count: bar.advance(task, count),
-        )
-        rows = list(zip(("before", "now") * len(START), found, strict=True))
+        task = bar.add_task("matches", total=matches_of(len(EVALUATORS) * len(maps), 2 * given.pairs, 0))
+        rows: list[tuple[str, Measured]] = []
+        for evaluator in EVALUATORS:
+            found = measure(
+                maps,
+                evaluator,
+                matches=2 * given.pairs,
+                seed=1,
+                processes=given.processes or len(os.sched_getaffinity(0)),
+                strengths=(),
+                progress=lambda count: bar.advance(task, count),
+            )
+            rows += zip(("before", "now") * len(START), found, strict=True)
     write_text(filled(given.page, table(rows), BEGIN, END), given.page)
 
 

@@ -122,7 +122,8 @@ def rows_of(measured: Measured) -> list[list[str]]:
 
 def pairs_to_tell(signal: Signal) -> str:
     """How many pairs tell the strong one from the weak one."""
-    return "over 9,999" if signal.pairs_needed >= 10_000 else f"{max(1, round(signal.pairs_needed)):,}"
+    needed = max(1.0, signal.pairs_needed)
+    return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
 
 
 def percent(mean: Mean) -> str:
