@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.api.options import BadSpec, Spec
+from bots.api.options import LEAVES, BadSpec, Spec
 from bots.compiled.limits import fits, installed
 from bots.evaluators.catalogue import features_of
 from games.core import Game
@@ -55,12 +55,19 @@ def in_python(spec: Spec, why: str) -> Spec:
         )
     if "form" in spec.given and spec.word("form") != "course":
         raise BadSpec(f"{spec.name}: form=tests is a form of its compiled search, {where}: say form=course")
+    if spec.values.get("truth") in LEAVES:
+        raise BadSpec(
+            f"{spec.name}: truth={spec.word('truth')} is an option of its compiled search, {where}: say truth=root"
+        )
     return _without(spec, "exact", "form")
 
 
 def always_known(spec: Spec) -> dict[str, str]:
-    """The values that hold in whatever form the engine searches: those given, and those that every form knows."""
-    own = {"exact", "form", "prune"} if spec.name in FORMS else set()
+    """The values that hold in whatever form the engine searches: those given, and those that every form knows.
+
+    `truth` is among them where it was given: without a table, which few maps have, every engine searches alike.
+    """
+    own = {"exact", "form", "prune", "truth"} if spec.name in FORMS else {"truth"}
     if "form" in spec.given and spec.word("form") == "course":
         own.discard("prune")
     return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
