@@ -34,6 +34,7 @@ import anyio
 import anyio.to_thread
 
 from games.catalogue import KNOWN
+from maps.cells import shipped_cells
 from maps.loader import load_file, map_names
 from maps.setup import DEFAULT_MAP
 from server.net import answers
@@ -210,7 +211,7 @@ class Pages:
                 case "about", False:
                     return answers.json(self._about)
                 case "map", True:
-                    return _map(name)
+                    return _map(name, takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding"))))
                 case "records", False:
                     return await ask(lambda: self._records(given))
                 case "record", True:
@@ -348,21 +349,25 @@ def _parameters(query: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def _map(name: str) -> Answer:
+def _map(name: str, packs: bool) -> Answer:  # noqa: FBT001  what the asker takes
     if name not in map_names():
         return answers.not_found(f"no shipped map is called {name!r:.80}")
-    return _kept_map(name)
+    return _kept_map(name, packs)
 
 
 @cache
-def _kept_map(name: str) -> Answer:
+def _kept_map(name: str, packs: bool) -> Answer:  # noqa: FBT001
     file = load_file(name)
-    return answers.json(
-        {
-            "map": name,
-            "description": file.description,
-            "continents": file.continents,
-            "wraps": file.wraps,
-            "setup": file.map.to_data(),
-        }
-    )
+    whole = {
+        "map": name,
+        "description": file.description,
+        "continents": file.continents,
+        "wraps": file.wraps,
+        "cells": shipped_cells(name),
+        "setup": file.map.to_data(),
+    }
+    plain = answers.json(whole, {"Vary": "Accept-Encoding"})
+    if not packs:
+        return plain
+    headers = {**plain.headers, "Content-Encoding": "gzip"}
+    return answers.raw_json(gzip.compress(plain.body, 9, mtime=0), headers)

@@ -1,4 +1,5 @@
-// A picture that is larger than its place: zoomed by buttons and Ctrl with the wheel, moved by scrolling or dragging.
+// A picture that is larger than its place: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
+// dragging.
 
 import { h, set } from "../dom.js";
 
@@ -31,6 +32,7 @@ export class Zoom {
       this.by(event.deltaY < 0 ? 1.15 : 1 / 1.15, event);
     }, { passive: false });
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
+    this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
     new ResizeObserver(() => this.fit()).observe(this.place);
   }
 
@@ -87,6 +89,26 @@ export class Zoom {
     place.scrollTop = along(y * scale, place.scrollTop, place.clientHeight, place.scrollHeight);
   }
 
+  // Two fingers: what lies between them stays there.
+  pinch({ touches }) {
+    if (touches.length !== 2) return;
+    let before = apart(touches);
+    const move = (event) => {
+      if (event.touches.length !== 2) return;
+      event.preventDefault();
+      const now = apart(event.touches);
+      const [a, b] = event.touches;
+      this.by(now / before, { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
+      before = now;
+    };
+    this.place.addEventListener("touchmove", move, { passive: false });
+    const up = () => {
+      this.place.removeEventListener("touchmove", move);
+      for (const type of ["touchend", "touchcancel"]) this.place.removeEventListener(type, up);
+    };
+    for (const type of ["touchend", "touchcancel"]) this.place.addEventListener(type, up);
+  }
+
   drag(down) {
     if (down.pointerType !== "mouse" || down.button) return;
     const { place } = this;
@@ -106,3 +128,5 @@ export class Zoom {
     window.addEventListener("pointerup", up, { once: true });
   }
 }
+
+const apart = (/** @type {TouchList} */ [a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));

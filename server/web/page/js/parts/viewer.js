@@ -68,10 +68,10 @@ export class Viewer {
     const name = [GAME_NAMES[match.gameName], match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
     return h("div", { class: "viewer" },
       h("div", { class: "title" }, h("h1", { class: "quiet" }, name),
-        h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words")),
+        h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words"),
+        this.status, this.actions),
       this.players.element,
       h("div", { class: "table-top" },
-        h("div", { class: "headline" }, this.status, this.actions),
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element),
         this.choices, this.told, controls),
       h("aside", { class: "side", "aria-label": "Moves and values" }, this.plot.element, this.moves.element,
