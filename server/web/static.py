@@ -27,6 +27,7 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".jsonl": "application/json",
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }

@@ -20,7 +20,7 @@ export function layOut(setup, wraps) {
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, MARGIN + (y - top) * scale];
   const at = places.map(point);
-  const edges = wraps ? [indent - MARGIN / 2, indent + wide * scale + MARGIN / 2] : null;
+  const edges = wraps ? [indent - MARGIN, indent + wide * scale + MARGIN] : null;
   const roads = neighbours.flatMap((near, v) => near.filter((w) => w > v).map((w) => [v, w]));
   return {
     width,

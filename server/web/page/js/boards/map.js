@@ -13,12 +13,13 @@ const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels a
 const READABLE = 0.95; // what names and figures are drawn as large as, in pixels a unit, where the picture is smaller
 
 export class MapBoard {
-  // onSpot(v) is told of each territory that is clicked or chosen by key.
-  constructor(game, onSpot) {
+  // onSpot(v) is told of each territory that is clicked or chosen by key. `whole`: nothing is to be pressed, so that all of the
+  // map is in sight however small its place is.
+  constructor(game, onSpot, { whole = false } = {}) {
     this.game = game;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img" });
-    this.zoom = new Zoom(this.picture, [1, 1], LEAST_SCALE, () => this.label());
+    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : LEAST_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.march = new March();
     this.drawnAt = -Infinity;

@@ -8,11 +8,12 @@ const MOST = 6;
 const LARGEST = 1.8; // of a picture that is seen whole
 const LOWEST_PX = 320;
 const BELOW_PX = 98; // what stands below the picture and should be in sight with it
+const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
 const DRAG_PX = 5; // below that it is a click
 
 export class Zoom {
-  // least: pixels a unit of the picture must have, so that what is to be pressed can be; scaled(pixels a unit) is told
-  // of each change.
+  // least: pixels a unit of the picture must have, so that what is to be pressed can be; 0 for a picture that is only looked at,
+  // whole. scaled(pixels a unit) is told of each change.
   constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
@@ -24,8 +25,10 @@ export class Zoom {
     const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
     this.larger = button("Larger", "+", () => this.by(STEP));
-    this.place = h("div", { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" }, picture);
-    this.element = h("div", { class: "zoom" }, this.place, h("div", { class: "zoom-keys" }, this.smaller, this.larger));
+    this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
+    this.element = h("div", { class: "zoom" }, this.place, least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null);
+    new ResizeObserver(() => this.fit()).observe(this.place);
+    if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
@@ -33,11 +36,11 @@ export class Zoom {
     }, { passive: false });
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
-    new ResizeObserver(() => this.fit()).observe(this.place);
   }
 
   // How high the place may be, so that what belongs to the picture is in sight with it.
   get room() {
+    if (!this.least) return window.innerHeight * WHOLE_HIGH;
     const top = this.place.getBoundingClientRect().top + window.scrollY;
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX);
   }

@@ -10,6 +10,7 @@ import { Picker } from "./picker.js";
 import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { showRules } from "./rules.js";
+import { sound } from "./sound.js";
 
 const STEP_MS = 700;
 const SPEEDS = [0.5, 1, 2, 4, 8];
@@ -26,6 +27,7 @@ export class Viewer {
     this.due = undefined;
     this.marked = "";
     this.running = undefined;
+    this.heard = NaN; // the ply that was shown last
     this.ply = null; // null follows the newest
     this.truth = null; // of each move, on a solved map
     this.board = makeBoard(match.game, (n) => this.ply === null && this.picker.spot(n));
@@ -33,7 +35,10 @@ export class Viewer {
     this.players = new Players(match);
     this.moves = new MoveList(match, link);
     this.plot = new Plot(match, (ply) => this.go(ply));
-    this.status = h("p", { class: "status", role: "status" });
+    this.speak = speak;
+    this.status = h("p", { class: "status", role: speak ? "status" : null });
+    // Bots may play a hundred plies a second: of their match only its end, and what goes wrong, is said aloud.
+    this.aloud = speak ? null : h("p", { class: "unseen", role: "status" });
     this.told = h("p", { class: "told", role: speak ? "status" : null });
     this.words = h("ul", null);
     this.slider = h("input", { type: "range", min: 0, list: "turns", "aria-label": "Ply", oninput: () => this.go(Number(this.slider.value)) });
@@ -69,7 +74,7 @@ export class Viewer {
     return h("div", { class: "viewer" },
       h("div", { class: "title" }, h("h1", { class: "quiet" }, name),
         h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words"),
-        this.status, this.actions),
+        this.status, this.aloud, this.actions),
       this.players.element,
       h("div", { class: "table-top" },
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element),
@@ -123,11 +128,23 @@ export class Viewer {
     this.markTurns();
     say(this.told, `${this.describe(at, move, before)}${this.judged(at)}`);
     say(this.status, this.state());
+    if (this.aloud) say(this.aloud, this.live ? this.message || (match.end ? result(match.end, match.players) : "") : "");
+    this.sound(at, move, before);
     set(this.status, { "data-alarm": this.alarm });
     this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (!this.picker.chosen || this.ply !== null) this.board.mark(null);
     else this.picker.mark();
+  }
+
+  // A sound for one ply on; not for a jump, and not for what is shown again.
+  sound(at, move, before) {
+    const stepped = at === this.heard + 1;
+    this.heard = at;
+    if (!stepped) return;
+    const { match } = this;
+    const told = match.game.told?.(before, move);
+    sound(match.end && at === match.moves.length ? "over" : told && (told.what === "won" || told.what === "lost") ? "fight" : "quiet");
   }
 
   state() {
