@@ -4,6 +4,7 @@
 /                          the page; its files lie under /web/
 /api/about                 the program, the digest of the page's files, whether names need tokens, the games and the shipped maps
 /api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
+/api/advice/MAP?position=  what an engine of the house thinks of a position on a shipped map
 /api/map/NAME              what a picture of a shipped map needs beside the setup
 /api/records?before=&limit=&bot=&game=     finished matches, the newest first
 /api/record/MATCH          one record; ?download gives it as a file
@@ -46,6 +47,7 @@ from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
 from server.web import boards
+from server.web.advice import Advisor
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import FOREVER, StaticFiles, takes_gzip
@@ -143,6 +145,7 @@ class Pages:
             "page": files.digest,
         }
         self._boards = boards.Boards()
+        self._advisor = Advisor(on=guests)
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._making: dict[tuple[object, ...], anyio.Lock] = {}
         """The questions to which an answer is being made."""
@@ -181,6 +184,9 @@ class Pages:
         if path.startswith("/api/game/"):
             name, query = unquote(path.removeprefix("/api/game/")), urlsplit(request.path).query
             return await self._timed(path, asker, lambda: self._boards.answer(name, query))
+        if path.startswith("/api/advice/"):
+            name, query = unquote(path.removeprefix("/api/advice/")), urlsplit(request.path).query
+            return await self._advisor.answer(name, query)
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)

@@ -8,6 +8,7 @@ can lead out of the folder.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import posixpath
 import re
@@ -53,6 +54,9 @@ DIGEST = b"{{digest}}"
 MODULES = b"<!-- modules -->"
 """Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
 FIRST_MODULE = "js/main.js"
+STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
+STYLES = b"<!-- styles -->"
+"""Stands in the page for its styles: what is in the page itself need not be waited for before anything is seen."""
 _IMPORT = re.compile(r"""^(?:import|export)\b[^;"]*?from "(\.[^"]+)";$""", re.MULTILINE)
 
 
@@ -80,14 +84,22 @@ class StaticFiles:
             b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
             for name in _modules(found, FIRST_MODULE)
         )
-        page = found["index.html"].replace(MODULES, modules)
+        style = b"".join(found[name] for name in STYLE_FILES)
+        seal = base64.b64encode(sha256(style).digest()).decode()
+        self._policy = POLICY.replace("style-src 'self'", f"style-src 'self' 'sha256-{seal}'")
+        page = found["index.html"].replace(MODULES, modules).replace(STYLES, b"<style>%b</style>" % style)
         found["index.html"] = page.replace(DIGEST, self.digest.encode())
         self._files = {name: _file(name, body) for name, body in found.items()}
 
     def page(self, accepts: str, known: str) -> Answer:
         """The page itself. `accepts` and `known` are the request's Accept-Encoding and If-None-Match."""
         tag = f'"{self.digest}"'
-        headers = {**SECURITY, "ETag": tag, "Cache-Control": "no-cache"}
+        headers = {
+            **SECURITY,
+            "Content-Security-Policy": self._policy,
+            "ETag": tag,
+            "Cache-Control": "no-cache",
+        }
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
         return _answer(self._files["index.html"], accepts, headers)

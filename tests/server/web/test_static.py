@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import re
 
 import pytest
@@ -23,6 +25,17 @@ def test_every_module_that_a_file_imports_is_there(files: StaticFiles) -> None:
     assert f"{files.digest}/js/main.js" in preloaded
     for name in preloaded:
         assert files.file(name, "") is not None
+
+
+def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:
+    answer = files.page("", "")
+    style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
+    assert style is not None
+    assert style[1] == b"".join(
+        (WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css")
+    )
+    seal = base64.b64encode(hashlib.sha256(style[1]).digest()).decode()
+    assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
