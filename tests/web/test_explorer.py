@@ -52,6 +52,18 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
     expect(shown.locator(".told")).to_contain_text("Ply 3,")
 
 
+def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
+    shown.get_by_role("button", name="Try moves").click()
+    shown.locator("[data-source]").first.focus()
+    shown.keyboard.press("Enter")
+    target = shown.locator("[data-target]").first
+    number = target.get_attribute("data-spot")
+    target.focus()
+    shown.keyboard.press("Enter")
+    expect(shown.locator(".told")).to_contain_text("Your own line, ply 3:")
+    expect(shown.locator(f".spot[data-spot='{number}']")).to_be_focused()
+
+
 def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> None:
     shown.get_by_role("button", name="Ask the engine").click()
     told = shown.locator(".explorer [role=status]")

@@ -142,7 +142,7 @@ export class Explorer {
 }
 
 // What the table of a solved map says.
-const known = (truth) => (truth ? `. By the table of the map ${truth.value ?? truth.moves.map(([move, worth]) => `${move}: ${worth}`).join(", ")}` : "");
+const known = (truth) => (truth ? `. By the table of the map, for the player to move: ${truth.value}; ${truth.moves.map(([move, worth]) => `${move} ${worth}`).join(", ")}` : "");
 
 // A position of Riskless as the server reads it.
 const written = ({ armies, player, ply }) => `${armies.map((n) => (n ? `${n > 0 ? "+" : ""}${n}` : ".")).join(" ")} ${player} ${ply}`;

@@ -18,7 +18,10 @@ const DEMO = new URL("../../demo.jsonl", import.meta.url);
 export class Stage {
   constructor() {
     this.match = null;
-    this.live = false;
+    this.last = ""; // the match that was shown last
+    this.live = false; // whether a match in progress is shown
+    this.replaying = false;
+    this.at = 0; // the ply of one that was played
     this.running = true;
     this.kind = h("span", { class: "kind" });
     this.title = h("h2", { class: "stage-title" }, this.kind);
@@ -47,25 +50,24 @@ export class Stage {
   // The matches in progress, as a listing has them.
   offer(matches) {
     this.offered = matches;
-    if (this.live && !this.match?.end) return;
-    if (!this.live || !this.match) this.next();
+    if (this.running && !this.live) this.next();
   }
 
   // Go on to another match: a live one where there is one that was not just shown.
   next() {
-    clearTimeout(this.stepping);
-    const live = this.offered ?? [];
-    const fresh = live.filter((each) => each.match !== this.match?.id);
+    const fresh = (this.offered ?? []).filter((each) => each.match !== this.last);
     const chosen = fresh.find((each) => each.game === "riskless") ?? fresh[0];
     if (chosen) this.follow(chosen.match);
     else if (!this.replaying) this.replay();
   }
 
   follow(id) {
+    clearTimeout(this.stepping);
     this.unwatch?.();
     this.live = true;
     this.replaying = false;
     this.match = null;
+    this.last = id;
     this.unwatch = followLive(id, (match) => this.changed(match), () => this.over());
   }
 
@@ -75,7 +77,7 @@ export class Stage {
     this.board.whenStill(() => {
       this.due ??= requestAnimationFrame(() => this.draw(match.moves.length));
     });
-    if (match.end && !this.ended) {
+    if (match.end && !this.ended && this.running) {
       this.ended = true;
       this.stepping = setTimeout(() => this.over(), OVER_MS);
     }
@@ -96,6 +98,7 @@ export class Stage {
     const record = await this.recorded();
     if (this.stopped || this.live || !record) return;
     const match = Match.fromRecord(record);
+    this.last = match.id;
     this.begin(match);
     this.step(0);
   }
@@ -105,7 +108,7 @@ export class Stage {
     try {
       const { matches } = await ask("records?limit=12");
       const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
-      const others = whole.filter((each) => each.match !== this.match?.id && GAME_NAMES[each.game]);
+      const others = whole.filter((each) => each.match !== this.last && GAME_NAMES[each.game]);
       const found = others.find((each) => each.game === "riskless") ?? others[0] ?? whole[0];
       if (found) return await ask(`record/${encodeURIComponent(found.match)}`);
       const demo = await fetch(DEMO);
@@ -130,9 +133,9 @@ export class Stage {
     say(this.pause, this.running ? "Pause" : "Go on");
     clearTimeout(this.stepping);
     if (!this.running) return;
-    if (!this.match || this.match.end && this.live) this.over();
-    else if (this.live) this.changed(this.match);
-    else this.step(this.at ?? 0);
+    if (this.live && this.match && !this.match.end) this.changed(this.match);
+    else if (this.replaying && this.match) this.step(this.at);
+    else this.over();
   }
 
   begin(match) {
