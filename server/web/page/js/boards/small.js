@@ -13,29 +13,16 @@ const HIGH = 150;
 const REST_MS = 250; // from one picture to the next
 const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 
-const seen = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) boards.get(target)?.look(isIntersecting);
-});
-const boards = new WeakMap();
-
 export class SmallBoard {
   constructor(game) {
     this.game = game;
     this.element = h("canvas", { class: "small-board", "aria-hidden": "true", width: WIDE, height: HIGH });
     this.position = null;
     this.move = null;
-    this.visible = false;
     this.drawnAt = -REST_MS;
     if (game.names) this.prepare(PLAIN);
     if (game.names) surroundings(game.setup).then((found) => found === PLAIN || this.prepare(found));
-    boards.set(this.element, this);
     this.forget = onComfort(() => this.drawSoon()); // its colours may be others
-    seen.observe(this.element);
-  }
-
-  look(visible) {
-    this.visible = visible;
-    if (visible) this.drawSoon();
   }
 
   prepare({ cells, wraps }) {
@@ -54,8 +41,7 @@ export class SmallBoard {
     this.drawSoon();
   }
 
-  // Show a position and the move that led to it. A board that nobody sees is drawn when somebody does, and one whose match
-  // hurries not oftener than it can be followed.
+  // Show a position and the move that led to it. A board whose match hurries is drawn not oftener than it can be followed.
   show(position, move) {
     this.position = position;
     this.move = move;
@@ -63,7 +49,7 @@ export class SmallBoard {
   }
 
   drawSoon() {
-    if (!this.visible || !this.position) return;
+    if (!this.position) return;
     this.due ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.max(0, this.drawnAt + REST_MS - performance.now()));
   }
 
@@ -120,6 +106,5 @@ export class SmallBoard {
   stop() {
     clearTimeout(this.due);
     this.forget();
-    seen.unobserve(this.element);
   }
 }

@@ -7,12 +7,25 @@ import { GAME_NAMES, control } from "../text.js";
 import { against, matchLink } from "./matchlist.js";
 import { followLive } from "./watching.js";
 
-const MOST = 48; // matches whose boards move: a connection may watch 64
+const MOST = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
   constructor() {
     this.element = h("ul", { class: "cards boards" });
     this.cards = new Map();
+    // Only what is in sight is watched: nobody else need be told of it.
+    this.sight = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) this.look(/** @type {any} */ (target).dataset.match, isIntersecting);
+    });
+  }
+
+  look(id, seen) {
+    const card = this.cards.get(id);
+    if (!card) return;
+    card.unwatch?.();
+    card.unwatch = null;
+    const watched = [...this.cards.values()].filter((each) => each.unwatch).length;
+    card.unwatch = seen && watched < MOST ? followLive(id, (state) => this.moved(card, state), () => null) : null;
   }
 
   // Show these matches, in their order. A card of a match that goes on stays the very same element.
@@ -27,24 +40,25 @@ export class LiveCards {
   }
 
   add(match) {
-    const card = { words: h("span", { class: "quiet" }), element: null, board: null, unwatch: null };
-    const picture = h("span", { class: "picture-of" });
-    card.element = h("li", null, h("a", { class: "card live", href: matchLink(match.match) }, picture, against(match.players), card.words));
+    const card = { words: h("span", { class: "quiet" }), picture: h("span", { class: "picture-of" }), element: null, board: null, unwatch: null };
+    card.element = h("li", { "data-match": match.match },
+      h("a", { class: "card live", href: matchLink(match.match) }, card.picture, against(match.players), card.words));
     this.cards.set(match.match, card);
-    if (this.cards.size <= MOST) card.unwatch = followLive(match.match, (state) => this.moved(card, picture, state), () => null);
+    this.sight.observe(card.element);
     return card;
   }
 
-  moved(card, picture, match) {
+  moved(card, match) {
     if (match.game instanceof Declared) return; // its positions are with the server
     if (!card.board) {
       card.board = new SmallBoard(match.game);
-      picture.replaceChildren(card.board.element);
+      card.picture.replaceChildren(card.board.element);
     }
     card.board.show(match.last, match.moves.length ? match.moves[match.moves.length - 1].move : null);
   }
 
   drop(id, card) {
+    this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
     card.element.remove();
