@@ -1,6 +1,6 @@
 // What could have been: moves of the reader's own from any ply, and what an engine of the house thinks of a position.
 
-import { ask } from "../api.js";
+import { ask, askOnce } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEAT_NAMES } from "../text.js";
@@ -27,7 +27,7 @@ export class Explorer {
     this.element = h("div", { class: "explorer" }, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
     this.ply = 0;
     if (match.game.names && match.setup.map && !match.setup.map.includes(":")) {
-      ask("about").then(({ guests, maps }) => {
+      askOnce("about").then(({ guests, maps }) => {
         this.engine = guests && maps.includes(match.setup.map);
         this.show(this.ply);
       }, () => null); // what else is on the page says that the server does not answer
