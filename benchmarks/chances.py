@@ -62,7 +62,7 @@ def main() -> None:
 
 def said(record: Record) -> Said | None:
     """What the players said of a match on a map with a goal; None where that is nothing, or nobody decided it by playing."""
-    goal = record.setup.get("armies_to_win") if isinstance(record.setup, dict) else None
+    goal = record.setup.get("armies_to_win")
     if not isinstance(goal, int) or record.result.reason.value in (
         "server_fault",
         "timeout",

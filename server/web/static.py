@@ -46,6 +46,9 @@ SECURITY = {
     "Referrer-Policy": "no-referrer",
 }
 
+DOCUMENTS = ("text/html", "image/")
+"""How the kinds begin of what a browser shows by itself, and could run scripts of."""
+
 FOREVER = "public, max-age=31536000, immutable"
 SMALL = 500
 """Bytes below which compressing gains nothing."""
@@ -110,7 +113,10 @@ class StaticFiles:
         found = self._files.get(name) if digest == self.digest else None
         if found is None:
             return None
-        return _answer(found, accepts, {**SECURITY, "Cache-Control": FOREVER})
+        # What no browser shows as a document needs no policy for its contents, and there are many such files.
+        needless = () if found.kind.startswith(DOCUMENTS) else ("Content-Security-Policy",)
+        kept = {name: value for name, value in SECURITY.items() if name not in needless}
+        return _answer(found, accepts, {**kept, "Cache-Control": FOREVER})
 
 
 def _modules(files: Mapping[str, bytes], first: str) -> list[str]:

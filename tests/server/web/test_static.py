@@ -38,6 +38,14 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
     assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
 
 
+def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
+    for name, policed in (("icon.svg", True), ("index.html", True), ("js/main.js", False), ("css/page.css", False)):
+        answer = files.file(f"{files.digest}/{name}", "")
+        assert answer is not None
+        assert ("Content-Security-Policy" in answer.headers) is policed
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
     for path in WEB.rglob("*.js"):
         name = f"{files.digest}/{path.relative_to(WEB).as_posix()}"

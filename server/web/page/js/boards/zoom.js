@@ -9,6 +9,8 @@ const LARGEST = 1.8; // of a picture that is seen whole
 const LOWEST_PX = 320;
 const BELOW_PX = 98; // what stands below the picture and should be in sight with it
 const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
+const WHOLE_LEAST_PX = 240;
+const WHOLE_BELOW_PX = 50; // what stands below it
 const DRAG_PX = 5; // below that it is a click
 
 export class Zoom {
@@ -40,8 +42,8 @@ export class Zoom {
 
   // How high the place may be, so that what belongs to the picture is in sight with it.
   get room() {
-    if (!this.least) return window.innerHeight * WHOLE_HIGH;
     const top = this.place.getBoundingClientRect().top + window.scrollY;
+    if (!this.least) return Math.max(WHOLE_LEAST_PX, Math.min(window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX));
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX);
   }
 

@@ -26,6 +26,7 @@ export class Explorer {
     this.told = h("span", { role: "status" });
     this.element = h("div", { class: "explorer" }, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
     this.ply = 0;
+    this.playing = false;
     if (match.game.names && match.setup.map && !match.setup.map.includes(":")) {
       askOnce("about").then(({ guests, maps }) => {
         this.engine = guests && maps.includes(match.setup.map);
@@ -52,9 +53,10 @@ export class Explorer {
   }
 
   // Where the reader is in the match by now; nobody may explore while playing it.
-  show(ply, playing = false) {
+  show(ply, playing = this.playing) {
     if (ply !== this.ply && !this.active) this.forget();
     this.ply = ply;
+    this.playing = playing;
     const known = !(this.match.game instanceof Declared);
     set(this.element, { hidden: playing || !known });
     set(this.begin, { hidden: this.active });
@@ -142,7 +144,7 @@ export class Explorer {
 }
 
 // What the table of a solved map says.
-const known = (truth) => (truth ? `. By the table of the map, for the player to move: ${truth.value}; ${truth.moves.map(([move, worth]) => `${move} ${worth}`).join(", ")}` : "");
+const known = (truth) => (truth ? `. By the table of the map, a ${truth.value} for the player to move; ${truth.moves.map(([move, worth]) => `${move}: ${worth}`).join(", ")}` : "");
 
 // A position of Riskless as the server reads it.
 const written = ({ armies, player, ply }) => `${armies.map((n) => (n ? `${n > 0 ? "+" : ""}${n}` : ".")).join(" ")} ${player} ${ply}`;
