@@ -105,7 +105,12 @@ def views(running: Arena, browser: Browser, folder: Path) -> None:
         shoot(page, folder / f"page-{name}.png")
     for each in (
         View("start", "", ".stage .map"),
-        View("cards", "", ".small-board", lambda page: page.locator(".card.live").first.scroll_into_view_if_needed()),
+        View(
+            "cards",
+            "",
+            ".small-board",
+            lambda page: page.locator(".card.live").first.scroll_into_view_if_needed(),
+        ),
         View("table", "#/table", "table.cross"),
         View("event", "#/table/serve", "table.standing"),
         View("bot", "#/bot/greedy", ".card"),

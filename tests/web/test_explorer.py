@@ -67,7 +67,9 @@ def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
 def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> None:
     shown.get_by_role("button", name="Ask the engine").click()
     told = shown.locator(".explorer [role=status]")
-    expect(told).to_have_text(re.compile(r"alphabeta, \d plies: value .*→.*By the table of the map"), use_inner_text=True)
+    expect(told).to_have_text(
+        re.compile(r"alphabeta, \d plies: value .*→.*By the table of the map"), use_inner_text=True
+    )
     first = re.search(r": ([^:,]+ → [^,.]+)", told.inner_text())
     assert first is not None
     shown.get_by_role("button", name="Follow its line").click()

@@ -39,7 +39,12 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
 
 
 def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
-    for name, policed in (("icon.svg", True), ("index.html", True), ("js/main.js", False), ("css/page.css", False)):
+    for name, policed in (
+        ("icon.svg", True),
+        ("index.html", True),
+        ("js/main.js", False),
+        ("css/page.css", False),
+    ):
         answer = files.file(f"{files.digest}/{name}", "")
         assert answer is not None
         assert ("Content-Security-Policy" in answer.headers) is policed
