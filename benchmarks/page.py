@@ -12,16 +12,19 @@ Example: python -m benchmarks.page first slow
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Response
 
 from protocol.record import to_line
-from testkit.browser import arena, chromium, wait
+from testkit.browser import Arena, arena, chromium, wait
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
@@ -160,19 +163,29 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         page.goto(running.url)
         drawn = page.locator(".small-board")
         wait(lambda: drawn.count() >= BOARDS)
-        plies = counted(page)
-        began, before = time.perf_counter(), processor(browser)
-        page.wait_for_timeout(BOARD_SECONDS * 1000)
-        share = (processor(browser) - before) / (time.perf_counter() - began)
-        moves = (counted(page) - plies) / BOARD_SECONDS
-        print(f"{drawn.count()} live boards of usa in sight and one large one, {moves:.0f} moves a second:")
-        print(f"  {share:.1%} of one core in all processes of the browser, drawn without a graphics card")
+        counted = partial(moves, running)
+        before, share = counted(), busy(browser, page)
+        rate = (counted() - before) / BOARD_SECONDS
+        print(f"{drawn.count()} live boards of usa in sight, {rate:.1f} moves a second in all:")
+        page.evaluate("document.querySelector('.cards.boards').style.display = 'none'")
+        alone = busy(browser, page)
+        print(f"  {share - alone:.1%} of one core for them, in all processes of the browser, drawn without a graphics card;")
+        print(f"  {share:.1%} with the rest of the start page, on whose large board one of the matches is played")
 
 
-def counted(page: Page) -> int:
-    """The plies of all matches on the page."""
-    words = page.locator(".card.live .quiet").all_inner_texts()
-    return sum(int(each.rpartition(" ")[2]) for each in words)
+def moves(running: Arena) -> int:
+    """The moves that the server has taken so far."""
+    with urllib.request.urlopen(f"{running.url}metrics") as answer:
+        found = re.search(r"^arena_move_seconds_count(?:\{.*\})? ([0-9.e+]+)$", answer.read().decode(), re.MULTILINE)
+    assert found is not None
+    return int(float(found[1]))
+
+
+def busy(browser: Browser, page: Page) -> float:
+    """Which share of one core the browser takes, over some seconds."""
+    began, before = time.perf_counter(), processor(browser)
+    page.wait_for_timeout(BOARD_SECONDS * 1000)
+    return (processor(browser) - before) / (time.perf_counter() - began)
 
 
 def processor(browser: Browser) -> float:
