@@ -17,7 +17,7 @@ SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluste
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder compiled test soak quick check format lock bench bench-server openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled test soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
@@ -88,6 +88,9 @@ openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as a
 openings/m1: HOW := --plies 5 --window 600
 $(OPENED:%=openings/%): openings/%: $(STAMP)
 	$(BIN)/arena openings make --map $* $(HOW) --output maps/openings/$*.txt
+
+cells: $(STAMP)  ## the areas of the shipped maps anew, as after a change of places or continents
+	$(BIN)/python -m maps.coasts
 
 screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
 	$(BIN)/python -m tests.web.screenshots docs/pictures

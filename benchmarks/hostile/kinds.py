@@ -262,6 +262,11 @@ async def is_guest(client: Client) -> None:
             await ask()
 
 
+def _board(number: int) -> str:
+    """A board of path4 that is seldom asked for twice."""
+    return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
+
+
 def _one_of(found: Sequence[str], number: int) -> str:
     return found[number % len(found)] if found else "none"
 
@@ -298,6 +303,9 @@ KINDS: dict[str, Kind] = {
         "/api/truth/", lambda world, number: f"/api/truth/{_one_of(world.finished, number)}"
     ),
     "GET /api/game/": gets("/api/game/", lambda _world, number: f"/api/game/connect4?moves=[{number % 7}]"),
+    "GET /api/advice/": gets(
+        "/api/advice/", lambda _world, number: f"/api/advice/path4?position={_board(number)}"
+    ),
     "GET /api/map/": gets("/api/map/", lambda _world, _number: "/api/map/world"),
     "GET /api/records": gets("/api/records", lambda _world, number: f"/api/records?limit={1 + number % 50}"),
     "GET /api/records, thinking at its bound": gets(

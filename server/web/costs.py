@@ -11,6 +11,7 @@ GET_COSTS: dict[str, int] = {
     "/api/about": 200,
     "/api/game/": 10_000,
     "/api/map/": 200,
+    "/api/advice/": 250_000,
     "/api/records": 5_000,
     "/api/record/": 2_000,
     "/api/truth/": 20_000,

@@ -4,6 +4,7 @@
 /                          the page; its files lie under /web/
 /api/about                 the program, the digest of the page's files, whether names need tokens, the games and the shipped maps
 /api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
+/api/advice/MAP?position=  what an engine of the house thinks of a position on a shipped map
 /api/map/NAME              what a picture of a shipped map needs beside the setup
 /api/records?before=&limit=&bot=&game=     finished matches, the newest first
 /api/record/MATCH          one record; ?download gives it as a file
@@ -34,6 +35,7 @@ import anyio
 import anyio.to_thread
 
 from games.catalogue import KNOWN
+from maps.cells import shipped_cells
 from maps.loader import load_file, map_names
 from maps.setup import DEFAULT_MAP
 from server.net import answers
@@ -45,6 +47,7 @@ from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import MOST_LISTED, Queries
 from server.web import boards
+from server.web.advice import Advisor
 from server.web.costs import cost_of
 from server.web.match_log import MatchLogs
 from server.web.static import FOREVER, StaticFiles, takes_gzip
@@ -142,6 +145,7 @@ class Pages:
             "page": files.digest,
         }
         self._boards = boards.Boards()
+        self._advisor = Advisor(on=guests)
         self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
         self._making: dict[tuple[object, ...], anyio.Lock] = {}
         """The questions to which an answer is being made."""
@@ -180,6 +184,9 @@ class Pages:
         if path.startswith("/api/game/"):
             name, query = unquote(path.removeprefix("/api/game/")), urlsplit(request.path).query
             return await self._timed(path, asker, lambda: self._boards.answer(name, query))
+        if path.startswith("/api/advice/"):
+            name, query = unquote(path.removeprefix("/api/advice/")), urlsplit(request.path).query
+            return await self._advisor.answer(name, query)
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
@@ -210,7 +217,7 @@ class Pages:
                 case "about", False:
                     return answers.json(self._about)
                 case "map", True:
-                    return _map(name)
+                    return _map(name, takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding"))))
                 case "records", False:
                     return await ask(lambda: self._records(given))
                 case "record", True:
@@ -348,21 +355,25 @@ def _parameters(query: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def _map(name: str) -> Answer:
+def _map(name: str, packs: bool) -> Answer:  # noqa: FBT001  what the asker takes
     if name not in map_names():
         return answers.not_found(f"no shipped map is called {name!r:.80}")
-    return _kept_map(name)
+    return _kept_map(name, packs)
 
 
 @cache
-def _kept_map(name: str) -> Answer:
+def _kept_map(name: str, packs: bool) -> Answer:  # noqa: FBT001
     file = load_file(name)
-    return answers.json(
-        {
-            "map": name,
-            "description": file.description,
-            "continents": file.continents,
-            "wraps": file.wraps,
-            "setup": file.map.to_data(),
-        }
-    )
+    whole = {
+        "map": name,
+        "description": file.description,
+        "continents": file.continents,
+        "wraps": file.wraps,
+        "cells": shipped_cells(name),
+        "setup": file.map.to_data(),
+    }
+    plain = answers.json(whole, {"Vary": "Accept-Encoding"})
+    if not packs:
+        return plain
+    headers = {**plain.headers, "Content-Encoding": "gzip"}
+    return answers.raw_json(gzip.compress(plain.body, 9, mtime=0), headers)

@@ -8,6 +8,7 @@ can lead out of the folder.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import posixpath
 import re
@@ -27,6 +28,7 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".jsonl": "application/json",
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }
@@ -44,6 +46,9 @@ SECURITY = {
     "Referrer-Policy": "no-referrer",
 }
 
+DOCUMENTS = ("text/html", "image/")
+"""How the kinds begin of what a browser shows by itself, and could run scripts of."""
+
 FOREVER = "public, max-age=31536000, immutable"
 SMALL = 500
 """Bytes below which compressing gains nothing."""
@@ -52,6 +57,9 @@ DIGEST = b"{{digest}}"
 MODULES = b"<!-- modules -->"
 """Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
 FIRST_MODULE = "js/main.js"
+STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
+STYLES = b"<!-- styles -->"
+"""Stands in the page for its styles: what is in the page itself need not be waited for before anything is seen."""
 _IMPORT = re.compile(r"""^(?:import|export)\b[^;"]*?from "(\.[^"]+)";$""", re.MULTILINE)
 
 
@@ -79,14 +87,22 @@ class StaticFiles:
             b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
             for name in _modules(found, FIRST_MODULE)
         )
-        page = found["index.html"].replace(MODULES, modules)
+        style = b"".join(found[name] for name in STYLE_FILES)
+        seal = base64.b64encode(sha256(style).digest()).decode()
+        self._policy = POLICY.replace("style-src 'self'", f"style-src 'self' 'sha256-{seal}'")
+        page = found["index.html"].replace(MODULES, modules).replace(STYLES, b"<style>%b</style>" % style)
         found["index.html"] = page.replace(DIGEST, self.digest.encode())
         self._files = {name: _file(name, body) for name, body in found.items()}
 
     def page(self, accepts: str, known: str) -> Answer:
         """The page itself. `accepts` and `known` are the request's Accept-Encoding and If-None-Match."""
         tag = f'"{self.digest}"'
-        headers = {**SECURITY, "ETag": tag, "Cache-Control": "no-cache"}
+        headers = {
+            **SECURITY,
+            "Content-Security-Policy": self._policy,
+            "ETag": tag,
+            "Cache-Control": "no-cache",
+        }
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
         return _answer(self._files["index.html"], accepts, headers)
@@ -97,7 +113,9 @@ class StaticFiles:
         found = self._files.get(name) if digest == self.digest else None
         if found is None:
             return None
-        return _answer(found, accepts, {**SECURITY, "Cache-Control": FOREVER})
+        # What no browser shows as a document needs no policies for what it does, and there are many such files.
+        security = SECURITY if found.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
+        return _answer(found, accepts, {**security, "Cache-Control": FOREVER})
 
 
 def _modules(files: Mapping[str, bytes], first: str) -> list[str]:

@@ -1,13 +1,17 @@
 """Makes the pictures of the page: `python -m tests.web.screenshots FOLDER`.
 
-With --all also every shipped map and each view in light and dark, on a phone and on a projector, to look at.
+page-*.png are for the guides. looks-*.png show each view at 1440, 1280 and 390 pixels, light and dark, on one sheet. With
+--all there is also every shipped map in each of these looks, to look at.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import random
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -20,14 +24,27 @@ from protocol.values import Players, Thinking
 from testkit.browser import Arena, arena, chromium, wait
 
 TABLET = {"width": 1180, "height": 800}
+PHONE_SIZE = (390, 780)
 PHONE = {"width": 390, "height": 780}
-PROJECTOR = {"width": 1920, "height": 1080}
+SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": PHONE_SIZE}
 LOOKS = {
-    "light": (TABLET, "light"),
-    "dark": (TABLET, "dark"),
-    "phone": (PHONE, "light"),
-    "projector": (PROJECTOR, "dark"),
+    f"{name}-{scheme}": ({"width": width, "height": height}, scheme)
+    for name, (width, height) in SIZES.items()
+    for scheme in ("light", "dark")
 }
+SHEET_WIDTH = 1600
+SHRUNK = 0.42
+"""How large a picture is on a sheet."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A view of the page: its address, what is there when it is complete, and what is done to it before the picture."""
+
+    name: str
+    address: str
+    sign: str
+    prepare: Callable[[Page], None] = lambda _page: None
 
 
 def main() -> None:
@@ -44,8 +61,10 @@ def main() -> None:
             running.bot("random", "marvin")
             live(running, browser, given.folder)
             wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
-            views(running, browser, given.folder, every=given.all)
-        with arena(folder, "--challenges-only", private=False) as running:
+            views(running, browser, given.folder)
+        (folder / "quiet").mkdir()
+        with arena(folder / "quiet", "--challenges-only", private=False) as running:
+            quiet_views(running, browser, given.folder, folder)
             play(running, browser, given.folder)
             if given.all:
                 maps(running, browser, given.folder)
@@ -73,26 +92,81 @@ def live(running: Arena, browser: Browser, folder: Path) -> None:
     shoot(phone, folder / "page-phone.png")
 
 
-def views(running: Arena, browser: Browser, folder: Path, *, every: bool) -> None:
-    """The start page, a table, and a bot's page."""
+def views(running: Arena, browser: Browser, folder: Path) -> None:
+    """What a server shows on which matches are played."""
     match = running.ask("records")["matches"][-1]["match"]
     for name, address, sign in (
         ("start", "", ".card.live"),
         ("table", "#/table", "table.cross"),
         ("bot", "#/bot/greedy", ".card"),
-        ("event", "#/table/serve", "table.standing"),
-        ("replay", f"#/match/{match}/12", ".map"),
-        ("form", "#/play", "form"),
     ):
-        plain = name in ("start", "table", "bot")
-        for look, (size, scheme) in LOOKS.items() if every else {"light": LOOKS["light"]}.items():
-            if not (every or plain):
-                continue
-            page = view(browser, size, f"{running.url}{address}", scheme)
-            expect(page.locator(sign).first).to_be_visible()
-            shoot(
-                page, folder / (f"page-{name}.png" if look == "light" and plain else f"all-{name}-{look}.png")
-            )
+        page = view(browser, TABLET, f"{running.url}{address}")
+        expect(page.locator(sign).first).to_be_visible()
+        shoot(page, folder / f"page-{name}.png")
+    for each in (
+        View("start", "", ".stage .map"),
+        View(
+            "cards",
+            "",
+            ".small-board",
+            lambda page: page.locator(".card.live").first.scroll_into_view_if_needed(),
+        ),
+        View("table", "#/table", "table.cross"),
+        View("event", "#/table/serve", "table.standing"),
+        View("bot", "#/bot/greedy", ".card"),
+        View("replay", f"#/match/{match}/12", ".map .area-of"),
+        View("rules", "#/table", "table", lambda page: page.get_by_role("button", name="Rules").click()),
+        View("comfort", "#/table", "table", lambda page: page.get_by_role("button", name="Comfort").click()),
+    ):
+        sheet(running, browser, each, folder)
+
+
+def quiet_views(running: Arena, browser: Browser, folder: Path, work: Path) -> None:
+    """What a server shows to which no bot is connected but its own."""
+    file = work / "usa.jsonl"
+    file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
+
+    def opened(page: Page) -> None:
+        page.locator("input[type=file]").set_input_files(file)
+        page.get_by_role("slider").fill("9")
+
+    def analysed(page: Page) -> None:
+        opened(page)
+        page.get_by_role("button", name="Try moves").click()
+        page.locator("[data-source]").first.click()
+
+    def begun(page: Page) -> None:
+        page.get_by_label("Map").select_option("usa")
+        page.get_by_role("button", name="Start the match").click()
+        page.locator("[data-source]").last.click()
+
+    for each in (
+        View("empty", "", ".stage .map"),
+        View("form", "#/play", "form"),
+        View("own", "#/play/house-greedy", "form", begun),
+        View("usa", "#/file", "input", opened),
+        View("analysis", "#/file", "input", analysed),
+    ):
+        sheet(running, browser, each, folder)
+
+
+def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
+    """One view in every look, on one picture."""
+    pictures = []
+    for look, (size, scheme) in LOOKS.items():
+        page = view(browser, size, f"{running.url}{shown.address}", scheme)
+        expect(page.locator(shown.sign).first).to_be_visible()
+        shown.prepare(page)
+        page.wait_for_timeout(600)
+        data = base64.b64encode(page.screenshot(type="png")).decode()
+        page.close()
+        width = round(size["width"] * SHRUNK)
+        pictures.append(f'<img alt="{look}" width="{width}" src="data:image/png;base64,{data}">')
+    page = browser.new_page(viewport={"width": SHEET_WIDTH, "height": 900})
+    style = "body{margin:8px;display:flex;flex-wrap:wrap;gap:8px;align-items:start;background:#888}"
+    page.set_content(f"<style>{style}</style>{''.join(pictures)}", wait_until="load")
+    page.screenshot(path=folder / f"looks-{shown.name}.png", full_page=True)
+    page.close()
 
 
 def play(running: Arena, browser: Browser, folder: Path) -> None:

@@ -80,3 +80,40 @@ def test_a_whole_map_is_in_sight_on_a_laptop(served: Arena, page: Page, tmp_path
     page.get_by_role("button", name="Larger").click()
     page.get_by_role("button", name="Larger").click()
     assert place.evaluate("(each) => each.scrollHeight > each.clientHeight + 2")
+
+
+def test_two_fingers_zoom(served: Arena, browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True)
+    page = context.new_page()
+    shown(page, served, tmp_path / "one.jsonl", "usa")
+    page.locator(".zoomed").scroll_into_view_if_needed()
+    box = page.locator(".zoomed").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    fingers = context.new_cdp_session(page)
+
+    def touch(kind: str, apart: float) -> None:
+        points = [{"x": x - apart, "y": y, "id": 1}, {"x": x + apart, "y": y, "id": 2}]
+        fingers.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points}
+        )
+
+    width = "document.querySelector('.map').getBoundingClientRect().width"
+    before = page.evaluate(width)
+    touch("touchStart", 40)
+    touch("touchMove", 60)
+    touch("touchMove", 80)
+    touch("touchEnd", 80)
+    assert page.evaluate(width) > 1.5 * before
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["usa", "world", "italy"])
+def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
+    served: Arena, page: Page, tmp_path: Path, name: str
+) -> None:
+    shown(page, served, tmp_path / "one.jsonl", name)
+    expect(page.locator(".area-of")).to_have_count(len(made_up(name).setup["territories"]))
+    owners = "(sign) => [...document.querySelectorAll(sign)].map((each) => each.dataset.owner)"
+    by_number = "() => [...document.querySelectorAll('.spot')].sort((a, b) => a.dataset.spot - b.dataset.spot).map((each) => each.dataset.owner)"
+    assert page.evaluate(owners, ".area-of") == page.evaluate(by_number)

@@ -86,12 +86,13 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
-    expect(shown.locator(".axis span").first).to_have_text("+50")
+    expect(shown.locator(".axis span").first).to_have_text("90 %")
     graph = shown.locator(".plot svg")
     box = graph.bounding_box()
     assert box is not None
     graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
     expect(shown.locator(".plot p").last).to_have_text(re.compile("^Ply 4: the mover says"))
+    expect(shown.locator(".plot p").last).to_contain_text(re.compile(r"says \+900, Maxie wins \d\d %"))
     expect(shown.locator(".told")).to_have_text("The start")
 
 

@@ -73,9 +73,9 @@ def test_a_listing_that_changes_leaves_the_focus_where_it_is(strange: Arena, pag
     page.evaluate("""() => {
       window.changed = 0;
       new MutationObserver((all) => { window.changed += all.length; })
-        .observe(document.querySelector('main'), { childList: true, subtree: true });
+        .observe(document.querySelector('.bots'), { childList: true, subtree: true });
     }""")
-    page.wait_for_function("() => window.changed > 20")
+    page.wait_for_function("() => window.changed > 8")
     expect(link).to_be_focused()
 
 

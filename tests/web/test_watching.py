@@ -203,8 +203,8 @@ def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
     page.goto(board.url)
     expect(page.locator(".bots .name", has_text=SCRIPT)).to_be_visible()
     page.locator(".card", has_text=SCRIPT).last.click()
-    expect(page.locator(".player .name", has_text=SCRIPT)).to_be_visible()
-    page.locator(".player .name", has_text=SCRIPT).click()
+    expect(page.locator(".viewer .player .name", has_text=SCRIPT)).to_be_visible()
+    page.locator(".viewer .player .name", has_text=SCRIPT).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(SCRIPT)
     expect(page.get_by_role("heading", name="How its losses ended")).to_be_visible()
     assert not alerts
@@ -217,7 +217,7 @@ def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Brows
     match = board.ask("records")["matches"][-1]["match"]
     phone.goto(slow.url)
     phone.locator(".card").first.tap()
-    expect(phone.locator(".map")).to_be_visible()
+    expect(phone.locator(".viewer .map")).to_be_visible()
     for address in (f"{board.url}#/match/{match}", f"{board.url}#/table", f"{board.url}#/play", board.url):
         phone.goto(address)
         expect(phone.locator("main > *").nth(0)).to_be_visible()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import re
 
 import pytest
@@ -23,6 +25,30 @@ def test_every_module_that_a_file_imports_is_there(files: StaticFiles) -> None:
     assert f"{files.digest}/js/main.js" in preloaded
     for name in preloaded:
         assert files.file(name, "") is not None
+
+
+def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:
+    answer = files.page("", "")
+    style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
+    assert style is not None
+    assert style[1] == b"".join(
+        (WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css")
+    )
+    seal = base64.b64encode(hashlib.sha256(style[1]).digest()).decode()
+    assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
+
+
+def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
+    for name, policed in (
+        ("icon.svg", True),
+        ("index.html", True),
+        ("js/main.js", False),
+        ("css/page.css", False),
+    ):
+        answer = files.file(f"{files.digest}/{name}", "")
+        assert answer is not None
+        assert ("Content-Security-Policy" in answer.headers) is policed
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:

@@ -1,10 +1,12 @@
 // The page's addresses: #/ #/match/ID/PLY #/play/BOT #/table/EVENT #/bot/NAME #/file/PLY
 
+import { apply } from "./comfort.js";
 import { h, on, set } from "./dom.js";
 import { kept } from "./kept.js";
 import { Bars } from "./parts/bars.js";
 import { acceptDrops, opened } from "./parts/dropped.js";
 import { showRules } from "./parts/rules.js";
+import { showSettings } from "./parts/settings.js";
 import { playing } from "./playing.js";
 import { back, compare, holdReload } from "./server.js";
 import { spectator } from "./spectator.js";
@@ -48,12 +50,18 @@ async function route() {
   if (mine !== asked) return;
   current?.stop();
   shown = key;
-  document.title = "Riskless Arena";
+  document.title = titleOf(name, parameters);
   if (name !== "match" && name !== "play") playing.rest();
   current = new View(main, parameters);
   for (const link of document.querySelectorAll("header nav a")) {
     set(link, { "aria-current": link.getAttribute("href") === `#/${name}` ? "page" : null });
   }
+}
+
+// What the tab says; a match says more when it is known.
+function titleOf(name, /** @type {any} */ [what]) {
+  const words = { match: "A match", file: "A record file", play: "Play", table: what ? `Ladder ${what}` : "Table", bot: what };
+  return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";
 }
 
 // The view of a name. What cannot be loaded is of a server that is away, or that has another page by now.
@@ -97,6 +105,8 @@ const bars = new Bars((match) => {
 });
 main.before(bars.element);
 document.querySelector(".rules-button").addEventListener("click", () => showRules());
+document.querySelector("header nav").append(h("button", { type: "button", class: "rules-button", onclick: showSettings }, "Comfort"));
+apply();
 window.addEventListener("hashchange", () => {
   const [name, [id]] = address();
   if (name === "match" && !playing.goesOn && playing.matchId !== id && kept(id)) playing.wake(id);

@@ -33,7 +33,7 @@ export function spectator() {
   for (const type of ["lost", "failed", "silent"]) wire.addEventListener(type, missed);
   wire.addEventListener("heard", met);
   for (const type of ["view", "update", "thought", "end", "error"]) {
-    on(wire, type, (detail) => watched.get(detail.match)?.(detail));
+    on(wire, type, (detail) => watched.get(detail.match)?.forEach((tell) => tell(detail)));
   }
   return wire;
 }
@@ -50,13 +50,15 @@ export function onListing(listener) {
 // Has the match been in progress since the page was opened?
 export const wasLive = (match) => live.has(match);
 
-// Tell of view, update, thought, end and error of a match. Returns how to stop.
+// Tell of view, update, thought, end and error of a match; several may. Returns how to stop.
 export function watch(match, tell) {
   spectator();
-  watched.set(match, tell);
+  const tells = watched.get(match) ?? new Set();
+  tells.add(tell);
+  watched.set(match, tells);
   wire.say("watch", { match });
   return () => {
-    if (watched.get(match) !== tell) return;
+    if (!tells.delete(tell) || tells.size) return;
     watched.delete(match);
     wire.say("unwatch", { match });
   };

@@ -18,16 +18,24 @@ export function layOut(setup, wraps) {
   const scale = Math.min(APART / nearest(places), WIDEST / (wide || 1));
   const width = Math.max(NARROWEST, wide * scale + 2 * MARGIN);
   const indent = (width - wide * scale) / 2;
-  const at = places.map(([x, y]) => [indent + (x - left) * scale, MARGIN + (y - top) * scale]);
-  const edges = wraps ? [indent - MARGIN / 2, indent + wide * scale + MARGIN / 2] : null;
+  const point = ([x, y]) => [indent + (x - left) * scale, MARGIN + (y - top) * scale];
+  const at = places.map(point);
+  const edges = wraps ? [indent - MARGIN, indent + wide * scale + MARGIN] : null;
   const roads = neighbours.flatMap((near, v) => near.filter((w) => w > v).map((w) => [v, w]));
   return {
     width,
     height: high * scale + 2 * MARGIN,
     at,
+    point,
     roads,
     lines: (v, w) => lines(at[v], at[w], edges),
   };
+}
+
+// The numbers of places from the top left to the bottom right, row by row, as one reads.
+export function inReadingOrder(at) {
+  const row = ([, y]) => Math.floor(y / APART);
+  return at.map((_, v) => v).sort((v, w) => row(at[v]) - row(at[w]) || at[v][0] - at[w][0]);
 }
 
 function nearest(places) {

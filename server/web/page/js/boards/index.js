@@ -5,7 +5,8 @@ import { DeclaredBoard } from "./declared.js";
 import { GridBoard } from "./grid.js";
 import { MapBoard } from "./map.js";
 
-export function makeBoard(game, onSpot) {
+// onSpot(n) is told of each place that is clicked. `whole`: all of a map is in sight, to be looked at and not to be pressed.
+export function makeBoard(game, onSpot, { whole = false } = {}) {
   if (game instanceof Declared) return new DeclaredBoard(game, onSpot);
-  return game.names ? new MapBoard(game, onSpot) : new GridBoard(game, onSpot);
+  return game.names ? new MapBoard(game, onSpot, { whole }) : new GridBoard(game, onSpot);
 }

@@ -1,58 +1,50 @@
-// The picture of a Riskless map: Maxie's territories are blue circles, Minnie's orange squares, empty ones
-// small rings. Colours are never the only sign.
+// The picture of a Riskless map: territories as areas of their continents, with a blue circle where Maxie stands, an orange
+// square where Minnie does, and a small ring where nobody does. Colours are never the only sign.
 
-import { askOnce } from "../api.js";
 import { set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
 import { March, travelTime } from "./march.js";
-import { RADIUS, arrow, layOut, placeNames } from "./geometry.js";
+import { RADIUS, arrow, inReadingOrder, layOut, placeNames } from "./geometry.js";
+import { Land } from "./land.js";
+import { PLAIN, surroundings } from "./surroundings.js";
 import { Zoom } from "./zoom.js";
 
-const TINTS = 8;
 const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels apart or more
 const READABLE = 0.95; // what names and figures are drawn as large as, in pixels a unit, where the picture is smaller
 
 export class MapBoard {
-  // onSpot(v) is told of each territory that is clicked or chosen by key.
-  constructor(game, onSpot) {
+  // onSpot(v) is told of each territory that is clicked or chosen by key. `whole`: nothing is to be pressed, so that all of the
+  // map is in sight however small its place is.
+  constructor(game, onSpot, { whole = false } = {}) {
     this.game = game;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img" });
-    this.zoom = new Zoom(this.picture, [1, 1], LEAST_SCALE, () => this.label());
+    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : LEAST_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.march = new March();
     this.drawnAt = -Infinity;
     this.travelled = null;
-    this.draw({ continents: [], wraps: false });
-    const name = game.setup.map;
-    if (name && !name.includes(":")) {
-      askOnce(`map/${encodeURIComponent(name)}`).then(
-        (extra) => this.isSame(extra.setup) && this.draw(extra),
-        () => null, // a map of somebody's own: it is drawn without continents
-      );
-    }
+    this.draw(PLAIN);
+    surroundings(game.setup).then((found) => found === PLAIN || this.draw(found));
   }
 
-  isSame(setup) {
-    return JSON.stringify(setup.neighbours) === JSON.stringify(this.game.setup.neighbours);
-  }
-
-  draw({ continents, wraps }) {
+  draw(extra) {
     const { setup } = this.game;
-    const layout = layOut(setup, wraps);
+    const layout = layOut(setup, extra.wraps);
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
+    this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.move = svg("path", { class: "move" });
     this.fight = svg("g", { class: "fight" });
     this.picture.replaceChildren(
-      ...continents.map(([, members], n) => this.tint(members, n)),
+      ...this.land.elements,
       ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
         class: "road", x1, y1, x2, y2,
       }))),
       this.move,
-      ...this.spots.map((spot) => spot.group),
+      ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.names,
       this.march.element,
       this.fight,
@@ -84,12 +76,9 @@ export class MapBoard {
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
   }
 
-  // A continent: what lies along its roads.
-  tint(members, n) {
-    const inside = this.layout.roads.filter(([v, w]) => members.includes(v) && members.includes(w));
-    return svg("g", { class: `tint tint-${n % TINTS}` },
-      inside.flatMap(([v, w]) => this.layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", { x1, y1, x2, y2 }))),
-      members.map((v) => svg("circle", { cx: this.layout.at[v][0], cy: this.layout.at[v][1], r: 2.1 * RADIUS })));
+  // A name that had no room is shown while its territory is pointed at.
+  point(v, pointed) {
+    set(this.names[v], { "data-pointed": pointed });
   }
 
   spot(v) {
@@ -99,14 +88,16 @@ export class MapBoard {
     const group = svg("g", { class: "spot", "data-spot": v },
       title,
       svg("circle", { class: "reach", r: RADIUS + 8 }),
+      svg("circle", { class: "focus", r: RADIUS + 10 }),
+      svg("circle", { class: "halo", r: RADIUS + 5 }),
       svg("circle", { class: "ring", r: RADIUS + 5 }),
       svg("circle", { class: "empty", r: 0.5 * RADIUS }),
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
       number);
     group.addEventListener("click", () => this.onSpot(v));
-    for (const type of ["pointerenter", "focus"]) group.addEventListener(type, () => set(this.names[v], { "data-pointed": true }));
-    for (const type of ["pointerleave", "blur"]) group.addEventListener(type, () => set(this.names[v], { "data-pointed": null }));
+    for (const type of ["pointerenter", "focus"]) group.addEventListener(type, () => this.point(v, true));
+    for (const type of ["pointerleave", "blur"]) group.addEventListener(type, () => this.point(v, false));
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -155,7 +146,9 @@ export class MapBoard {
 
   showSpot(v, n) {
     const { group, number, title } = this.spots[v];
-    set(group, { "data-owner": n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody" });
+    const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
+    set(group, { "data-owner": owner });
+    this.land.own(v, owner);
     number.textContent = n ? Math.abs(n) : "";
     title.textContent = this.words(v, n);
   }
@@ -210,9 +203,11 @@ export class MapBoard {
       set(group, {
         "data-source": source, "data-target": target, "data-selected": marks?.selected === v,
         role: source || target ? "button" : null,
-        tabindex: source || target ? 0 : null,
+        // What has the focus keeps it when it can no longer be chosen, as after a move.
+        tabindex: source || target ? 0 : group === document.activeElement ? -1 : null,
         "aria-label": source || target ? said : null,
       });
+      this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
     });
   }
 

@@ -1,17 +1,17 @@
 // Armies on their way: from one move's source to its target, before the target shows what came of it.
 
 import { svg } from "../dom.js";
+import { comfort, isStill } from "../comfort.js";
 
 const LONGEST_MS = 240;
 const SHORTEST_MS = 60; // below that nobody sees anything
 const SHARE = 0.6; // of the time from one move to the next
 
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-
 // How long armies travel where the last move was drawn so many ms ago: less the faster the moves come, 0 for not at all.
 export function travelTime(sinceLast) {
-  const ms = Math.min(LONGEST_MS, SHARE * sinceLast);
-  return ms < SHORTEST_MS || still.matches || document.hidden ? 0 : ms;
+  if (isStill() || document.hidden) return 0;
+  const ms = Math.min(LONGEST_MS / comfort().pace, SHARE * sinceLast);
+  return ms < SHORTEST_MS ? 0 : ms;
 }
 
 export class March {

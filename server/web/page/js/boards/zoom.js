@@ -1,4 +1,5 @@
-// A picture that is larger than its place: zoomed by buttons and Ctrl with the wheel, moved by scrolling or dragging.
+// A picture that is larger than its place: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
+// dragging.
 
 import { h, set } from "../dom.js";
 
@@ -7,11 +8,14 @@ const MOST = 6;
 const LARGEST = 1.8; // of a picture that is seen whole
 const LOWEST_PX = 320;
 const BELOW_PX = 98; // what stands below the picture and should be in sight with it
+const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
+const WHOLE_LEAST_PX = 240;
+const WHOLE_BELOW_PX = 50; // what stands below it
 const DRAG_PX = 5; // below that it is a click
 
 export class Zoom {
-  // least: pixels a unit of the picture must have, so that what is to be pressed can be; scaled(pixels a unit) is told
-  // of each change.
+  // least: pixels a unit of the picture must have, so that what is to be pressed can be; 0 for a picture that is only looked at,
+  // whole. scaled(pixels a unit) is told of each change.
   constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
@@ -23,20 +27,23 @@ export class Zoom {
     const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
     this.larger = button("Larger", "+", () => this.by(STEP));
-    this.place = h("div", { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" }, picture);
-    this.element = h("div", { class: "zoom" }, this.place, h("div", { class: "zoom-keys" }, this.smaller, this.larger));
+    this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
+    this.element = h("div", { class: "zoom" }, this.place, least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null);
+    new ResizeObserver(() => this.fit()).observe(this.place);
+    if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
       this.by(event.deltaY < 0 ? 1.15 : 1 / 1.15, event);
     }, { passive: false });
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
-    new ResizeObserver(() => this.fit()).observe(this.place);
+    this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
   }
 
   // How high the place may be, so that what belongs to the picture is in sight with it.
   get room() {
     const top = this.place.getBoundingClientRect().top + window.scrollY;
+    if (!this.least) return Math.max(WHOLE_LEAST_PX, Math.min(window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX));
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX);
   }
 
@@ -87,6 +94,26 @@ export class Zoom {
     place.scrollTop = along(y * scale, place.scrollTop, place.clientHeight, place.scrollHeight);
   }
 
+  // Two fingers: what lies between them stays there.
+  pinch({ touches }) {
+    if (touches.length !== 2) return;
+    let before = apart(touches);
+    const move = (event) => {
+      if (event.touches.length !== 2) return;
+      event.preventDefault();
+      const now = apart(event.touches);
+      const [a, b] = event.touches;
+      this.by(now / before, { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
+      before = now;
+    };
+    this.place.addEventListener("touchmove", move, { passive: false });
+    const up = () => {
+      this.place.removeEventListener("touchmove", move);
+      for (const type of ["touchend", "touchcancel"]) this.place.removeEventListener(type, up);
+    };
+    for (const type of ["touchend", "touchcancel"]) this.place.addEventListener(type, up);
+  }
+
   drag(down) {
     if (down.pointerType !== "mouse" || down.button) return;
     const { place } = this;
@@ -106,3 +133,5 @@ export class Zoom {
     window.addEventListener("pointerup", up, { once: true });
   }
 }
+
+const apart = (/** @type {TouchList} */ [a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));

@@ -3,7 +3,9 @@
 import { h } from "../dom.js";
 import { GAME_NAMES, control, plural, shortly, when } from "../text.js";
 
-const against = (players) => h("span", { class: "pairing" },
+export const matchLink = (match) => `#/match/${match}`;
+
+export const against = (players) => h("span", { class: "pairing" },
   h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), players.maxie),
   h("span", { class: "versus" }, "v"),
   h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), players.minnie));

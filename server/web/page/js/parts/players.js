@@ -4,7 +4,7 @@ import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
 import { word } from "./rules.js";
-import { value } from "./worth.js";
+import { odds, value } from "./worth.js";
 
 const PACE_PLIES = 10;
 
@@ -69,11 +69,11 @@ export class Players {
     if (!thinking) return "";
     const parts = [];
     if (thinking.depth !== undefined && thinking.depth !== null) parts.push(`depth ${thinking.depth}`);
-    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${value(thinking.value)}`);
+    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${value(thinking.value)}`, odds(thinking.value, this.match.setup));
     if (thinking.nodes) parts.push(`${count(Number(thinking.nodes))} nodes`);
     const line = this.line(thinking.line ?? [], ply);
     if (line) parts.push(line);
-    return parts.join(" · ");
+    return parts.filter(Boolean).join(" · ");
   }
 
   // The main line in words, as far as it is one: what a bot says need not be legal.

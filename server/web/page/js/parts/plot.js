@@ -4,7 +4,7 @@ import { h, say, set, svg } from "../dom.js";
 import { SEATS } from "../text.js";
 import { word } from "./rules.js";
 import { swings } from "./swings.js";
-import { TICKS, armies, value, worth } from "./worth.js";
+import { odds, scaleOf, value } from "./worth.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
@@ -12,13 +12,15 @@ const HEIGHT = 150;
 export class Plot {
   constructor(match, go) {
     this.match = match;
+    this.scale = scaleOf(match);
+    const { ticks } = this.scale;
     this.area = svg("path", { class: "area" });
     this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
     this.marks = svg("path", { class: "swings" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.area, TICKS.map((tick) => svg("line", { class: tick ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(worth(tick)), y2: this.y(worth(tick)) })),
+      this.area, ticks.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
       this.lines, this.marks, this.cursor, this.pointer);
     const plyAt = (event) => {
       const { left, width } = this.svg.getBoundingClientRect();
@@ -28,9 +30,9 @@ export class Plot {
     this.svg.addEventListener("pointermove", (event) => this.hover(plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
-    this.axis = TICKS.map((tick) => {
-      const label = h("span", null, armies(tick));
-      label.style.top = `${((this.y(worth(tick)) / HEIGHT) * 100).toFixed(1)}%`;
+    this.axis = ticks.map(({ share, text }) => {
+      const label = h("span", null, text);
+      label.style.top = `${((this.y(share) / HEIGHT) * 100).toFixed(1)}%`;
       return label;
     });
     this.range = h("span", null);
@@ -38,8 +40,8 @@ export class Plot {
     this.element = h("figure", { class: "plot" },
       h("figcaption", null,
         h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s ", word("value")),
-        h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s value"),
-        match.game.score ? h("span", { class: "key area-key" }, "armies") : null),
+        h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s ", match.setup.armies_to_win ? word("chance") : "value"),
+        match.game.score ? h("span", { class: "key area-key" }, "by armies alone") : null),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", null, this.svg, this.plies)), this.words);
   }
 
@@ -57,12 +59,12 @@ export class Plot {
     const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
     const difference = match.game.score ? match.positions.map((each, n) => {
       const { maxie, minnie } = match.game.score(each);
-      return [n, worth(100 * (maxie.armies - minnie.armies))];
+      return [n, this.scale.at(100 * (maxie.armies - minnie.armies))];
     }) : [];
     set(this.area, { d: difference.length > 1 ? `M0 ${HEIGHT / 2}L${path(difference)}L${this.x(difference.length - 1)} ${HEIGHT / 2}Z` : null });
     this.lines.forEach((line, seat) => {
       const values = match.moves.flatMap(({ thinking }, n) => (
-        n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, worth(thinking.value)]] : []));
+        n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
       set(line, { d: values.length ? `M${path(values)}` : null });
     });
     this.turns = swings(match);
@@ -83,9 +85,9 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Ply ${ply}: the mover says ${value(said)}` : `Ply ${ply}`,
+      typeof said === "number" ? `Ply ${ply}: the mover says ${[value(said), odds(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
-      turn ? turn.words : "up is good for Maxie; in armies",
+      turn ? turn.words : `up is good for Maxie; ${this.scale.words}`,
     ].filter(Boolean).join("; ");
     say(this.words, text);
     set(this.svg, { "aria-label": `Values over the match. ${text}` });

@@ -8,6 +8,7 @@ const WORDS = {
   Maxie: "The player who moves first, blue and round. High values are good for Maxie.",
   Minnie: "The player who moves second, orange and square. Low values are good for Minnie.",
   value: "What a bot estimates of the position, in hundredths of an army: +200 is as good for Maxie as two armies more, −200 as good for Minnie. 1,000,000 is a win.",
+  chance: "What a value has been worth: of the matches between equal engines in which the same was said, with as many armies still to win, so many were won, a draw counted as half. On italy +17 armies won 3 of 4, on usa and world as a rule more, on m2, where most matches are drawn, less.",
   depth: "How many plies the bot has searched ahead to the end.",
   nodes: "How many positions the bot has looked at for this move.",
 };

@@ -4,12 +4,14 @@ import { makeBoard } from "../boards/index.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { GAME_NAMES, SEAT_NAMES, result } from "../text.js";
+import { Explorer } from "./explorer.js";
 import { KeyList, meant } from "./keys.js";
 import { MoveList } from "./movelist.js";
 import { Picker } from "./picker.js";
 import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { showRules } from "./rules.js";
+import { sound } from "./sound.js";
 
 const STEP_MS = 700;
 const SPEEDS = [0.5, 1, 2, 4, 8];
@@ -26,14 +28,19 @@ export class Viewer {
     this.due = undefined;
     this.marked = "";
     this.running = undefined;
+    this.heard = NaN; // the ply that was shown last
     this.ply = null; // null follows the newest
     this.truth = null; // of each move, on a solved map
-    this.board = makeBoard(match.game, (n) => this.ply === null && this.picker.spot(n));
+    this.board = makeBoard(match.game, (n) => this.spot(n));
     this.picker = new Picker(this.board);
+    this.explorer = new Explorer(match, this.board, () => this.refresh());
     this.players = new Players(match);
     this.moves = new MoveList(match, link);
     this.plot = new Plot(match, (ply) => this.go(ply));
-    this.status = h("p", { class: "status", role: "status" });
+    this.speak = speak;
+    this.status = h("p", { class: "status", role: speak ? "status" : null });
+    // Bots may play a hundred plies a second: of their match only its end, and what goes wrong, is said aloud.
+    this.aloud = speak ? null : h("p", { class: "unseen", role: "status" });
     this.told = h("p", { class: "told", role: speak ? "status" : null });
     this.words = h("ul", null);
     this.slider = h("input", { type: "range", min: 0, list: "turns", "aria-label": "Ply", oninput: () => this.go(Number(this.slider.value)) });
@@ -68,12 +75,12 @@ export class Viewer {
     const name = [GAME_NAMES[match.gameName], match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
     return h("div", { class: "viewer" },
       h("div", { class: "title" }, h("h1", { class: "quiet" }, name),
-        h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words")),
+        h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words"),
+        this.status, this.aloud, this.actions),
       this.players.element,
       h("div", { class: "table-top" },
-        h("div", { class: "headline" }, this.status, this.actions),
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element),
-        this.choices, this.told, controls),
+        this.choices, this.told, controls, this.explorer.element),
       h("aside", { class: "side", "aria-label": "Moves and values" }, this.plot.element, this.moves.element,
         h("details", null, h("summary", null, "The position in words"), this.words)));
   }
@@ -89,8 +96,14 @@ export class Viewer {
     return this.ply ?? this.match.moves.length;
   }
 
+  spot(n) {
+    if (this.explorer.active) this.explorer.picker.spot(n);
+    else if (this.ply === null) this.picker.spot(n);
+  }
+
   // Show a ply; null, and the newest of a live match, follow the match.
   go(ply) {
+    this.explorer.stop();
     const last = this.match.moves.length;
     const to = ply === null ? null : Math.max(0, Math.min(last, ply));
     this.ply = to === last && this.live && !this.match.end ? null : to;
@@ -114,20 +127,36 @@ export class Viewer {
     const { match, at } = this;
     const before = at ? match.positions[at - 1] : null;
     const move = at ? match.moves[at - 1].move : null;
-    this.board.show(match.positions[at], move, before);
+    const { explorer } = this;
+    if (explorer.active) this.board.show(...explorer.scene);
+    else this.board.show(match.positions[at], move, before);
+    explorer.show(at, this.speak && !match.end);
     this.players.show(at);
     this.moves.show(at);
     this.plot.show(at);
     set(this.slider, { max: match.moves.length, "aria-valuetext": `ply ${at} of ${match.moves.length}` });
     this.slider.value = String(at);
     this.markTurns();
-    say(this.told, `${this.describe(at, move, before)}${this.judged(at)}`);
+    say(this.told, explorer.active ? explorer.describe() : `${this.describe(at, move, before)}${this.judged(at)}`);
     say(this.status, this.state());
+    if (this.aloud) say(this.aloud, this.live ? this.message || (match.end ? result(match.end, match.players) : "") : "");
+    this.sound(at, move, before);
     set(this.status, { "data-alarm": this.alarm });
     this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     // Who looks back looks: what may be chosen is chosen in the newest position.
-    if (!this.picker.chosen || this.ply !== null) this.board.mark(null);
+    if (explorer.active) explorer.picker.mark();
+    else if (!this.picker.chosen || this.ply !== null) this.board.mark(null);
     else this.picker.mark();
+  }
+
+  // A sound for one ply on; not for a jump, and not for what is shown again.
+  sound(at, move, before) {
+    const stepped = at === this.heard + 1;
+    this.heard = at;
+    if (!stepped) return;
+    const { match } = this;
+    const told = match.game.told?.(before, move);
+    sound(match.end && at === match.moves.length ? "over" : told && (told.what === "won" || told.what === "lost") ? "fight" : "quiet");
   }
 
   state() {

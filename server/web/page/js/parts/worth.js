@@ -1,18 +1,42 @@
-// What values mean.
+// What values mean: chances of winning where a curve was fitted to matches, else armies.
 
 const WON = 990000; // from here on a value says who wins
-const SOFT = 300; // hundredths of an army up to which the scale is about linear
+const SOFT = 300; // hundredths of an army up to which the scale of armies is about linear
 const FULL = Math.asinh(10000 / SOFT);
 
-// A value for Maxie on a scale from -1 to 1 that keeps small differences apart and large ones on the picture.
-export const worth = (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL));
+// How steep the curve is on a map: 1 / (1 + e^(-k v / G)) is the chance that Maxie wins, a draw counted as half, where a bot
+// says v armies and G armies win. Fitted by `python -m benchmarks.chances`; docs/page.md says to what.
+const STEEP = { italy: 14.5, m2: 2.3, poland: 10.8, usa: 21.9, world: 23.8 };
+const ELSEWHERE = 16.7; // of italy, poland, usa and world together
 
-// Some values to write beside that scale, in hundredths of an army.
-export const TICKS = [5000, 1000, 0, -1000, -5000];
+// The chance that Maxie wins, from a value in hundredths of an army.
+export const chance = (value, { map, armies_to_win: goal }) =>
+  1 / (1 + Math.exp((-(Object.hasOwn(STEEP, map ?? "") ? STEEP[map] : ELSEWHERE) * value) / 100 / goal));
 
-export function armies(value) {
-  const n = value / 100;
-  return `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}`;
+export const percent = (share) => `${Math.round(100 * share)} %`;
+
+// Who is more likely to win by a value, and how likely, as in "Maxie wins 63 %"; empty where no curve was fitted.
+export function odds(value, setup) {
+  if (!setup.armies_to_win || Math.abs(value) >= WON) return "";
+  const share = chance(value, setup);
+  return share >= 0.5 ? `Maxie wins ${percent(share)}` : `Minnie wins ${percent(1 - share)}`;
+}
+
+// The scale on which the values of a match are drawn: at(value) goes from -1, Minnie has won, to 1; `ticks` are some values with
+// what is written beside them.
+export function scaleOf({ setup }) {
+  if (!setup.armies_to_win) {
+    return {
+      at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
+      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
+      words: "in armies",
+    };
+  }
+  return {
+    at: (value) => 2 * chance(value, setup) - 1,
+    ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({ share: 2 * share - 1, text: percent(share) })),
+    words: "as Maxie’s chance to win",
+  };
 }
 
 export function value(n) {

@@ -1,38 +1,52 @@
-// The start page: matches in progress, who is here to play against, what was played.
+// The start page: a match on a large board, what the game is, who leads, matches in progress, who is here to play against, and
+// what was played. docs/page.md says what each part answers.
 
 import { ask } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { keyed } from "../parts/keyed.js";
-import { liveItem, pastItem } from "../parts/matchlist.js";
+import { standingsNow } from "../parts/leaders.js";
+import { LiveCards } from "../parts/livecards.js";
+import { pastItem } from "../parts/matchlist.js";
+import { Primer } from "../parts/primer.js";
+import { Stage } from "../parts/stage.js";
 import { onListing } from "../spectator.js";
 import { plural } from "../text.js";
 
 const PAGE = 12;
+const QUIET_MS = 1200; // from the last change of the listing to asking the store again
 
 export class Home {
   constructor(main) {
-    this.live = h("ul", { class: "cards" });
+    this.stage = new Stage();
+    this.primer = new Primer();
+    this.live = new LiveCards();
+    this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
     this.past = h("ul", { class: "cards" });
-    this.counted = h("p", { class: "quiet", role: "status" }, "Looking who is here …");
+    this.counted = h("p", { class: "quiet" }, "Looking who is here …");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Earlier matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
-      h("h1", null, "Matches"),
-      h("section", null, h("h2", null, "In progress"), this.counted, this.live),
+      h("div", { class: "hero" },
+        h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
+          h("a", { class: "button big", href: "#/play" }, "Play"),
+          this.primer.element, this.leading),
+        this.stage.element),
+      h("section", null, h("h2", null, "In progress"), this.counted, this.live.element),
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Or drop a record file anywhere on this page to see it played: ", h("a", { href: "#/file" }, "open a file"), ".")));
-    this.stop = onListing((listing) => this.show(listing));
     this.next = "";
+    this.unlist = onListing((listing) => this.show(listing));
     this.load();
   }
 
   show({ matches, bots }) {
     const ids = matches.map((each) => each.match).join();
-    keyed(this.live, matches, { key: ({ match }) => match, words: ({ ply }) => String(ply), make: liveItem });
-    if (this.ids !== undefined && ids !== this.ids) this.reload();
+    this.stage.offer(matches);
+    this.live.show(matches);
+    if (ids !== this.ids) this.reload(matches, this.ids === undefined ? 0 : QUIET_MS);
     this.ids = ids;
     say(this.counted, matches.length ? `${plural(matches.length, "match", "matches")} in progress` : "No match is in progress.");
     keyed(this.bots, bots, { key: ({ name }) => name, words: JSON.stringify, make: (bot) => this.bot(bot) });
@@ -48,13 +62,24 @@ export class Home {
       h("a", { class: "button", "data-busy": busy, href: `#/play/${encodeURIComponent(name)}`, "aria-label": `Play against ${name}` }, "Play"));
   }
 
-  reload() {
+  // What the store knows has changed, or will have in a moment.
+  reload(matches, ms) {
     clearTimeout(this.reloading);
     this.reloading = setTimeout(() => {
-      if (this.past.children.length > PAGE) return;
+      this.lead(matches);
+      if (!ms || this.past.children.length > PAGE) return;
       this.next = "";
       this.load(true);
-    }, 1200);
+    }, ms);
+  }
+
+  async lead(matches) {
+    try {
+      this.leading.replaceChildren(...await standingsNow(matches));
+      say(this.fault, "");
+    } catch (error) {
+      say(this.fault, error.message);
+    }
   }
 
   async load(anew = false) {
@@ -70,5 +95,13 @@ export class Home {
     } catch (error) {
       say(this.fault, error.message);
     }
+  }
+
+  stop() {
+    clearTimeout(this.reloading);
+    this.unlist();
+    this.stage.stop();
+    this.primer.stop();
+    this.live.stop();
   }
 }

@@ -1,0 +1,154 @@
+"""What an engine of the house thinks of a position, for whoever looks at a match on the page.
+
+    GET /api/advice/MAP?position=TEXT
+
+MAP is a shipped map and TEXT a position on it as `games.riskless.Riskless.position_to_text` has it. The engine is
+`arena analyse` in a process of its own, under the supervisor and below the server in priority: it costs the event loop
+its start alone. One runs at a time, a few wait, and none runs longer than a few seconds.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+import anyio
+import anyio.abc
+import msgspec
+
+from maps.loader import map_names
+from server.net import answers
+from server.net.answers import Answer
+from server.processes import supervisor
+
+ENGINE = "alphabeta"
+DEPTH = 3
+"""Plies that it looks ahead: in Python, on the largest shipped map, some seconds."""
+SECONDS = 20.0
+"""For how long it may run, at the most."""
+WAITING = 4
+"""How many questions wait for their turn; who comes then is asked to come again."""
+MOST_BYTES = 64 * 1024
+"""Of its answer that are read."""
+KEPT = 64
+"""Answers that are kept: a position has one."""
+
+
+class Report(msgspec.Struct):
+    """What it thought at its last depth. `line` has moves as the game writes them, `value` is for Maxie."""
+
+    depth: int
+    value: float
+    line: list[str]
+
+
+class Advice(msgspec.Struct):
+    """What it thinks of a position. `truth` is what the table of a solved map says, null elsewhere."""
+
+    engine: str
+    reports: list[Report]
+    truth: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Advisor:
+    """Asks the engine. One for a server.
+
+    on   whether it answers at all: only where guests may play the house
+    """
+
+    def __init__(self, *, on: bool, seconds: float = SECONDS) -> None:
+        self._on = on
+        self._seconds = seconds
+        self._turn = anyio.Lock()
+        self._kept: dict[tuple[str, str], Answer] = {}
+
+    async def answer(self, map_name: str, query: str) -> Answer:
+        """The answer for a position on the map of that name; what is wrong with a question is told in one line."""
+        if not self._on:
+            return answers.not_found("this server has no engine for whoever asks")
+        if map_name not in map_names():
+            return answers.not_found(f"no shipped map is called {map_name!r:.80}")
+        try:
+            given = parse_qs(query, max_num_fields=2, errors="strict")
+        except ValueError:
+            return answers.bad_request("the query cannot be read")
+        if set(given) != {"position"}:
+            return answers.bad_request("position must be given, and nothing else")
+        question = map_name, " ".join(given["position"][0].split())
+        if question in self._kept:
+            return self._kept[question]
+        if self._turn.statistics().tasks_waiting >= WAITING:
+            return answers.text(
+                "the engine has enough to think about: try again", HTTPStatus.SERVICE_UNAVAILABLE
+            )
+        async with self._turn:
+            if question not in self._kept:
+                found = await self._think(*question)
+                if found.status != HTTPStatus.OK:
+                    return found
+                self._kept[question] = found
+                while len(self._kept) > KEPT:
+                    del self._kept[next(iter(self._kept))]
+            return self._kept[question]
+
+    async def _think(self, map_name: str, position: str) -> Answer:
+        options = [
+            "--map",
+            map_name,
+            f"--position={position}",
+            "--engine",
+            ENGINE,
+            "--depth",
+            str(DEPTH),
+            "--json",
+            "-",
+        ]
+        process = await anyio.open_process(
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                supervisor.__file__,
+                sys.executable,
+                "-P",
+                "-m",
+                "arena",
+                "analyse",
+                *options,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        async with process:
+            said = b""
+            with anyio.move_on_after(self._seconds) as limit:
+                said = await _all_of(process.stdout)
+                await process.wait()
+            if limit.cancelled_caught:
+                return answers.text("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
+        if process.returncode != 0:
+            return answers.bad_request(
+                "there is nothing to think about: the position is none of this map, or is over"
+            )
+        advice = msgspec.json.decode(said, type=Advice)
+        last = advice.reports[-1]
+        whole = {
+            "engine": advice.engine,
+            "depth": last.depth,
+            "value": last.value,
+            "line": last.line,
+            "truth": advice.truth,
+        }
+        return answers.json(whole)
+
+
+async def _all_of(stream: anyio.abc.ByteReceiveStream | None) -> bytes:
+    """What comes until the end, up to MOST_BYTES."""
+    said = b""
+    if stream is not None:
+        async for part in stream:
+            said = (said + part)[:MOST_BYTES]
+    return said

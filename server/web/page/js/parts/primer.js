@@ -1,0 +1,71 @@
+// Riskless in twenty seconds: a match of nine plies on five territories, told move by move.
+
+import { MapBoard } from "../boards/map.js";
+import { h, say } from "../dom.js";
+import { Match } from "../match.js";
+import { isStill } from "../comfort.js";
+
+const STEP_MS = 2000;
+const SETUP = {
+  territories: ["Oslo", "Riga", "Kyiv", "Rome", "Bari"],
+  neighbours: [[1, 3], [0, 2, 3, 4], [1, 4], [0, 1, 4], [1, 2, 3]],
+  places: [[0, 0], [20, 2], [40, 0], [9, 14], [31, 14]],
+  territory_cap: 50, armies_to_win: 50, ply_limit: 100,
+  start: [["maxie", 3], null, ["minnie", 4], null, null],
+};
+const MOVES = [[0, 1], [2, 4], [1, 2], [4, 1], [2, 4], [1, 0], [4, 1], [0, 1], [1, 0]];
+const WORDS = [
+  "Two players, one map, no dice. Maxie is blue, Minnie orange.",
+  "A move sends all armies of a territory to a neighbour.",
+  "Then everything that is held trains one army more.",
+  "Where armies meet they fight: the larger number wins …",
+  "… and loses as many as stood there: 7 against 1 leaves 6.",
+  "With equal numbers the attacker wins.",
+  "Every army that goes leaves only one behind.",
+  "So whoever marches far is open at home.",
+  "Too few: the defender holds, with what is left.",
+  "Who takes the last territory wins, or who has enough armies first. Your turn!",
+];
+
+export class Primer {
+  constructor() {
+    this.match = new Match({ match: "primer", game: "riskless", setup: SETUP, players: { maxie: "Maxie", minnie: "Minnie" }, time_control: "1/move", engines: {} });
+    for (const move of MOVES) this.match.add({ move });
+    this.board = new MapBoard(this.match.game, () => null, { whole: true });
+    this.words = h("p", { class: "told" });
+    this.run = h("button", { type: "button", onclick: () => this.toggle() }, "Pause");
+    this.element = h("section", { class: "primer", "aria-label": "Riskless in 20 seconds" },
+      h("div", { class: "stage-head" }, h("h2", null, "Riskless in 20 seconds"),
+        h("button", { type: "button", onclick: () => this.go((this.at + 1) % WORDS.length) }, "Next"), this.run),
+      this.board.element, this.words);
+    this.go(0);
+    if (!isStill()) this.start();
+    else say(this.run, "Play");
+  }
+
+  go(ply) {
+    const { match } = this;
+    this.at = ply;
+    this.board.show(match.positions[ply], ply ? MOVES[ply - 1] : null, ply ? match.positions[ply - 1] : null);
+    say(this.words, WORDS[ply]);
+  }
+
+  start() {
+    say(this.run, "Pause");
+    this.running = setInterval(() => document.hidden || this.go((this.at + 1) % WORDS.length), STEP_MS);
+  }
+
+  toggle() {
+    if (this.running) {
+      this.stop();
+      say(this.run, "Play");
+    } else {
+      this.start();
+    }
+  }
+
+  stop() {
+    clearInterval(this.running);
+    this.running = undefined;
+  }
+}

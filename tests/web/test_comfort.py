@@ -1,0 +1,125 @@
+"""Comfort: light or dark by choice, contrast, titles, what a screen reader hears, and where the focus goes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from testkit.browser import Arena, arena, wait
+
+COLOURS = """() => {
+  const probe = document.body.appendChild(document.createElement('span'));
+  const of = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color.match(/[0-9.]+/g).slice(0, 3).map(Number); };
+  const found = Object.fromEntries(['sheet', 'ground', 'glow', 'focus', 'ink', 'quiet'].map((name) => [name, of(name)]));
+  probe.remove();
+  return found;
+}"""
+HEARD = """() => {
+  window.heard = [];
+  for (const place of document.querySelectorAll('[role=status], [role=alert]')) {
+    new MutationObserver(() => window.heard.push(place.textContent)).observe(place, { childList: true, characterData: true, subtree: true });
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "9/move") as running:
+        running.dawdler("ann", 0.02)
+        running.dawdler("bob", 0.02)
+        wait(lambda: running.ask("records")["matches"])
+        yield running
+
+
+def luminance(colour: list[float]) -> float:
+    """The relative luminance of a colour (WCAG 2.2)."""
+    parts = [each / 255 for each in colour]
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """The contrast of two colours (WCAG 2.2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Arena, page: Page) -> None:
+    page.goto(f"{served.url}#/play")
+    found = {}
+    for theme in ("light", "dark"):
+        page.get_by_role("button", name="Comfort").click()
+        page.get_by_label("Light or dark").select_option(theme)
+        page.get_by_role("button", name="Close").click()
+        found[theme] = page.evaluate(COLOURS)
+        for sign in ("glow", "focus"):
+            for ground in ("sheet", "ground"):
+                assert contrast(found[theme][sign], found[theme][ground]) >= 3, (theme, sign)
+        red, green, blue = found[theme]["glow"]
+        assert blue < min(red, green), "targets are of gold"
+        red, green, blue = found[theme]["focus"]
+        assert blue > max(red, green), "the focus is violet"
+    assert found["light"]["sheet"] != found["dark"]["sheet"]
+    page.reload()
+    page.get_by_role("button", name="Comfort").click()
+    expect(page.get_by_label("Light or dark")).to_have_value("dark")
+    expect(page.get_by_label("A sound for each move")).not_to_be_checked()
+    assert page.evaluate(COLOURS) == found["dark"]
+
+
+def test_armies_that_do_not_travel_are_there_at_once(served: Arena, page: Page) -> None:
+    page.goto(f"{served.url}#/play")
+    page.get_by_role("button", name="Comfort").click()
+    page.get_by_label("Armies travel").select_option("0")
+    page.get_by_role("button", name="Close").click()
+    match = served.ask("records")["matches"][-1]["match"]
+    page.goto(f"{served.url}#/match/{match}/0")
+    expect(page.locator(".told")).to_have_text("The start")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".march > *").count() == 0
+    expect(page.locator(".told")).to_contain_text("Ply 1")
+
+
+def test_every_view_has_a_title_of_its_own(served: Arena, page: Page) -> None:
+    match = served.ask("records")["matches"][-1]
+    titles = {
+        "": "Riskless Arena: watch and play",
+        "#/play": "Play · Riskless Arena",
+        "#/table": "Table · Riskless Arena",
+        "#/table/serve": "Ladder serve · Riskless Arena",
+        "#/bot/ann": "ann · Riskless Arena",
+        "#/file": "A record file · Riskless Arena",
+        f"#/match/{match['match']}": f"{match['players']['maxie']} v {match['players']['minnie']}",
+    }
+    for address, title in titles.items():
+        page.goto(f"{served.url}{address}")
+        expect(page).to_have_title(title)
+
+
+def test_a_match_of_bots_does_not_flood_who_listens(served: Arena, page: Page) -> None:
+    page.goto(served.url)
+    page.locator(".card.live").first.click()
+    expect(page.locator(".moves li").nth(3)).to_be_visible()
+    page.evaluate(HEARD)
+    count = page.locator(".moves li").count()
+    expect(page.locator(".moves li").nth(count + 20)).to_be_visible()
+    heard = page.evaluate("window.heard")
+    assert len([each for each in heard if each and not re.search("wins|Draw", each)]) == 0
+
+
+def test_territories_come_by_tab_as_one_reads(served: Arena, page: Page) -> None:
+    match = served.ask("records")["matches"][-1]["match"]
+    page.goto(f"{served.url}#/match/{match}")
+    expect(page.locator(".map .spot").first).to_be_visible()
+    places = page.evaluate("""() => [...document.querySelectorAll('.map .spot')].map((each) => {
+      const { e, f } = each.transform.baseVal.consolidate().matrix; return [e, f]; })""")
+    rows = [round(y / 62) for _, y in places]
+    assert rows == sorted(rows)
+    for (x, y), (right, below) in itertools.pairwise(places):
+        assert below > y + 20 or right > x

@@ -1,0 +1,111 @@
+"""The start page: something always plays, it moves on by itself, and it says who is winning and where to click."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from testkit.browser import Arena, arena, wait
+
+BUSY = """() => { const board = document.querySelector('.small-board');
+  return board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0); }"""
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which two bots play short matches, one after the other."""
+    with arena(tmp_path_factory.mktemp("busy"), "--map", "path4", "--tc", "9/move") as running:
+        running.dawdler("ann", 0.2)
+        running.dawdler("bob", 0.2)
+        wait(lambda: running.ask("records")["matches"])
+        yield running
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("empty")) as running:
+        yield running
+
+
+def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page: Page) -> None:
+    page.goto(busy.url)
+    stage = page.locator(".stage")
+    expect(stage.locator(".kind")).to_have_text("Live: Riskless · path4")
+    expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
+    expect(stage.locator(".score").first).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
+    first = stage.get_by_role("link", name="Watch this match").get_attribute("href")
+    assert first is not None
+    page.wait_for_function(
+        "(first) => document.querySelector('.stage .stage-head a').getAttribute('href') !== first", arg=first
+    )
+    expect(stage.locator(".kind")).to_have_text(re.compile("^Live: "))
+
+
+def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: Arena, page: Page) -> None:
+    page.goto(busy.url)
+    expect(page.locator(".card.live .small-board").first).to_be_visible()
+    page.locator(".small-board").first.scroll_into_view_if_needed()
+    page.wait_for_function(f"document.querySelector('.small-board') && ({BUSY})()")
+
+
+def test_who_leads_is_told_with_what_is_played_now(busy: Arena, page: Page) -> None:
+    wait(lambda: busy.ask("table")["standings"])
+    page.goto(busy.url)
+    expect(page.locator(".panel", has_text="Leaders").locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".panel h2", has_text="Now: serve")).to_be_visible()
+    page.locator(".panel").get_by_role("link", name="The whole event").click()
+    expect(page.get_by_role("heading", name="Ladder serve")).to_be_visible()
+
+
+def test_on_an_empty_server_a_recorded_match_plays(empty: Arena, page: Page) -> None:
+    page.goto(empty.url)
+    stage = page.locator(".stage")
+    expect(stage.locator(".map .spot[data-owner=minnie]").first).to_be_visible()
+    expect(stage.locator(".told")).to_have_text(re.compile("→"))
+    expect(stage.locator(".lead")).to_have_text(re.compile(r"leads by|As many armies"))
+    page.get_by_role("button", name="Pause").last.click()
+    told = stage.locator(".told").inner_text()
+    page.locator(".primer").get_by_role("button", name="Next").click()
+    expect(stage.locator(".told")).to_have_text(told)
+
+
+def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, page: Page) -> None:
+    page.goto(empty.url)
+    primer = page.locator(".primer")
+    expect(primer.locator(".told")).to_have_text(re.compile("sends all armies"))
+    primer.get_by_role("button", name="Pause").click()
+    for _ in range(9):
+        primer.get_by_role("button", name="Next").click()
+        if "last territory wins" in primer.locator(".told").inner_text():
+            break
+    expect(primer.locator(".told")).to_contain_text("Who takes the last territory wins")
+    expect(primer.locator(".spot[data-owner=minnie]")).to_have_count(0)
+
+
+def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, browser: Browser) -> None:
+    for width, height in ((1440, 900), (1280, 720), (390, 780)):
+        context = browser.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        page.goto(empty.url)
+        expect(page.locator(".stage .map")).to_be_visible()
+        for sign in ("h1", ".button.big", ".stage .lead", ".stage .map"):
+            box = page.locator(sign).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height, (sign, width)
+            assert box["x"] + box["width"] <= width, (sign, width)
+        context.close()
+
+
+def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, browser: Browser) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(empty.url)
+    primer = page.locator(".primer")
+    expect(primer.get_by_role("button", name="Play")).to_be_visible()
+    primer.get_by_role("button", name="Next").click()
+    expect(primer.locator(".told")).to_contain_text("sends all armies")
+    expect(primer.locator(".march > *")).to_have_count(0)
+    context.close()
