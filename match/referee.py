@@ -16,7 +16,7 @@ from msgspec import UNSET
 from games.catalogue import KNOWN
 from games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from match.adjudication import Adjudicator
-from match.clock import MS, Clock
+from match.clock import MS
 from match.events import (
     BrokeProtocol,
     DeadlineFell,
@@ -68,7 +68,7 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         self._adjudicator = Adjudicator(self.terms.adjudication, self.terms.game)
         self._adjudicator.count(self.position)
-        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms, self.terms.total_ms)
+        self._clock = self.terms.clock()
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()
@@ -378,7 +378,7 @@ class Referee:
             setup=terms.game.setup(),
             seat=SEATS[player],
             players=terms.players,
-            time_control=terms.time_control,
+            time_control=terms.control(SEATS[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.threads(SEATS[player]),
@@ -396,5 +396,6 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        terms, so_far, ply = self.terms, self._played.so_far(), len(self.moves)
-        return Tell(self.mover, Turn(terms.match, ply, so_far, clocks, terms.time_control.increment_ms))
+        terms, ply, own = self.terms, len(self.moves), self._clock.control_of(self.mover)
+        so_far = self._played.so_far()
+        return Tell(self.mover, Turn(terms.match, ply, so_far, clocks, own.increment_ms))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from games.catalogue import make_game
 from games.core import AnyGame
+from match.clock import Clock
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
-from protocol.timecontrol import TimeControl
+from protocol.timecontrol import TimeControl, TimeOdds
 from protocol.values import Data, Players, Seat
 
 
@@ -33,6 +34,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     players: Players
     """The names under which the two bots are connected."""
     time_control: TimeControl
+    time_odds: TimeOdds = TimeOdds()
+    """What a player has instead, where the two have not the same time."""
     margin_ms: int
     """Network grace on the clock."""
     ready_ms: int
@@ -57,6 +60,20 @@ class Terms(Struct, frozen=True, kw_only=True):
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
+
+    def control(self, seat: Seat) -> TimeControl:
+        """The time that a player has. Raises protocol.timecontrol.BadTimeControl."""
+        return self.time_odds.of(seat, self.time_control)
+
+    @property
+    def told_odds(self) -> TimeOdds | UnsetType:
+        """The time odds as a message tells them: not at all where both have the same time."""
+        return self.time_odds if self.time_odds != TimeOdds() else UNSET
+
+    def clock(self) -> Clock:
+        """Both clocks before ply 0."""
+        maxie, minnie = self.control("maxie"), self.control("minnie")
+        return Clock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
     @property
     def needed_threads(self) -> int:

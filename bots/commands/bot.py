@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bots.api.options import BadSpec
+from bots.api.options import PROGRAM, BadSpec
 from bots.commands.bot_settings import (
     DEFAULT_URL,
     BadSettings,
@@ -37,7 +37,10 @@ def register(app: typer.Typer) -> None:
 def bot(
     context: typer.Context,
     engine: Annotated[
-        str, typer.Argument(metavar="ENGINE", help="A built-in engine, file.py, file.py:Class, or bot.toml.")
+        str,
+        typer.Argument(
+            metavar="ENGINE", help="A built-in engine, file.py, file.py:Class, exec:COMMAND, or bot.toml."
+        ),
     ] = "",
     program: Annotated[
         str,
@@ -54,16 +57,26 @@ def bot(
         ),
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", envvar="ARENA_URL", help="Where the server listens.")
+        str, typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Where the server listens.")
     ] = DEFAULT_URL,
     name: Annotated[
-        str, typer.Option("--name", envvar="ARENA_NAME", help="The bot's name; else the engine's.")
+        str,
+        typer.Option(
+            "--name", metavar="NAME", envvar="ARENA_NAME", help="The bot's name; else the engine's."
+        ),
     ] = "",
     token: Annotated[
         str,
-        typer.Option("--token", envvar="ARENA_TOKEN", help="The token of that name, if the host gave one."),
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            envvar="ARENA_TOKEN",
+            help="The token of that name, if the host gave one.",
+        ),
     ] = "",
-    matches: Annotated[int, typer.Option("--matches", min=1, max=1000, help="Matches at once.")] = 1,
+    matches: Annotated[
+        int, typer.Option("--matches", metavar="N", min=1, max=1000, help="Matches at once.")
+    ] = 1,
     games: Annotated[
         int | None,
         typer.Option("--games", metavar="N", min=1, help="Play so many matches, then end; else until told."),
@@ -99,12 +112,16 @@ def bot(
         int | None,
         typer.Option(
             "--reconnect",
+            metavar="N",
             min=0,
             help="Tries in a row to return when the connection is lost or the server stops; else for ever.",
         ),
     ] = None,
     wait: Annotated[
-        float, typer.Option("--wait", min=0, help="Seconds to wait for a server that is not there yet.")
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Seconds to wait for a server that is not there yet."
+        ),
     ] = 0.0,
     log: Annotated[
         Path | None,
@@ -200,6 +217,8 @@ def _settings(told: BotSettings, given: set[str]) -> BotSettings:
 
 
 def _engine(settings: BotSettings) -> Engine:
+    if settings.engine.startswith(PROGRAM) and not settings.program:
+        settings = dataclasses.replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):
         raise Misuse("name an engine or a file.py, or give --exec COMMAND; one of the two")
     if settings.logs is not None:

@@ -21,7 +21,6 @@ from ladder.dial_in import ANOTHER_EVENT, DialIn, TooFewBots
 from ladder.event import Ladder
 from ladder.openings import (
     SHIPPED,
-    BadOpenings,
     NoOpenings,
     Openings,
     RandomOpenings,
@@ -32,6 +31,7 @@ from ladder.plan import LadderPlan
 from ladder.play import run_ladder
 from ladder.reports.progress import watching
 from maps.loader import MapError
+from maps.opening_file import BadOpenings
 from maps.setup import make_setup
 from match.adjudication import lacks_table
 from server.host import CannotListen
@@ -49,8 +49,9 @@ def play(
     dial_in: DialIn | None = None,
     cluster: str | None = None,
     port: int = 0,
+    status: Callable[[Ladder], str] = lambda _: "",
 ) -> Ladder:
-    """Play the plan: what was played. Raises Failure or Misuse."""
+    """Play the plan: what was played; `status` tells in a line what it says so far. Raises Failure or Misuse."""
     if plan.pin and not can_pin():
         raise Misuse("--pin: this system does not keep processes on cores; Linux does")
     plan = replace(plan, game=game_named(plan.game))
@@ -71,7 +72,7 @@ def play(
         )
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
-    with watching(played, err) as display:
+    with watching(played, err, status) as display:
         try:
             with interpreter.settled():
                 anyio.run(

@@ -12,7 +12,7 @@ from server.commands.output import Justify, print_table, say
 from server.store.counting import refresh
 from server.store.database import Engine
 from server.store.recompute import Differs, Recomputed, recompute
-from server.store.standings import Standing, standings
+from server.store.standings import Standing, month_ago, standings
 
 COLUMNS: dict[str, Justify] = {
     "#": "right",
@@ -26,6 +26,7 @@ COLUMNS: dict[str, Justify] = {
     "drawn": "right",
     "lost": "right",
     "forfeits": "right",
+    "crash": "right",
 }
 
 
@@ -35,10 +36,15 @@ def register(app: typer.Typer) -> None:
 
 
 def ratings(
-    game: Annotated[str | None, typer.Option("--game", help="Only this game; else all.")] = None,
+    game: Annotated[
+        str | None, typer.Option("--game", metavar="GAME", help="Only this game; else all.")
+    ] = None,
     again: Annotated[
         bool,
         typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),
+    ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also the bots that have played no rated match for a month.")
     ] = False,
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,
@@ -58,7 +64,7 @@ def ratings(
             done = await recompute(engine) if again else None
         except Differs as found:
             raise Failure(f"the ratings cannot be recomputed: {found}") from None
-        return await standings(engine, name), done
+        return await standings(engine, name, since=None if all_ else month_ago()), done
 
     found, done = in_store(db, work)
     if json is not None:
@@ -79,7 +85,7 @@ def _rows(found: list[Standing]) -> list[list[str]]:
     rows = []
     for each in found:
         places[each.game] = places.get(each.game, 0) + 1
-        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits)
+        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits, each.crashes)
         strength = [f"{each.rating:.0f}", f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
         rows.append([str(places[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
     return rows

@@ -168,11 +168,10 @@ class Room:
         for pause in (*self._keep_again, None):
             try:
                 await self._journal.durable(self._journal.close_match(record))
-            except JournalFailed as failed:
+            except JournalFailed as why:
                 then = "the next start goes on with it" if pause is None else f"again in {pause:g} s"
-                log.warning(
-                    "its record is not in the store: %s; %s", failed, then, extra={"match": record.match}
-                )
+                about = {"match": record.match}
+                log.warning("its record is not in the store: %s; %s", why, then, extra=about)
             else:
                 return
             if pause is not None:
@@ -364,6 +363,7 @@ class Room:
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
+            time_odds=terms.told_odds,
         )
 
     def end(self) -> End:
@@ -389,6 +389,7 @@ class Room:
             setup=self.terms.game.setup(),
             players=self.terms.players,
             time_control=str(self.terms.time_control),
+            time_odds=self.terms.time_odds,
             started=self.started,
             moves=self.referee.moves,
             result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)

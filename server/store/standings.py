@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.glicko import Rating
 from rating.steps import Key, Known, Outcome, RatingStep
+from rating.words import WORDS
 from server.store import database
 from server.store.database import insert
 from server.store.finished import games_in
@@ -26,7 +28,7 @@ BOTS_AT_ONCE = 100
 """Bots of which one query asks."""
 
 
-class Standing(Struct, frozen=True):
+class Standing(Struct, frozen=True, rename=WORDS):
     """A bot's line in the table of a game."""
 
     game: str
@@ -42,11 +44,13 @@ class Standing(Struct, frozen=True):
     losses: int
     forfeits: int
     """Matches lost by not coming, leaving, being late, or breaking the rules or the protocol."""
+    crashes: int
+    """Matches lost because the bot failed: an exception, no move of the game, a process that died."""
     last: str
     """When the last one finished."""
 
 
-class Cross(Struct, frozen=True):
+class Cross(Struct, frozen=True, rename=WORDS):
     """What a bot scored against another."""
 
     bot: str
@@ -56,16 +60,29 @@ class Cross(Struct, frozen=True):
     losses: int
 
 
+INACTIVE = timedelta(days=30)
+"""Who has finished no rated match for so long is left out of the tables, and is back with the next one."""
+
+
+def month_ago() -> str:
+    """The time before which a bot's last rated match leaves it out of the tables."""
+    return database.written(datetime.now(UTC) - INACTIVE)
+
+
 async def standings(
-    engine: AsyncEngine, game: str | None = None, *, most: int | None = None
+    engine: AsyncEngine, game: str | None = None, *, most: int | None = None, since: str | None = None
 ) -> list[Standing]:
     """The bots with a rated match, by game, the highest rating first; of one game, or the best of all games.
+
+    since: only those that have finished one at or after this time, as `database.now` writes it
 
     Counts nothing: `counting.refresh` does.
     """
     query = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__))
     if game is not None:
         query = query.where(standings_table.c.game == game)
+    if since is not None:
+        query = query.where(standings_table.c.last >= since)
     if most is not None:
         query = query.order_by(standings_table.c.game, standings_table.c.rating.desc()).limit(most)
     async with database.reading(engine) as connection:
@@ -138,6 +155,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
                 line[name] += count
             line["matches"] += step.outcome is not Outcome.NONE
             line["forfeits"] += step.forfeit
+            line["crashes"] += step.crash
             after = {"rating": step.rating, "deviation": step.deviation, "volatility": step.volatility}
             line |= {"game": step.game, "bot": step.bot, **after, "last": step.finished}
             key = (step.game, step.bot, other.bot)
@@ -171,7 +189,7 @@ _STANDINGS_OF = sa.select(*(standings_table.c[name] for name in Standing.__struc
     standings_table.c.bot == sa.bindparam("of")
 )
 _SCORES = {"wins": Outcome.WIN, "draws": Outcome.DRAW, "losses": Outcome.LOSS}
-_COUNTS = ("matches", *_SCORES, "forfeits")
+_COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
 _PAIR = ("game", "bot", "opponent")
 _LAST = sa.select(standings_table).where(
     standings_table.c.game == sa.bindparam("of"),
