@@ -8,10 +8,11 @@ the same before and after. What is over never changes any more, so it is read an
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import anyio.to_thread
+import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -22,7 +23,7 @@ from server.store.schema import events, matches, records
 
 FOUND = 48
 """Matches that are read and packed together: to ask a database for a few costs as much as to ask for many."""
-CHUNK = 4
+CHUNK = 8
 """How many of these are written in one transaction beside a journal, which on SQLite waits a millisecond or two for it."""
 
 Write = Callable[[Callable[[sa.Connection], None]], Awaitable[None]]
@@ -35,7 +36,8 @@ class _Found(NamedTuple):
     number: int
     packed: bytes
     terms: str
-    events: list[str]
+    events: str
+    """A JSON object of its events, by their numbers."""
 
 
 async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
@@ -62,17 +64,21 @@ async def _some(engine: AsyncEngine, most: int) -> list[_Found]:
         rows = (await connection.execute(_NOT_PACKED, {"most": most})).all()
         if not rows:
             return []
-        happened: dict[int, list[str]] = {}
-        for event in (await connection.execute(_EVENTS, {"these": [row.number for row in rows]})).all():
-            happened.setdefault(event.number, []).append(event.event)
-    return [_Found(row.number, row.packed, row.terms, happened.get(row.number, [])) for row in rows]
+        numbers = {"these": [row.number for row in rows]}
+        told = (await connection.execute(_events_query(engine.dialect.name), numbers)).all()
+    happened = {each.number: each.events for each in told}
+    return [_Found(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
+
+
+def _in_order(collected: str) -> list[str]:
+    return [event for _, event in sorted(_decode_events(collected).items())]
 
 
 def _pieces(found: list[_Found]) -> list[dict[str, Any]]:
     return [
         {
             "which": each.number,
-            "piece": pack_whole(Whole(record_in(each.packed), each.terms, each.events)),
+            "piece": pack_whole(Whole(record_in(each.packed), each.terms, _in_order(each.events))),
         }
         for each in found
     ]
@@ -95,7 +101,6 @@ _NOT_PACKED = (
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
 _THESE: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
-_EVENTS = sa.select(events).where(events.c.number.in_(_THESE)).order_by(events.c.number, events.c.seq)
 _KEEP = (
     sa.update(records)
     .where(records.c.number == sa.bindparam("which"), sa.text("NOT records.whole"))
@@ -103,3 +108,15 @@ _KEEP = (
 )
 _FORGET_TERMS = sa.update(matches).where(matches.c.number.in_(_THESE)).values(terms="")
 _FORGET_EVENTS = sa.delete(events).where(events.c.number.in_(_THESE))
+_decode_events = msgspec.json.Decoder(dict[int, str]).decode
+
+
+@lru_cache(maxsize=2)
+def _events_query(kind: str) -> sa.Select[Any]:
+    """Finds all events of these matches: a row for each match, with a JSON object of its events by their numbers.
+
+    For each row that SQLite finds, its thread and the event loop take turns with the interpreter.
+    """
+    collect = sa.func.json_object_agg if kind == "postgresql" else sa.func.json_group_object
+    collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")
+    return sa.select(events.c.number, collected).where(events.c.number.in_(_THESE)).group_by(events.c.number)

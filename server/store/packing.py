@@ -10,7 +10,7 @@ is a tenth of the text.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def pack_record(record: str) -> bytes:
 def pack_whole(whole: Whole) -> bytes:
     """A match with all that was kept of it."""
     moves = _decode_moves(whole.record).moves
-    return _pack("\n".join((whole.record, whole.terms, *_shortened(whole.events, moves))), THOROUGH)
+    return _pack(f"{whole.record}\n{whole.terms}\n{_shortened(whole.events, moves)}"[:-1], THOROUGH)
 
 
 def record_in(packed: bytes) -> str:
@@ -70,7 +70,7 @@ def unpack_whole(packed: bytes) -> Whole:
     """What `pack_whole` was given. Raises Unreadable."""
     record, terms, *rows = _parts(packed)
     try:
-        return Whole(record, terms, list(_restored(rows, _decode_moves(record).moves)))
+        return Whole(record, terms, _restored(rows, _decode_moves(record).moves))
     except (msgspec.DecodeError, KeyError) as error:
         raise Unreadable(f"its journal cannot be read: {error}") from None
 
@@ -138,73 +138,74 @@ class _KeptMoves(msgspec.Struct):
 
 # Values stay JSON: they are the same where their text is, and to Python 1, 1.0 and true would be equal.
 _Event = dict[str, msgspec.Raw]
-_decode_row = msgspec.json.Decoder(list[tuple[int, _Event]]).decode
+_decode_rows = msgspec.json.Decoder(list[tuple[int, _Event]]).decode_lines
 _decode_moves = msgspec.json.Decoder(_KeptMoves).decode
 _decode_number = msgspec.json.Decoder(int).decode
-_encode = msgspec.json.Encoder().encode
+_encode_rows = msgspec.json.Encoder().encode_lines
 
 _MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 _NONE, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
-def _shortened(rows: Sequence[str], moves: Sequence[_KeptMove]) -> Iterator[str]:
-    before = 0
-    for row in rows:
-        short = []
-        for at, event in _decode_row(row):
-            taken, less = _without_known(event, _known(event, moves))
-            short.append((at - before - taken, less))
+def _shortened(rows: Sequence[str], moves: Sequence[_KeptMove]) -> str:
+    """These rows, one a line, without what the record says."""
+    before, told = 0, _decode_rows("\n".join(rows))
+    for row in told:
+        for place, (at, event) in enumerate(row):
+            row[place] = at - before - _leave_out(event, moves), event
             before = at
-        yield _encode(short).decode()
+    return _encode_rows(told).decode()
 
 
-def _restored(rows: Sequence[str], moves: Sequence[_KeptMove]) -> Iterator[str]:
-    at = 0
-    for row in rows:
-        whole = []
-        for passed, less in _decode_row(row):
-            taken, event = _with_known(less, _known(less, moves))
-            at += passed + taken
-            whole.append((at, event))
-        yield _encode(whole).decode()
+def _restored(rows: Sequence[str], moves: Sequence[_KeptMove]) -> list[str]:
+    at, told = 0, _decode_rows("\n".join(rows))
+    for row in told:
+        for place, (passed, event) in enumerate(row):
+            at += passed + _put_back(event, moves)
+            row[place] = at, event
+    return _encode_rows(told).decode().split("\n")[:-1]
 
 
 def _known(event: _Event, moves: Sequence[_KeptMove]) -> _KeptMove | None:
-    """What the record says of the move of this ply; None for an event that is about none."""
-    if event["type"] not in (_MOVED, _TURN_LEFT):
-        return None
+    """What the record says of the move that an event tells of; None where it has none of this ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _without_known(event: _Event, known: _KeptMove | None) -> tuple[int, _Event]:
-    """The ns from the turn to this event that the record tells, and the event without what the record says."""
-    if known is None:
-        return 0, event
-    if "lag" in event and event["type"] == _TURN_LEFT:
-        return 0, event | {"lag": _number(_decode_number(event["lag"]) - known.credited_ns)}
-    if event.get("move") != known.move or event["type"] != _MOVED:
-        return 0, event
-    short = {key: value for key, value in event.items() if key not in {"move", "thinking"}}
-    thinking = event.get("thinking", _ABSENT)
-    if thinking != known.thinking:
-        short["thinking"] = _NONE if thinking == _ABSENT else thinking
-    return known.taken_ns, short
+def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
+    """Take what the record says out of an event; the ns from the turn to the event, where the record tells them."""
+    kind = event["type"]
+    if kind == _MOVED:
+        known = _known(event, moves)
+        if known is not None and event.get("move") == known.move:
+            del event["move"]
+            thinking = event.pop("thinking", _ABSENT)
+            if thinking != known.thinking:
+                event["thinking"] = _NONE if thinking == _ABSENT else thinking
+            return known.taken_ns
+    elif kind == _TURN_LEFT and "lag" in event:
+        known = _known(event, moves)
+        if known is not None:
+            event["lag"] = _number(_decode_number(event["lag"]) - known.credited_ns)
+    return 0
 
 
-def _with_known(event: _Event, known: _KeptMove | None) -> tuple[int, _Event]:
-    """What `_without_known` was given, and the ns that it told."""
-    if known is None:
-        return 0, event
-    if "lag" in event and event["type"] == _TURN_LEFT:
-        return 0, event | {"lag": _number(_decode_number(event["lag"]) + known.credited_ns)}
-    if "move" in event or event["type"] != _MOVED:
-        return 0, event
-    whole = {key: value for key, value in event.items() if key != "thinking"} | {"move": known.move}
-    thinking = event.get("thinking", known.thinking)
-    if thinking not in (_NONE, _ABSENT):
-        whole["thinking"] = thinking
-    return known.taken_ns, whole
+def _put_back(event: _Event, moves: Sequence[_KeptMove]) -> int:
+    """Make an event again what it was before `_leave_out`, and return the same ns."""
+    kind = event["type"]
+    if kind == _MOVED and "move" not in event:
+        known = _known(event, moves)
+        if known is not None:
+            thinking = event.pop("thinking", known.thinking)
+            event["move"] = known.move
+            if thinking not in (_NONE, _ABSENT):
+                event["thinking"] = thinking
+            return known.taken_ns
+    elif kind == _TURN_LEFT and "lag" in event:
+        known = _known(event, moves)
+        if known is not None:
+            event["lag"] = _number(_decode_number(event["lag"]) + known.credited_ns)
+    return 0
 
 
 def _number(value: int) -> msgspec.Raw:

@@ -71,7 +71,8 @@ class Rows:
         NotOpen for a match that is over, or that another server plays.
         """
         _delete_from(connection, self._in_doubt)
-        self._in_doubt = [*self._in_doubt, *(row for row in rows if row.match not in closed)]
+        going_on = [row for row in rows if row.match not in closed] if closed else rows
+        self._in_doubt = [*self._in_doubt, *going_on]
         playing = self._playing.union(opened) if opened else self._playing
         if strange := [row for row in rows if row.match not in playing]:
             _take_over(connection, self._lease.name, strange)
