@@ -66,27 +66,28 @@ def adjudicate(
     """
     if rules is None:
         return None
-    return (
-        _repeated(rules, times)
-        or _forced(rules, position, solution)
-        or _solved(rules, game, position)
-        or _agreed(rules, moves)
-        or _limited(rules, len(moves))
-    )
-
-
-def _repeated(rules: Adjudication, times: int) -> Verdict | None:
     # More often than that it has come up where the opening repeated it already.
-    if rules.repetition is None or times < rules.repetition:
-        return None
+    if rules.repetition is not None and times >= rules.repetition:
+        return _repeated(times)
+    verdict = None
+    if rules.table and solution is not None and isinstance(position, Armies):
+        verdict = _forced(position, solution)
+    if verdict is None and rules.solve is not None:
+        verdict = _solved(game, position, rules.solve)
+    if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
+        verdict = _agreed(rules, moves)
+    if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
+        verdict = _limited(len(moves), rules.limit)
+    return verdict
+
+
+def _repeated(times: int) -> Verdict:
     return Verdict(
         None, f"{REPETITION}: the same position came up {times} times, with the same player to move"
     )
 
 
-def _forced(rules: Adjudication, position: object, solution: Solution | None) -> Verdict | None:
-    if not rules.table or solution is None or not isinstance(position, Armies):
-        return None
+def _forced(position: Armies, solution: Solution) -> Verdict | None:
     winner = solution.winner(position)
     if winner is None:
         return None
@@ -94,8 +95,8 @@ def _forced(rules: Adjudication, position: object, solution: Solution | None) ->
     return Verdict(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
 
 
-def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | None:
-    found = solve(game, position, rules.solve) if rules.solve is not None else None
+def _solved(game: AnyGame, position: object, nodes: int) -> Verdict | None:
+    found = solve(game, position, nodes)
     if found is None:
         return None
     how = f"a win for {found.winner}" if found.winner else "a draw"
@@ -103,8 +104,6 @@ def _solved(rules: Adjudication, game: AnyGame, position: object) -> Verdict | N
 
 
 def _agreed(rules: Adjudication, moves: Sequence[RecordedMove]) -> Verdict | None:
-    if (rules.win is None and rules.draw is None) or len(moves) < 2 * rules.moves:
-        return None
     values = [_value(each) for each in moves[-2 * rules.moves :]]
     told = [value for value in values if value is not None]
     if len(told) < len(values):
@@ -127,10 +126,8 @@ def _value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
-def _limited(rules: Adjudication, plies: int) -> Verdict | None:
-    if rules.limit is None or plies < rules.limit:
-        return None
-    return Verdict(None, f"{plies} plies were played, and the ladder's limit is {rules.limit}")
+def _limited(plies: int, limit: int) -> Verdict:
+    return Verdict(None, f"{plies} plies were played, and the ladder's limit is {limit}")
 
 
 def lacks_table(rules: Adjudication | None, game: AnyGame) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -15,7 +14,7 @@ class Recurrence:
     def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
         """Begin with the positions that have come up already."""
         self._game = game
-        self._seen: Counter[Hashable] = Counter()
+        self._seen: dict[Hashable, int] = {}
         self.latest = 0
         """How often the position that came up last has come up, that time included; 0 before the first."""
         for position in positions:
@@ -27,6 +26,5 @@ class Recurrence:
         if key is None:
             self.latest = 1
         else:
-            self._seen[key] += 1
-            self.latest = self._seen[key]
+            self._seen[key] = self.latest = self._seen.get(key, 0) + 1
         return self.latest

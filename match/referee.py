@@ -127,7 +127,7 @@ class Referee:
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """What follows from an event at `now`. Nothing follows once the match is over."""
-        if self.over:
+        if self.result is not None:
             return []
         match event:
             case Moved():
@@ -180,7 +180,7 @@ class Referee:
     # playing
 
     def _start_clock(self, turn: TurnLeft, now: int) -> list[Effect]:
-        if self._playing and turn.ply == self.ply and self._turn_since is None:
+        if self._playing and turn.ply == len(self.moves) and self._turn_since is None:
             self._turn_since = now
             self._turn_lag = turn.lag
             self.revision += 1
@@ -396,5 +396,5 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        terms, so_far = self.terms, self._played.so_far()
-        return Tell(self.mover, Turn(terms.match, self.ply, so_far, clocks, terms.time_control.increment_ms))
+        terms, so_far, ply = self.terms, self._played.so_far(), len(self.moves)
+        return Tell(self.mover, Turn(terms.match, ply, so_far, clocks, terms.time_control.increment_ms))

@@ -72,22 +72,23 @@ class Session:
             self._bucket.allow()  # the answer: a bot in many fast matches is no flood
         if self._traced:
             trace.debug("> %s %s", self._name, without_secrets(message))
-        self._send(encode(message))
+        if not (self._closing or self._connection.send(encode(message))):
+            self._cut_off()
 
     def tell_encoded(self, messages: Sequence[bytes]) -> None:
         """Write messages that are encoded already, for whoever is told the same."""
         if self._traced:
             for message in messages:
                 trace.debug("> %s %s", self._name, message.hex())
-        self._send(*messages)
+        if not (self._closing or self._connection.send(*messages)):
+            self._cut_off()
 
     def affords(self, cost: int) -> bool:
         """Whether its address may have so many µs of the server's time now; they are counted if so."""
         return self._client is not None and self._dispatch.affords(self._client, cost)
 
-    def _send(self, *messages: bytes) -> None:
-        if self._closing or self._connection.send(*messages):
-            return  # what a closing connection is not told, the bot catches up with when it returns
+    def _cut_off(self) -> None:
+        """End the connection of a client that has too much to read; what it is not told, a bot catches up with."""
         log.warning("too slow: %d bytes wait", self.backlog, extra={"bot": self._name})
         self._closing = True
         # A client that begins to read within the time of the closing handshake is told why.

@@ -113,8 +113,8 @@ class Arrivals:
         if self._moves is None:
             self._moves = self._ask_moves()
         self.quick = not self._moves.take(now)
-        if not self.quick:
-            self._moves.spend(max(0, self._due - 1))
+        if self._due > 1 and not self.quick:
+            self._moves.spend(self._due - 1)
         return self.quick
 
     def parsed(self) -> None:

@@ -31,11 +31,14 @@ class TokenBucket:
 
     def take(self, now: int) -> bool:
         """Whether one message more is within the limit at `now`; it is counted if so."""
-        self._refill(now)
-        self._arrived = max(0, self._arrived - 1)
-        if self.asked > 0:
+        if self.asked > 0:  # as nearly always where somebody plays
             self.asked -= 1
+            if self._arrived:
+                self._arrived -= 1
             return True
+        self._refill(now)
+        if self._arrived:
+            self._arrived -= 1
         if self._held < 1:
             return False
         self._held -= 1

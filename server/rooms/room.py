@@ -89,7 +89,6 @@ class Room:
         self._cut = cut
         self._most_waiting = inbox
         self._disclosure = disclosure
-        self._thoughts_shown = 0  # the plies before this one are those whose thinking spectators know
         self._thinking = ThinkingLimit(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -151,7 +150,7 @@ class Room:
             self._closed = True
             self._timer.stop()
             self._space_made.set()
-            self._show_thoughts()
+            self._show_thoughts(self._first_secret(self.referee.ply), self._first_secret())
             self.spectators.close(self.end)
             # Whoever has been told of the end may take its next match before this record is written.
             for member in self.players.values():
@@ -188,7 +187,6 @@ class Room:
         for at, event in self._unfinished.events:
             self.referee.handle(self._limited(event) if type(event) is Moved else event, at)
         self._seq = len(self._unfinished.events)
-        self._thoughts_shown = self._first_secret()
         self._take_own(ServerBack(), monotonic_ns())
 
     # deadlines
@@ -304,23 +302,28 @@ class Room:
             self._show(shown)
 
     def _show(self, accepted: Accepted) -> None:
-        """Show a move to the spectators; a move that is acknowledged once more has been shown."""
-        if self.spectators and accepted.ply == self.referee.ply - 1:
-            move, clocks = self.referee.moves[accepted.ply], self.referee.clocks(monotonic_ns())
-            played = Played(move.move, move.ms)
-            self.spectators.show(Update(self.terms.match, accepted.ply, played, clocks))
-        self._show_thoughts()
+        """Show a move to the spectators, and what may be known because of it.
 
-    def _show_thoughts(self) -> None:
-        """Show the spectators what the players said of their moves, as far as that may be known now."""
-        until = self._first_secret()
-        for ply in range(self._thoughts_shown, until):
+        A move that is acknowledged once more has been shown.
+        """
+        ply = accepted.ply
+        if not self.spectators or ply != self.referee.ply - 1:
+            return
+        move, clocks = self.referee.moves[ply], self.referee.clocks(monotonic_ns())
+        self.spectators.show(Update(self.terms.match, ply, Played(move.move, move.ms), clocks))
+        self._show_thoughts(self._first_secret(ply), self._first_secret(ply + 1))
+
+    def _show_thoughts(self, first: int, until: int) -> None:
+        """Show the spectators what the players said of their moves from one ply to before another."""
+        for ply in range(first, until):
             thinking = self.referee.moves[ply].thinking
             if thinking is not None:
                 self.spectators.show(Thought(self.terms.match, ply, thinking))
-        self._thoughts_shown = until
 
-    def _first_secret(self) -> int:
+    def _first_secret(self, ply: int | None = None) -> int:
+        """The ply from which on thinking is not told now; or was not, when this ply was to be played next."""
+        if ply is not None:
+            return first_secret(self._disclosure, ply, over=False)
         return first_secret(self._disclosure, self.referee.ply, over=self.referee.over)
 
     def _void(self, error: Exception) -> None:
