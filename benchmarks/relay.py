@@ -86,14 +86,15 @@ async def relay(port: int, answer: bytes, turn: bytes) -> None:
     """On the server's own connections; runs until killed."""
     async with (
         anyio.create_task_group() as tasks,
-        open_server(PRIVATE, (), _no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
+        open_server(PRIVATE, (), no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
     ):
         await server.listen(HOST, port, None)
         with settled():
             await anyio.sleep_forever()
 
 
-async def _no_page(_request: Request, _address: str) -> Answer | None:
+async def no_page(_request: Request, _address: str) -> Answer | None:
+    """A relay has no pages."""
     return None
 
 
@@ -117,7 +118,9 @@ async def ready_made(port: int, answer: bytes, turn: bytes) -> None:
         except ConnectionClosed:
             pass
 
-    async with serve(pass_on, HOST, port, compression=None, subprotocols=[Subprotocol(SUBPROTOCOL)]) as server:
+    async with serve(
+        pass_on, HOST, port, compression=None, subprotocols=[Subprotocol(SUBPROTOCOL)]
+    ) as server:
         await server.serve_forever()
 
 

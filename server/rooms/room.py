@@ -302,10 +302,7 @@ class Room:
             self._show(shown)
 
     def _show(self, accepted: Accepted) -> None:
-        """Show a move to the spectators, and what may be known because of it.
-
-        A move that is acknowledged once more has been shown.
-        """
+        """Show a move to the spectators that is acknowledged for the first time, and what may be known since."""
         ply = accepted.ply
         if not self.spectators or ply != self.referee.ply - 1:
             return
