@@ -86,6 +86,10 @@ def arena(matches: int, *options: str, database: str = "") -> Iterator[Running]:
             MAP,
             "--tc",
             "60+1",
+            "--pause",
+            "0",
+            "--openings",
+            "none",
             "--db",
             database,
         )

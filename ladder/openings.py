@@ -10,23 +10,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from games.core import AnyGame, Game, GameError, IllegalMove
+from games.core import AnyGame
 from games.riskless import Riskless
-from maps.openings import KEY, fingerprint, shipped_openings
+from maps.opening_file import read
+from maps.openings import shipped_openings
 from match.openings import Opening, random_opening
-from protocol.values import Data
 
 SHIPPED: Final = "shipped"
 """The word for the openings that each map brings with it."""
 
 ATTEMPTS = 64
 """How many random openings are tried to find one that has not been played; a small game has only a few."""
-
-
-class BadOpenings(ValueError):
-    """A list that cannot be used: says the file, the line and why."""
 
 
 class NoOpenings:
@@ -94,7 +90,7 @@ def _shipped(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
     if path is None:
         return [()]
     # Short events with other seeds begin otherwise.
-    [listed] = _read(path, [game])
+    [listed] = read(path, [game])
     order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(listed))]
     return [opening for _, opening in sorted(zip(order, listed, strict=True), key=lambda each: each[0])]
 
@@ -105,49 +101,4 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
     Blank lines and what follows a # are skipped. A line `fingerprint: …` says for which map they were made.
     Raises BadOpenings.
     """
-    return ListedOpenings(_read(path, games))
-
-
-def _read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
-    """The openings of a file, parsed for each game."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadOpenings(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadOpenings(f"{path}: not text in UTF-8: {error.reason}") from None
-    told = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
-    written = [(number, line) for number, line in told if line]
-    if written and written[0][1].startswith(KEY):
-        _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
-    if not written:
-        raise BadOpenings(f"{path}: there is no opening in it: write a line of moves for each")
-    return [[_parse(path, number, line, game) for number, line in written] for game in games]
-
-
-def _check_fingerprint(path: Path, wanted: str, games: Sequence[Game[Any, Any]]) -> None:
-    for game in games:
-        if not isinstance(game, Riskless):
-            raise BadOpenings(f"{path}: made for a map of riskless, and not for {game.name}")
-        found = fingerprint(game.map)
-        if found != wanted:
-            raise BadOpenings(
-                f"{path}: made for another map, or another state of it: its fingerprint is {wanted:.40}, that of "
-                f"{game.map.name} is {found}; make openings for it with `arena openings make --map`"
-            )
-
-
-def _parse(path: Path, number: int, line: str, game: AnyGame) -> Opening:
-    position = game.start()
-    moves: list[Data] = []
-    for text in line.split(","):
-        try:
-            move = game.move_from_text(text.strip())
-            position = game.play(position, move)
-        except (GameError, IllegalMove) as error:
-            raise BadOpenings(f"{path}, line {number}: {error}") from None
-        moves.append(game.move_to_data(move))
-    outcome = game.outcome(position)
-    if outcome is not None:
-        raise BadOpenings(f"{path}, line {number}: the game is over after these moves: {outcome}")
-    return tuple(moves)
+    return ListedOpenings(read(path, games))

@@ -73,7 +73,20 @@ class Cable:
         """A server at one end, and bots that play tic-tac-toe on it at the other, in so many processes."""
         limits = ("--max-per-address", "5000", "--max-cut-offs", "100000", "--concurrency", str(bots // 2))
         store = ("--db", f"sqlite:///{self.folder / 'arena.db'}", "--record", str(self.record), "--tc", tc)
-        serve = ("arena", "serve", "--anyone", "--house", "none", "--game", "tictactoe", "--verbose")
+        serve = (
+            "arena",
+            "serve",
+            "--anyone",
+            "--house",
+            "none",
+            "--game",
+            "tictactoe",
+            "--verbose",
+            "--pause",
+            "0",
+            "--openings",
+            "none",
+        )
         self.server = self.run("s", *serve, "--host", SERVER, *limits, *store, *options)
         if self.between:
             self.line = self.run("m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)

@@ -72,7 +72,7 @@ class Server:
                 str(self.port),
             ),
             *("--db", self.database, "--concurrency", str(matches), "--max-per-address", "4096"),
-            *("--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
+            *("--pause", "0", "--openings", "none", "--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
         ]
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -122,7 +122,8 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     tokens = await fill(database, [*honest, *playing])
     outcome = Outcome()
     serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
-    with serving(*serve, "--tc", "60+1", "--concurrency", str(MATCHES), "--db", database) as server:
+    pool = ("--tc", "60+1", "--pause", "0", "--openings", "none")
+    with serving(*serve, *pool, "--concurrency", str(MATCHES), "--db", database) as server:
         async with asyncio.TaskGroup() as tasks:
             bots = [
                 tasks.create_task(

@@ -21,7 +21,6 @@ from ladder.dial_in import ANOTHER_EVENT, DialIn, TooFewBots
 from ladder.event import Ladder
 from ladder.openings import (
     SHIPPED,
-    BadOpenings,
     NoOpenings,
     Openings,
     RandomOpenings,
@@ -32,6 +31,7 @@ from ladder.plan import LadderPlan
 from ladder.play import run_ladder
 from ladder.reports.progress import watching
 from maps.loader import MapError
+from maps.opening_file import BadOpenings
 from maps.setup import make_setup
 from match.adjudication import lacks_table
 from server.host import CannotListen

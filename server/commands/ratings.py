@@ -12,7 +12,7 @@ from server.commands.output import Justify, print_table, say
 from server.store.counting import refresh
 from server.store.database import Engine
 from server.store.recompute import Differs, Recomputed, recompute
-from server.store.standings import Standing, standings
+from server.store.standings import Standing, month_ago, standings
 
 COLUMNS: dict[str, Justify] = {
     "#": "right",
@@ -40,6 +40,9 @@ def ratings(
         bool,
         typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),
     ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also the bots that have played no rated match for a month.")
+    ] = False,
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,
 ) -> None:
@@ -58,7 +61,7 @@ def ratings(
             done = await recompute(engine) if again else None
         except Differs as found:
             raise Failure(f"the ratings cannot be recomputed: {found}") from None
-        return await standings(engine, name), done
+        return await standings(engine, name, since=None if all_ else month_ago()), done
 
     found, done = in_store(db, work)
     if json is not None:

@@ -17,25 +17,23 @@ from console import (
     ConcurrencyOption,
     DatabaseOption,
     Failure,
-    GameOption,
-    MapOption,
     MarginOption,
     Misuse,
     RecordOption,
-    TimeOption,
     err,
-    game_named,
     out,
 )
 from cores import cores
 from games.catalogue import KNOWN
 from games.core import GameError
 from maps.loader import MapError
-from maps.setup import DEFAULT_MAP, make_setup
+from maps.opening_file import BadOpenings
+from maps.setup import DEFAULT_MAP
 from match.adjudication import lacks_table
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
-from protocol.timecontrol import BadTimeControl, TimeControl
+from protocol.timecontrol import BadTimeControl
+from server.commands.courses import SHIPPED, BadCourses, courses_of
 from server.commands.retention import retention_of
 from server.host import CannotListen, Host, open_host
 from server.lobby.house import HousePlan
@@ -66,9 +64,33 @@ def register(app: typer.Typer) -> None:
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
-    game: GameOption = "riskless",
-    map: MapOption = DEFAULT_MAP,
-    tc: TimeOption = "10+0.1",
+    game: Annotated[
+        str, typer.Option("--game", metavar="GAME,GAME", help="What the pool plays, one after another.")
+    ] = "riskless",
+    map: Annotated[
+        str,
+        typer.Option(
+            "--map", metavar="MAP,MAP", help="The maps of Riskless in the pool (`arena maps list`)."
+        ),
+    ] = DEFAULT_MAP,
+    tc: Annotated[
+        str,
+        typer.Option(
+            "--tc", metavar="TIME,TIME", help="The time controls of the pool, as 10+0.1 or 0.1/move."
+        ),
+    ] = "10+0.1",
+    openings: Annotated[
+        str,
+        typer.Option(
+            "--openings",
+            metavar="shipped|none|N|FILE",
+            help="How the pool's matches begin, in pairs with the seats swapped: as each map brings with it, at the "
+            "start, after N random plies, or by a file. What ships none begins with random ones.",
+        ),
+    ] = SHIPPED,
+    pause: Annotated[
+        float, typer.Option("--pause", min=0, help="Seconds between matches of the same two bots.")
+    ] = 5.0,
     margin: MarginOption = 100,
     ready: Annotated[
         int, typer.Option("--ready", min=1, max=600, help="Seconds a bot may take to get ready.")
@@ -192,17 +214,26 @@ def serve(
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1 --tls-cert cert.pem --tls-key key.pem
     """
     try:
-        control = TimeControl.parse(tc)
+        first, *others = courses_of(game, map, tc, openings)
         offer = Offer(
-            make_setup(game_named(game), map), control, margin, ready * 1000, OPEN_EVENT, rated=not casual
+            first.game,
+            first.time_control,
+            margin,
+            ready * 1000,
+            OPEN_EVENT,
+            rated=not casual,
+            openings=first.openings,
+            others=tuple(others),
+            pause=pause,
         )
         engines = house_bots(house)
         adjudication = Adjudication.parse(adjudicate)
-        lacking = lacks_table(adjudication, offer.game)
-        if lacking is not None:
-            raise Misuse(f"--adjudicate: {lacking}")
+        for course in offer.courses:
+            lacking = lacks_table(adjudication, course.game)
+            if lacking is not None:
+                raise Misuse(f"--adjudicate: {lacking}")
         networks = [str(ip_network(each)) for each in proxy or ()]
-    except (GameError, MapError, BadTimeControl, BadHouse) as error:
+    except (GameError, MapError, BadTimeControl, BadHouse, BadOpenings, BadCourses) as error:
         raise Misuse(str(error)) from None
     except BadAdjudication as error:
         raise Misuse(f"--adjudicate: {error}") from None

@@ -85,7 +85,9 @@ class Queries:
         found: list[Standing] = []
         crosses: dict[str, list[Cross]] = {}
         for game in await standings.games(self._engine):
-            rows = await standings.standings(self._engine, game, most=MOST_STANDINGS)
+            rows = await standings.standings(
+                self._engine, game, most=MOST_STANDINGS, since=standings.month_ago()
+            )
             best = [row.bot for row in rows[:MOST_CROSSED]]
             crosses[game] = await standings.crosses(self._engine, game, best)
             found += rows

@@ -64,6 +64,7 @@ matches = sa.Table(
     sa.Column("winner", sa.String(8), nullable=True),  # protocol.messages.Seat, or nobody
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
+    sa.Column("played", sa.LargeBinary, nullable=True),  # of a rated match: server.store.repeats
 )
 _FINISHED = sa.text("finished IS NOT NULL")
 for _name, _columns in {
@@ -85,6 +86,8 @@ _uncounted = sa.text("finished IS NOT NULL AND NOT counted")
 UNCOUNTED = sa.Index(
     "ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted
 )
+_played = sa.text("played IS NOT NULL")
+sa.Index("ix_matches_played", matches.c.played, sqlite_where=_played, postgresql_where=_played)
 _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
@@ -183,7 +186,7 @@ standings = sa.Table(  # a bot's line in the table of a game
     *_rating(),
     *(_count(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
     sa.Column("last", sa.String(32), nullable=False),  # when its last rated match finished
-    sa.Index("ix_standings_rating", "game", "rating"),
+    sa.Index("ix_standings_rating", "game", "rating", "last"),
     sa.Index("ix_standings_bot", "bot"),
 )
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -56,16 +57,29 @@ class Cross(Struct, frozen=True):
     losses: int
 
 
+INACTIVE = timedelta(days=30)
+"""Who has finished no rated match for so long is left out of the tables, and is back with the next one."""
+
+
+def month_ago() -> str:
+    """The time before which a bot's last rated match leaves it out of the tables."""
+    return database.written(datetime.now(UTC) - INACTIVE)
+
+
 async def standings(
-    engine: AsyncEngine, game: str | None = None, *, most: int | None = None
+    engine: AsyncEngine, game: str | None = None, *, most: int | None = None, since: str | None = None
 ) -> list[Standing]:
     """The bots with a rated match, by game, the highest rating first; of one game, or the best of all games.
+
+    since: only those that have finished one at or after this time, as `database.now` writes it
 
     Counts nothing: `counting.refresh` does.
     """
     query = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__))
     if game is not None:
         query = query.where(standings_table.c.game == game)
+    if since is not None:
+        query = query.where(standings_table.c.last >= since)
     if most is not None:
         query = query.order_by(standings_table.c.game, standings_table.c.rating.desc()).limit(most)
     async with database.reading(engine) as connection:

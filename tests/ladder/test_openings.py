@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.openings import BadOpenings, NoOpenings, RandomOpenings, openings_of_maps, read_openings
+from ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
 from maps.loader import load_map
+from maps.opening_file import BadOpenings
 from maps.openings import fingerprint
 from maps.setup import make_setup
 

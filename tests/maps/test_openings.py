@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from games.catalogue import make_game
 from games.riskless import Riskless
-from ladder.openings import BadOpenings, read_openings
+from ladder.openings import read_openings
 from maps.loader import load_map, map_names
+from maps.opening_file import BadOpenings
 from maps.openings import FOLDER, KEY, fingerprint, shipped_openings
 from maps.setup import make_setup
 from match.openings import after

@@ -67,8 +67,12 @@ async def keep(
     event: str = "test",
     rated: bool = True,
     journaled: bool = True,
+    once: bool = False,
 ) -> Record:
-    """Referee what happened, and keep it as a host does; but it finished when it is said to have."""
+    """Referee what happened, and keep it as a host does; but it finished when it is said to have.
+
+    once: leave a match unrated that repeats an earlier one, as the journal does; else it is rated all the same
+    """
     agreed = replace(terms(), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
     referee = Referee(agreed)
     async with anyio.create_task_group() as tasks:
@@ -98,7 +102,8 @@ async def keep(
         tasks.cancel_scope.cancel()
     async with engine.begin() as connection:
         which = schema.matches.c.match == agreed.match
-        await connection.execute(sa.update(schema.matches).where(which).values(finished=finished))
+        change = {"finished": finished} if once else {"finished": finished, "rated": rated}
+        await connection.execute(sa.update(schema.matches).where(which).values(change))
     return record
 
 

@@ -16,9 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 from msgspec import UNSET, UnsetType
 
-from games.core import AnyGame, GameError, Player
-from maps.loader import MapError, size_of
-from maps.setup import make_setup
+from games.core import Player
 from match.terms import Terms
 from protocol.adjudication import Adjudication
 from protocol.codes import Code
@@ -37,9 +35,11 @@ from protocol.values import Players
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow
+from server.lobby.matchmaking.challenged import game_of, terms_of
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from server.lobby.matchmaking.encounters import Encounters
 from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT, UNRATED, Meetings, Offer
+from server.lobby.matchmaking.matchmaker import UNRATED, Course, Meetings, Offer
 from server.lobby.matchmaking.standing import standing
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
@@ -48,11 +48,6 @@ from server.net.limits import HostLimits
 from server.rooms.member import Member
 
 log = logging.getLogger("arena.arranger")
-
-MARGIN_MS = 100
-"""The margin of matches that come about by challenge."""
-READY_MS = 30_000
-"""How long the bots of a challenge may take to get ready: a compiled engine may have to compile first."""
 
 Start = Callable[[Terms], None]
 """Begins a match in the background."""
@@ -103,6 +98,9 @@ class Arranger:
         self._suspensions = Suspensions()
         self._answer_window = AnswerWindow(answer_ns)
         self._meetings = Meetings()
+        self._encounters = Encounters(uuid.uuid4().hex)
+        self._rest_over: float | None = None
+        """When the first two of those that wait may meet again, in monotonic seconds; None where none rest."""
         self._waiting = Waiting(lobby, self._suspensions, self._answer_window, self._challenges)
         self._house = HouseChallenges(lobby, self._challenges, monotonic_ns())
 
@@ -156,6 +154,7 @@ class Arranger:
     def ended(self, record: Record) -> None:
         """Take note of a match that is over; a bot that forfeits again and again is suspended."""
         self._house.ended(record.match)
+        self._encounters.ended(record, monotonic())
         result, plies, asked = record.result, len(record.moves), self._challenges.asked
         for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
             lost = result.winner != player.value
@@ -212,7 +211,7 @@ class Arranger:
         in_house = asked.opponent in self._lobby.house
         if asked.opponent and not connected and not in_house:
             raise BadChallenge(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
-        game = _game_of(asked, self._most_territories)
+        game = game_of(asked, self._most_territories)
         if target is not None and connected:
             why = target.takes.refusal(game, asked.time_control)
             if why:
@@ -250,7 +249,7 @@ class Arranger:
             self._over(taken, "refused", f"{name} plays as many matches as it takes", also=member)
             return
         maxie, minnie = self._seats(taken, member.name)
-        terms = _terms(
+        terms = terms_of(
             taken, maxie, minnie, self._house.total_ms(taken, challenger), adjudication=self._adjudication
         )
         self._house.began(taken.id, terms.match)
@@ -301,12 +300,16 @@ class Arranger:
         """Give a match to everybody who waits, as far as the limits go."""
         while True:
             offer = self._offer
+            self._rest_over = None
             self._waiting.look(offer, monotonic(), monotonic_ns())
             if offer is None or not self._may_begin():
                 return
             rating = partial(self._rating, offer.game.name)
             most = self._concurrency - self._playing()
-            chosen = self._meetings.choose(self._waiting.names(), rating, most, address=self._address)
+            allowed = partial(self._may_meet, offer)
+            chosen = self._meetings.choose(
+                self._waiting.names(), rating, most, address=self._address, allowed=allowed
+            )
             if not chosen:
                 return
             for pair in chosen:
@@ -331,15 +334,36 @@ class Arranger:
         """What a match of two bots weighs: only one of them thinks at a time."""
         return max(1, *map(self._lobby.asks, pair)) if self._by_threads else 1
 
+    def _shared(self, offer: Offer, a: str, b: str) -> list[Course]:
+        """The courses that both bots play."""
+        members = [member for member in map(self._lobby.find, (a, b)) if member is not None]
+        return [
+            each
+            for each in offer.courses
+            if all(member.takes.refusal(each.game, each.time_control) is None for member in members)
+        ]
+
+    def _may_meet(self, offer: Offer, a: str, b: str) -> bool:
+        if not self._shared(offer, a, b):
+            return False
+        until = self._encounters.rests_until(a, b, offer.pause)
+        if until is None or until <= monotonic():
+            return True
+        self._rest_over = until if self._rest_over is None else min(self._rest_over, until)
+        return False
+
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
+        match = self._encounters.next(*pair, self._shared(offer, *pair))
+        pair = (match.maxie, next(name for name in pair if name != match.maxie))
         self._meetings.note(*pair)
         self._meetings.served(*map(self._address, pair))
         terms = Terms(
             match=uuid.uuid4().hex,
             event=offer.event,
-            game=offer.game,
+            game=match.course.game,
+            opening=match.opening,
             players=Players(pair[0], pair[1]),
-            time_control=offer.time_control,
+            time_control=match.course.time_control,
             margin_ms=offer.margin_ms,
             ready_ms=offer.ready_ms,
             adjudication=self._adjudication,
@@ -357,37 +381,8 @@ class Arranger:
             wakes.append((answered - monotonic_ns()) / 1e9)
         if self._challenges.next_expiry is not None:
             wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)
+        if self._rest_over is not None:
+            wakes.append(self._rest_over - monotonic())
         if self._suspensions.next_return is not None:
             wakes.append(self._suspensions.next_return - monotonic())
         return max(0.01, min(wakes))
-
-
-def _terms(
-    taken: OpenChallenge, maxie: str, minnie: str, total_ms: int, *, adjudication: Adjudication | None
-) -> Terms:
-    return Terms(
-        match=uuid.uuid4().hex,
-        event=OPEN_EVENT,
-        game=taken.game,
-        players=Players(maxie, minnie),
-        time_control=taken.asked.time_control,
-        margin_ms=MARGIN_MS,
-        ready_ms=READY_MS,
-        adjudication=adjudication,
-        rated=taken.asked.rated,
-        total_ms=total_ms,
-    )
-
-
-def _game_of(asked: Challenge, most_territories: int) -> AnyGame:
-    # A path as the name of a map is for the host's own command line alone.
-    if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
-        raise BadChallenge(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
-    try:
-        size = size_of(asked.map) if asked.game == "riskless" else None
-        if size is not None and size > most_territories:
-            detail = f"{asked.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
-            raise BadChallenge(Code.BAD_CHALLENGE, detail)
-        return make_setup(asked.game, asked.map)
-    except (GameError, MapError) as error:
-        raise BadChallenge(Code.BAD_CHALLENGE, str(error)) from None

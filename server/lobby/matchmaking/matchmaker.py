@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 
 from games.core import AnyGame
+from match.openings import Opening
 from protocol.timecontrol import TimeControl
 from server.lobby.matchmaking.last_turns import LastTurns
 
@@ -25,6 +26,20 @@ OPEN_EVENT = "serve"
 
 
 @dataclass(frozen=True)
+class Course:
+    """One of the things that a pool plays: a game on its map, under a time control, and how its matches begin."""
+
+    game: AnyGame
+    time_control: TimeControl
+    openings: Sequence[Opening] = ((),)
+    """What the two matches of a pair begin with, in their order; an empty one is the start of the game."""
+
+    def __str__(self) -> str:
+        named = self.game.setup().get("map")
+        return f"{self.game.name}{f' on {named}' if isinstance(named, str) else ''} at {self.time_control}"
+
+
+@dataclass(frozen=True)
 class Offer:
     """What an open server has the bots play that wait for a match."""
 
@@ -34,6 +49,17 @@ class Offer:
     ready_ms: int
     event: str
     rated: bool = True
+    openings: Sequence[Opening] = ((),)
+    """How matches of the first course begin: `Course.openings`."""
+    others: tuple[Course, ...] = ()
+    """What is played besides, in turn with the first."""
+    pause: float = 0.0
+    """Seconds from the end of a match to the next one of the same two bots."""
+
+    @property
+    def courses(self) -> tuple[Course, ...]:
+        """All that is played."""
+        return (Course(self.game, self.time_control, self.openings), *self.others)
 
 
 class Meetings:
@@ -56,13 +82,14 @@ class Meetings:
         most: int = 1,
         *,
         address: Callable[[str], str] = lambda _name: "",
+        allowed: Callable[[str, str], bool] = lambda _a, _b: True,
     ) -> list[tuple[str, str]]:
         """The next matches among these: near in rating, seldom met, each in the seat it has had less.
 
         The addresses of the bots take turns: the next pair has a bot of the address whose bots have gone longest
         without a match. The cost of a pair is how often they have met, and one for each `RATING_STEP` between them:
         the cheapest first, nobody in two. Ties go to who has waited longest: earlier in `idle`. Fewer
-        than `most` where too few are idle, or so many that not all can be compared. O(n² (log n + most)).
+        than `most` where too few are idle or `allowed` together, or so many that not all can be compared. O(n² (log n + most)).
         """
         if len(idle) > MOST_COMPARED:
             # Those that are left over are better compared with whoever comes after them.
@@ -79,22 +106,19 @@ class Meetings:
 
         chosen: list[tuple[str, str]] = []
         taken: set[str] = set()
-        pairs = sorted(combinations(idle, 2), key=cost)
+        pairs = sorted((pair for pair in combinations(idle, 2) if allowed(*pair)), key=cost)
         given: dict[str, int] = {}  # turns of this choice, as nobody has been given a match yet
-        start = 0
-        while len(chosen) < most and len(idle) - len(taken) >= 2:
+        while len(chosen) < most:
+            pairs = [pair for pair in pairs if taken.isdisjoint(pair)]
+            matched = {name for pair in pairs for name in pair}
+            if not matched:
+                break
             first = min(
-                (name for name in idle if name not in taken),
+                (name for name in idle if name in matched),
                 key=lambda name: given.get(addresses[name]) or self._turns.of(addresses[name]),
             )
             turn = addresses[first]
-            while not taken.isdisjoint(pairs[start]):
-                start += 1
-            pair = next(
-                pair
-                for pair in islice(pairs, start, None)
-                if turn in (addresses[pair[0]], addresses[pair[1]]) and taken.isdisjoint(pair)
-            )
+            pair = next(pair for pair in pairs if turn in (addresses[pair[0]], addresses[pair[1]]))
             for name in pair:
                 given[addresses[name]] = self._turns.latest + 1 + len(chosen)
             taken.update(pair)

@@ -8,6 +8,9 @@ from protocol.messages import StandingState
 from server.lobby.matchmaking.matchmaker import Offer
 from server.rooms.member import Member
 
+MOST_SHOWN = 3
+"""Courses of a pool that are named."""
+
 
 def pool_refusal(member: Member, offer: Offer) -> str | None:
     """Why the matchmaker has nothing of this offer for a bot, as one clause; None where it has."""
@@ -15,7 +18,8 @@ def pool_refusal(member: Member, offer: Offer) -> str | None:
         return "it takes no more matches"
     if not member.takes.pool:
         return "it plays only by challenge"
-    return member.takes.refusal(offer.game, offer.time_control)
+    refusals = [member.takes.refusal(each.game, each.time_control) for each in offer.courses]
+    return None if None in refusals else refusals[0]
 
 
 def standing(
@@ -33,10 +37,9 @@ def standing(
         return "suspended", f"gets no matches: {member.suspended}"
     if offer is None:
         return "idle", "here bots play only by challenge, and nobody has challenged it"
-    plays = f"{offer.game.name} at {offer.time_control}"
-    named = offer.game.setup().get("map")
-    if isinstance(named, str):
-        plays = f"{offer.game.name} on {named} at {offer.time_control}"
+    plays = " or ".join(map(str, offer.courses[:MOST_SHOWN])) + (
+        " …" if len(offer.courses) > MOST_SHOWN else ""
+    )
     why = pool_refusal(member, offer)
     if why is not None:
         return "idle", f"the pool plays {plays}, and {why}: it waits for a challenge"

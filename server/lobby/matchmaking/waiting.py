@@ -81,4 +81,4 @@ class Waiting:
         if member.name in asked and self._answer_window.holds(member.name, now_ns):
             self._kept[member.name] = member
             return False
-        return member.takes.refusal(self._offer.game, self._offer.time_control) is None
+        return any(member.takes.refusal(each.game, each.time_control) is None for each in self._offer.courses)

@@ -21,6 +21,7 @@ from server.store.finished import SHOWN, keep_record, shown_of
 from server.store.journal.rows import EventRow, Rows, chunks
 from server.store.lease import HELD, Lease, parameters
 from server.store.packing import pack_record, record_in
+from server.store.repeats import digest_of, repeated
 from server.store.schema import matches, records, servers, sessions
 
 log = logging.getLogger("arena.journal")
@@ -93,7 +94,13 @@ def _compare(connection: sa.Connection, closed: dict[str, bytes]) -> None:
 def closing(record: Record) -> dict[str, Any]:
     """What is written at the end of a match, which is now."""
     shown = {f"new_{name}": value for name, value in shown_of(record).items()}
-    return {"which": record.match, "packed": pack_record(to_line(record)), "at": database.now(), **shown}
+    return {
+        "which": record.match,
+        "packed": pack_record(to_line(record)),
+        "at": database.now(),
+        "played": digest_of(record),
+        **shown,
+    }
 
 
 def _opening(row: dict[str, Any]) -> dict[str, Any]:
@@ -108,13 +115,19 @@ OPEN_MATCH = sa.insert(matches).from_select([*OPENED, "server"], _new)
 
 @lru_cache(maxsize=2)
 def close_match(kind: str) -> sa.Update:
-    """Ends a match in progress. Nothing changes one that is over."""
+    """Ends a match in progress. Nothing changes one that is over, and one that repeats another is rated no more."""
     mine = (matches.c.match == sa.bindparam("which")) & (matches.c.server == sa.bindparam("lease_name"))
     values = {name: sa.bindparam(f"new_{name}", type_=matches.c[name].type) for name in SHOWN}
     return (
         sa.update(matches)
         .where(mine, matches.c.finished.is_(None), sa.exists().where(HELD))
-        .values(finished=sa.bindparam("at"), arrival=next_arrival(kind), **values)
+        .values(
+            finished=sa.bindparam("at"),
+            arrival=next_arrival(kind),
+            rated=matches.c.rated & ~repeated(),
+            played=sa.case((matches.c.rated, sa.bindparam("played", type_=matches.c.played.type))),
+            **values,
+        )
     )
 
 

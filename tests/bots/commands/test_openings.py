@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.openings import BadOpenings, read_openings
+from ladder.openings import read_openings
+from maps.opening_file import BadOpenings
 from maps.setup import make_setup
 from tests.bots.command_line import ARENA, arena, fails
 

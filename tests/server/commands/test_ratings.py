@@ -24,7 +24,7 @@ def played(database: str) -> str:
 
 
 def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], played: str) -> None:
-    code, out, _ = run(capsys, "ratings", "--db", played)
+    code, out, _ = run(capsys, "ratings", "--all", "--db", played)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
     assert code == 0
     assert rows[0][:4] == ["#", "game", "bot", "rating"]
@@ -32,7 +32,7 @@ def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], p
     assert rows[2][6:] == ["2", "1", "1", "0", "1"]
     code, out, _ = run(capsys, "ratings", "--db", played, "--game", "riskless", "--json", "-")
     assert (code, json.loads(out)) == (0, [])
-    code, out, _ = run(capsys, "ratings", "--db", played, "--game", "tictactoe", "--json", "-")
+    code, out, _ = run(capsys, "ratings", "--all", "--db", played, "--game", "tictactoe", "--json", "-")
     anna, bert = json.loads(out)
     assert (anna["bot"], anna["wins"], anna["draws"], anna["forfeits"]) == ("anna", 1, 1, 1)
     assert anna["rating"] > 1500 > bert["rating"]
@@ -41,7 +41,7 @@ def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], p
 def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_differs(
     capsys: pytest.CaptureFixture[str], played: str
 ) -> None:
-    code, out, err = run(capsys, "ratings", "--recompute", "--db", played)
+    code, out, err = run(capsys, "ratings", "--all", "--recompute", "--db", played)
     assert (code, err) == (0, "recomputed from 3 matches of the journal, with the same result\n")
     assert "anna" in out
 

@@ -1,0 +1,67 @@
+"""Files of openings: a line each, its moves as `arena play` takes them, with commas between.
+
+Blank lines and what follows a # are skipped. A line `fingerprint: …` says for which map they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from games.core import AnyGame, Game, GameError, IllegalMove
+from games.riskless import Riskless
+from maps.openings import KEY, fingerprint
+from protocol.values import Data
+
+Opening = tuple[Data, ...]
+"""As in match.openings, which stands beside this folder."""
+
+
+class BadOpenings(ValueError):
+    """A list that cannot be used: says the file, the line and why."""
+
+
+def read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
+    """The openings of a file, parsed for each game. Raises BadOpenings."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadOpenings(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadOpenings(f"{path}: not text in UTF-8: {error.reason}") from None
+    told = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
+    written = [(number, line) for number, line in told if line]
+    if written and written[0][1].startswith(KEY):
+        _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
+    if not written:
+        raise BadOpenings(f"{path}: there is no opening in it: write a line of moves for each")
+    return [[_parse(path, number, line, game) for number, line in written] for game in games]
+
+
+def _check_fingerprint(path: Path, wanted: str, games: Sequence[Game[Any, Any]]) -> None:
+    for game in games:
+        if not isinstance(game, Riskless):
+            raise BadOpenings(f"{path}: made for a map of riskless, and not for {game.name}")
+        found = fingerprint(game.map)
+        if found != wanted:
+            raise BadOpenings(
+                f"{path}: made for another map, or another state of it: its fingerprint is {wanted:.40}, that of "
+                f"{game.map.name} is {found}; make openings for it with `arena openings make --map`"
+            )
+
+
+def _parse(path: Path, number: int, line: str, game: AnyGame) -> Opening:
+    position = game.start()
+    moves: list[Data] = []
+    for text in line.split(","):
+        try:
+            move = game.move_from_text(text.strip())
+            position = game.play(position, move)
+        except (GameError, IllegalMove) as error:
+            raise BadOpenings(f"{path}, line {number}: {error}") from None
+        moves.append(game.move_to_data(move))
+    outcome = game.outcome(position)
+    if outcome is not None:
+        raise BadOpenings(f"{path}, line {number}: the game is over after these moves: {outcome}")
+    return tuple(moves)
