@@ -252,6 +252,7 @@ def checked(line: str, terms: Terms) -> Record:
         "setup": terms.game.setup(),
         "players": terms.players,
         "time_control": str(terms.time_control),
+        "time_odds": terms.time_odds,
         "adjudication": terms.adjudication,
     }
     for name, value in wanted.items():

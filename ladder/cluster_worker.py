@@ -21,7 +21,7 @@ from ladder.bots import BotRefused
 from ladder.event_terms import EventTerms
 from ladder.fleet import open_fleet
 from ladder.openings import ListedOpenings
-from ladder.plan import BotPlan
+from ladder.plan import BotPlan, odds_of
 from ladder.runner import Runner
 from ladder.threads import Threads
 from match.terms import Terms, from_json
@@ -107,7 +107,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
         )
         try:
             await fleet.settle()
-            terms = _event_terms(given)
+            terms = _event_terms(given, job.bots)
             await Runner(host, fleet, terms, told_threads(job.bots), played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
@@ -124,11 +124,12 @@ def told_threads(bots: Sequence[BotPlan]) -> Threads:
     return Threads(bots, cores=1, by_hand=1)
 
 
-def _event_terms(terms: Terms) -> EventTerms:
+def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
     return EventTerms(
         event=terms.event,
         starts=(terms.game,),
         time_control=terms.time_control,
+        odds=odds_of(bots),
         margin_ms=terms.margin_ms,
         ready_ms=terms.ready_ms,
         openings=ListedOpenings([[terms.opening]]),

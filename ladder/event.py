@@ -16,13 +16,15 @@ from games.riskless import Riskless
 from ladder.cores import cores_for_bots
 from ladder.formats import make_format
 from ladder.openings import NoOpenings, Openings
-from ladder.plan import BotPlan, LadderPlan
+from ladder.plan import BotPlan, LadderPlan, odds_of
 from ladder.runner import named
 from ladder.schedule import Schedule
 from ladder.threads import Threads
 from maps.openings import shipped_openings
 from protocol.record import Record
 from rating.pairing import Pairing
+from rating.pentanomial import Counts, difference, pair_counts
+from rating.standings import Row, pair_scores, rows_by_pairs, table
 from server.store.ladder_lock import digest
 
 
@@ -94,6 +96,16 @@ class Ladder:
     def records(self) -> list[Record]:
         return [record for _, record in self.played]
 
+    def table(self) -> list[Row]:
+        """The table of the bots, the highest rating first. Of a match between two, Elo is what its pairs show."""
+        rows = table(self.bots, self.records)
+        pairs = self.pairs() if self.kind == "match" else ()
+        return rows_by_pairs(rows, self.bots[0], difference(pairs)) if pairs else rows
+
+    def pairs(self) -> Counts:
+        """How many pairs gave the first of two bots 0, ½, 1, 1½ and 2 points."""
+        return pair_counts(pair_scores(self.bots[0], self.played))
+
     @property
     def threads(self) -> Threads:
         """Who may search with how many threads, and how many matches go at once."""
@@ -127,6 +139,7 @@ class Ladder:
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
+            **({"time odds": odds} if (odds := odds_of(plan.bots)) else {}),
             "margin": plan.margin_ms,
             "openings": self._listed(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ from ladder.openings import NoOpenings, Openings
 from match.terms import Terms, ThreadLimits
 from protocol.adjudication import Adjudication
 from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeControl
+from protocol.timecontrol import TimeControl, TimeOdds
 from protocol.values import Players
 from rating.pairing import Pairing
 
@@ -31,6 +31,8 @@ class EventTerms:
     ready_ms: int
     openings: Openings = field(default_factory=NoOpenings)
     adjudication: Adjudication | None = None
+    odds: Mapping[str, str] = field(default_factory=dict)
+    """The times of bots that have one of their own, by the names in the plan."""
     slack_seconds: float = 60
     """How much longer than its clocks allow a match may last before the host is believed to have failed."""
 
@@ -44,6 +46,7 @@ class EventTerms:
             game=self.starts[pairing.pair.start],
             players=Players(maxie, minnie),
             time_control=self.time_control,
+            time_odds=self._time_odds(pairing),
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
             thread_limits=thread_limits,
@@ -62,20 +65,24 @@ class EventTerms:
             setup=game.setup(),
             players=Players(pairing.maxie, pairing.minnie),
             time_control=str(self.time_control),
+            time_odds=self._time_odds(pairing),
             started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             moves=[],
             result=result,
             adjudication=self.adjudication,
         )
 
+    def _time_odds(self, pairing: Pairing) -> TimeOdds:
+        return TimeOdds(self.odds.get(pairing.maxie, ""), self.odds.get(pairing.minnie, ""))
+
 
 def longest_seconds(terms: Terms) -> float:
     """How long the match can last if its host keeps its clocks."""
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
-    control = terms.time_control
-    if control.per_move:
-        clocks = plies * (control.base_ms + terms.margin_ms)
-    else:
-        clocks = 2 * control.base_ms + plies * (control.increment_ms + terms.margin_ms)
+    clocks = plies * terms.margin_ms
+    for control in (terms.control("maxie"), terms.control("minnie")):
+        # Each player has half of the plies, or one more.
+        own = (plies + 1) // 2
+        clocks += own * control.base_ms if control.per_move else control.base_ms + own * control.increment_ms
     return (terms.ready_ms + clocks) / 1000

@@ -16,6 +16,7 @@ from ladder.dial_in import DialIn, gather
 from ladder.event import Ladder
 from ladder.event_terms import EventTerms
 from ladder.fleet import Fleet, open_fleet
+from ladder.plan import odds_of
 from ladder.record_file import RecordFile
 from ladder.runner import Runner
 from ladder.schedule import Schedule
@@ -177,6 +178,7 @@ class Organiser:
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,
+            odds=odds_of(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
             ready_ms=self._ready_ms,
             openings=ladder.openings,

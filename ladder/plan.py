@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from bots.api.options import ENGINES, BadSpec, parse_spec, threads_of
+from bots.api.options import ENGINES, PROGRAM, BadSpec, parse_spec, threads_of
 from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
 from maps.setup import DEFAULT_MAP
@@ -29,6 +30,9 @@ DEFAULT_TIME = "0.01/move"
 DEFAULT_ROUNDS = 6
 """With this time the five engines on the default map: enough pairs to tell them apart, within 90 s on two cores."""
 
+COMMAND = "command:"
+"""Stands before the command line of a bot that connects by itself, where an engine is named."""
+
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
 
@@ -47,6 +51,9 @@ class BotPlan:
     """A program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
     threads: int = 0
     """How many threads it searches with; with more than one, fewer matches are played at once. 0: what its engine asks for."""
+
+    time_control: TimeControl | None = None
+    """Its own, where it has not that of the ladder: time odds."""
 
     @property
     def what(self) -> str:
@@ -91,6 +98,11 @@ class LadderPlan:
     """Where bots run, so that their files are found beside the ladder's; None: here."""
 
 
+def odds_of(bots: Iterable[BotPlan]) -> dict[str, str]:
+    """The times of those bots that have one of their own, by name."""
+    return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
+
+
 def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     """The same bots under names that differ: the second `greedy` is `greedy-2`."""
     taken: dict[str, BotPlan] = {}
@@ -104,12 +116,36 @@ def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 
 
 def engine_bot(engine: str) -> BotPlan:
-    """The bot of an engine, named after it: a file's bot by the file's name, others as they are asked for."""
+    """The bot of an engine, named after it: a file's bot by the file's name, others as they are asked for.
+
+    After `exec:` comes the command line of a program that plays by lines of JSON, after `command:` that of one that
+    connects by itself. Raises BadLadder.
+    """
+    if engine.startswith(COMMAND):
+        return command_bot(engine.removeprefix(COMMAND))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
-    name = f"{base}{colon}{options}"
+    name = _program_name(options.split()) if engine.startswith(PROGRAM) else f"{base}{colon}{options}"
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
     return BotPlan(printed[:NAME_LENGTH].strip() or "?", engine, threads=_threads_of(options))
+
+
+def command_bot(line: str) -> BotPlan:
+    """The bot of a command line that connects by itself. Raises BadLadder."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise BadLadder(f"{line!r:.100} is no command line: {error}") from None
+    if not words:
+        raise BadLadder(f"after {COMMAND} comes a program and its arguments, as in {COMMAND}node my_bot.js")
+    return BotPlan(_program_name(words)[:NAME_LENGTH], None, tuple(words))
+
+
+def _program_name(words: Sequence[str]) -> str:
+    """What a program is called: by the file in its command line that has a suffix, else by the program itself."""
+    if not words:
+        return "?"
+    return Path(next((word for word in words[1:] if Path(word).suffix), words[0])).stem
 
 
 def _threads_of(options: str) -> int:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
+from bots.api.options import PROGRAM
 from games.loading import is_file_spec
 from ladder.formats import FORMATS
 from ladder.openings import SHIPPED
@@ -121,18 +122,26 @@ def _bots(tables: list[object]) -> tuple[BotPlan, ...]:
 def _bot(keys: _Keys, where: str) -> BotPlan:
     name = keys.text("name", "", "a name of its own")
     engine = keys.text("engine", "", "as `arena bot` takes it: NAME, NAME:option=value, or a file")
+    program = keys.text("exec", "", 'a program that plays by lines of JSON, as in "perl my_bot.pl"')
+    own = keys.text("time_control", "", '"10+0.1" or "0.1/move", in seconds')
     command = keys.items("command", [], 'a program and its arguments, as in ["python", "my_bot.py"]')
     threads = keys.number("threads", 0, 1, MOST_THREADS, "threads that it searches with")
     keys.finish()
-    if bool(engine) == bool(command):
-        raise BadLadder(f"{where}: a bot has an engine or a command, one of the two")
+    if sum(map(bool, (engine, program, command))) != 1:
+        raise BadLadder(f"{where}: a bot has an engine, an exec or a command, one of the three")
+    engine = f"{PROGRAM}{program}" if program else engine
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be texts, as in ["python", "my_bot.py"]')
     if len(name) > NAME_LENGTH or not name.isprintable() or "#" in name or name != name.strip():
         raise BadLadder(f"{where}: name: must be 1 to {NAME_LENGTH} printed characters without #")
     words = tuple(str(word) for word in command)
     plan = engine_bot(engine) if engine else BotPlan(Path(words[0]).name[:NAME_LENGTH], None, words)
-    return replace(plan, name=name or plan.name, threads=threads or plan.threads)
+    return replace(
+        plan,
+        name=name or plan.name,
+        threads=threads or plan.threads,
+        time_control=_time_control(own) if own else None,
+    )
 
 
 def _game(spec: str, folder: Path) -> str:

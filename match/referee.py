@@ -68,7 +68,10 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         self._adjudicator = Adjudicator(self.terms.adjudication, self.terms.game)
         self._adjudicator.count(self.position)
-        self._clock = Clock.start(self.terms.time_control, self.terms.margin_ms, self.terms.total_ms)
+        maxie, minnie = self.terms.control("maxie"), self.terms.control("minnie")
+        self._clock = Clock.start(
+            maxie, self.terms.margin_ms, self.terms.total_ms, minnie if minnie != maxie else None
+        )
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()
@@ -378,7 +381,7 @@ class Referee:
             setup=terms.game.setup(),
             seat=SEATS[player],
             players=terms.players,
-            time_control=terms.time_control,
+            time_control=terms.control(SEATS[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.threads(SEATS[player]),
@@ -397,4 +400,5 @@ class Referee:
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
         terms, so_far = self.terms, self._played.so_far()
-        return Tell(self.mover, Turn(terms.match, self.ply, so_far, clocks, terms.time_control.increment_ms))
+        increment = self._clock.control_of(self.mover).increment_ms
+        return Tell(self.mover, Turn(terms.match, self.ply, so_far, clocks, increment))

@@ -83,9 +83,7 @@ def summary(record: Record) -> str:
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
     who = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
     reason = REPETITION if result.by_repetition else result.reason.value.replace("_", " ")
-    return (
-        f"{who}, {record.game}{setup}, {record.time_control}: {winner}, {reason}, {len(record.moves)} plies"
-    )
+    return f"{who}, {record.game}{setup}, {record.time_odds.beside(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
 
 
 def verify(record: Record) -> Replay:
@@ -126,6 +124,11 @@ def _terms(record: Record) -> Terms:
         raise BadRecord(f"its setup is wrong: {error}") from None
     except BadTimeControl as error:
         raise BadRecord(str(error)) from None
+    for seat in SEATS.values():
+        try:
+            record.time_odds.of(seat, control)
+        except BadTimeControl as error:
+            raise BadRecord(f"its time odds are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(
         each.move for each in takewhile(lambda each: each.opening, record.moves)
     )
@@ -135,6 +138,7 @@ def _terms(record: Record) -> Terms:
         game=game,
         players=record.players,
         time_control=control,
+        time_odds=record.time_odds,
         margin_ms=0,
         ready_ms=1,
         opening=opening,

@@ -11,7 +11,7 @@ from games.catalogue import make_game
 from games.core import AnyGame
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
-from protocol.timecontrol import TimeControl
+from protocol.timecontrol import TimeControl, TimeOdds
 from protocol.values import Data, Players, Seat
 
 
@@ -33,6 +33,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     players: Players
     """The names under which the two bots are connected."""
     time_control: TimeControl
+    time_odds: TimeOdds = TimeOdds()
+    """What a player has instead, where the two have not the same time."""
     margin_ms: int
     """Network grace on the clock."""
     ready_ms: int
@@ -57,6 +59,10 @@ class Terms(Struct, frozen=True, kw_only=True):
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
+
+    def control(self, seat: Seat) -> TimeControl:
+        """The time that a player has. Raises protocol.timecontrol.BadTimeControl."""
+        return self.time_odds.of(seat, self.time_control)
 
     @property
     def needed_threads(self) -> int:

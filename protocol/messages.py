@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.codes import Code, EndReason
 from protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
-from protocol.timecontrol import Milliseconds, TimeControl
+from protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from protocol.values import (
     Clocks,
     Data,
@@ -338,6 +338,8 @@ class View(Struct, frozen=True, tag="view"):
     """Whose clock runs; nil before the first turn."""
     engines: Engines = Engines()
     """What chooses the moves of both, as far as they say."""
+    time_odds: TimeOdds | UnsetType = UNSET
+    """The times of players that have another than `time_control`; left out where nobody has."""
 
 
 class Update(Struct, frozen=True, tag="update"):

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from protocol.adjudication import REPETITION, Adjudication
 from protocol.codes import EndReason
 from protocol.engines import Engines
+from protocol.timecontrol import TimeOdds
 from protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
@@ -65,6 +66,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     result: Result
     adjudication: Adjudication | None = None
     """The rules by which the match could be ended before its game; None where there were none."""
+    time_odds: TimeOdds = TimeOdds()
+    """The times of players that had another than `time_control`."""
     engines: Engines | None = None
     """What chose the moves of both, as they said; None where neither did, as in records that are older than this field."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -51,6 +51,24 @@ class TimeControl(Struct, frozen=True):
         if self.per_move:
             return f"{_seconds(self.base_ms)}/move"
         return f"{_seconds(self.base_ms)}+{_seconds(self.increment_ms)}"
+
+
+class TimeOdds(Struct, frozen=True, omit_defaults=True):
+    """The times of players that have another than their match's, by seat, as `TimeControl.parse` takes them."""
+
+    maxie: Annotated[str, Meta(max_length=32)] = ""
+    minnie: Annotated[str, Meta(max_length=32)] = ""
+
+    def of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
+        """A player's time in a match under `control`. Raises BadTimeControl."""
+        own: str = getattr(self, seat)
+        return TimeControl.parse(own) if own else control
+
+    def beside(self, control: str) -> str:
+        """A match's time control and the odds, as people read them."""
+        if not (self.maxie or self.minnie):
+            return control
+        return f"{self.maxie or control} (maxie) against {self.minnie or control} (minnie)"
 
 
 def _milliseconds(text: str) -> int:

@@ -11,9 +11,10 @@ from protocol.record import Record
 from rating.pairing import Pairing
 from rating.pentanomial import CLASSES, Counts, difference
 from rating.standings import is_empty, is_void, losers, pair_scores
+from rating.words import WORDS
 
 
-class Part(Struct, frozen=True):
+class Part(Struct, frozen=True, rename=WORDS):
     """What a bot scored in some of its matches."""
 
     bot: str

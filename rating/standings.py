@@ -10,16 +10,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from games.core import Player
 from protocol.codes import EndReason
 from protocol.record import Record
 from rating.elo import Tally
 from rating.pairing import Pairing
+from rating.pentanomial import Difference
 from rating.steps import Ended
+from rating.words import WORDS
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, rename=WORDS):
     """One bot's line of the table."""
 
     bot: str
@@ -133,6 +136,19 @@ def pair_scores(bot: str, played: Iterable[tuple[Pairing, Record]]) -> list[floa
         lost = losers(record)
         points[pairing.pair.number].append(0.0 if bot in lost else 1.0 if lost else 0.5)
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
+
+
+def rows_by_pairs(rows: Sequence[Row], first: str, found: Difference | None) -> list[Row]:
+    """The rows of two bots with the Elo that their pairs show: half of the difference on either side of their average.
+
+    A rating of single matches counts two that begin alike as if they said twice as much, so its number would be another
+    one. Without a whole pair the rows stay as they are.
+    """
+    if found is None:
+        return list(rows)
+    half, error = found.elo / 2, found.error / 2
+    changed = [replace(row, elo=half if row.bot == first else -half, elo_error=error) for row in rows]
+    return sorted(changed, key=lambda row: -row.elo)
 
 
 def answered(record: Record, seat: Player, bot: str) -> bool | None:

@@ -41,6 +41,7 @@ class Meaning(StrEnum):
 
     PLAYED = "a win and a loss, or a draw where nobody wins"
     FORFEITED = "a win and a loss; the loser's forfeits grow by one"
+    CRASHED = "a win and a loss; the loser's crashes grow by one"
     MISSED = (
         "a win and a loss; whoever was not there has one forfeit more; where both were not, the ratings stay"
     )
@@ -53,6 +54,8 @@ def meaning(reason: EndReason) -> Meaning:
         return Meaning.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
         return Meaning.MISSED
+    if reason is EndReason.CRASH:
+        return Meaning.CRASHED
     return Meaning.FORFEITED if reason in FORFEITS else Meaning.PLAYED
 
 
@@ -65,7 +68,7 @@ def outcome(result: Result, seat: Seat) -> tuple[Outcome, bool]:
         return (Outcome.NONE, True) if means is Meaning.MISSED else (Outcome.DRAW, False)
     if result.winner == seat:
         return Outcome.WIN, False
-    return Outcome.LOSS, means is not Meaning.PLAYED
+    return Outcome.LOSS, means in (Meaning.FORFEITED, Meaning.MISSED)
 
 
 class RatingStep(Struct, frozen=True):
@@ -79,6 +82,8 @@ class RatingStep(Struct, frozen=True):
     """When the match finished, in ISO 8601: UTC, to the millisecond."""
     outcome: Outcome
     forfeit: bool
+    crash: bool
+    """Whether it lost because it failed, which is no forfeit."""
     rating: float
     deviation: float
     volatility: float
@@ -158,6 +163,7 @@ class Rater:
             finished=finished,
             outcome=what,
             forfeit=forfeit,
+            crash=what is Outcome.LOSS and meaning(record.result.reason) is Meaning.CRASHED,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,

@@ -13,6 +13,9 @@ Value = int | float | str
 """What an option holds once it is parsed."""
 
 
+PROGRAM = "exec:"
+"""Stands before the command line of a program that plays by lines of JSON, where an engine is named."""
+
 MOST_THREADS = 8
 """The most threads that an engine asks for by itself: beyond, each one more adds little."""
 

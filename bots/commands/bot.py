@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bots.api.options import BadSpec
+from bots.api.options import PROGRAM, BadSpec
 from bots.commands.bot_settings import (
     DEFAULT_URL,
     BadSettings,
@@ -37,7 +37,10 @@ def register(app: typer.Typer) -> None:
 def bot(
     context: typer.Context,
     engine: Annotated[
-        str, typer.Argument(metavar="ENGINE", help="A built-in engine, file.py, file.py:Class, or bot.toml.")
+        str,
+        typer.Argument(
+            metavar="ENGINE", help="A built-in engine, file.py, file.py:Class, exec:COMMAND, or bot.toml."
+        ),
     ] = "",
     program: Annotated[
         str,
@@ -200,6 +203,8 @@ def _settings(told: BotSettings, given: set[str]) -> BotSettings:
 
 
 def _engine(settings: BotSettings) -> Engine:
+    if settings.engine.startswith(PROGRAM) and not settings.program:
+        settings = dataclasses.replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):
         raise Misuse("name an engine or a file.py, or give --exec COMMAND; one of the two")
     if settings.logs is not None:

@@ -34,16 +34,18 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
 from ladder.openings import SHIPPED
-from ladder.plan import LadderPlan
+from ladder.plan import NAME_LENGTH, BotPlan, LadderPlan
 from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES
-from rating.pentanomial import Counts, Difference, difference, pair_counts
+from protocol.timecontrol import BadTimeControl, TimeControl
+from rating.pentanomial import Counts, Difference, difference
 from rating.sprt import BadSprt, Sprt, Verdict
-from rating.standings import pair_scores, table
 
 
 def match(
-    a: Annotated[str, typer.Argument(metavar="A", help="An engine, as `arena bot` takes it.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="An engine, a file, exec:COMMAND or command:COMMAND.")
+    ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same again.")],
     sprt: Annotated[
         str | None,
@@ -65,13 +67,27 @@ def match(
     pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
+    name_a: Annotated[
+        str, typer.Option("--name-a", metavar="NAME", help="What A is called; else as its engine.")
+    ] = "",
+    name_b: Annotated[
+        str, typer.Option("--name-b", metavar="NAME", help="What B is called; else as its engine.")
+    ] = "",
+    tc_b: Annotated[
+        str,
+        typer.Option("--tc-b", metavar="TIME", help="The time control of B: time odds; else that of --tc."),
+    ] = "",
 ) -> None:
     """Play pairs between two bots, and say how much stronger A is, with the error.
 
-    With --sprt, a sequential test of two Elo differences ends the match as soon as it is settled;
-    --rounds is then the most that is played.
+    While it runs, each pair tells the difference so far. With --sprt, a sequential test of two Elo differences ends
+    the match as soon as it is settled; --rounds is then the most that is played.
 
-    Example: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50
+    A side is an engine with its options (alphabeta:depth=4), a file, exec: and the command line of a program that
+    plays by lines of JSON (docs/stdio.md), or command: and that of one that connects by itself.
+
+    Examples: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50;
+    arena match my_bot.py "exec:perl my_bot.pl" --name-a new --name-b old --tc 1+0.1 --tc-b 0.5+0.05
     """
     try:
         test = Sprt.parse(sprt) if sprt is not None else None
@@ -80,22 +96,55 @@ def match(
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
     options |= {"adjudicate": adjudicate, "pin": pin}
-    plan = with_options(LadderPlan(engine_bots([a, b])), options)
+    plan = with_options(LadderPlan(_sides(engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
 
     def settled(played: Ladder) -> bool:
-        return test is not None and test.verdict(_pairs(played)) is not Verdict.OPEN
+        return test is not None and test.verdict(played.pairs()) is not Verdict.OPEN
 
-    played = play(plan, "match", record, db, settled)
-    pairs = _pairs(played)
+    played = play(plan, "match", record, db, settled, status=lambda ladder: _so_far(ladder, test))
+    pairs = played.pairs()
     found = difference(pairs)
     crashes = crashes_in_words(played)
     told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs, crashes)}
     tell(played, _findings(first, second, pairs, found, test, crashes), told, Reports(json, html, csv))
 
 
-def _pairs(played: Ladder) -> Counts:
-    return pair_counts(pair_scores(played.bots[0], played.played))
+def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
+    """The two bots under the names that were given, B with a time of its own. Raises Misuse."""
+    for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
+        if name and (
+            len(name) > NAME_LENGTH or not name.isprintable() or name != name.strip() or "#" in name
+        ):
+            raise Misuse(
+                f"{option}: {name!r:.80} is no name: 1 to {NAME_LENGTH} printed characters without #"
+            )
+    try:
+        own = TimeControl.parse(tc_b) if tc_b else None
+    except BadTimeControl as error:
+        raise Misuse(f"--tc-b: {error}") from None
+    first, second = bots
+    first = dataclasses.replace(first, name=name_a or first.name)
+    second = dataclasses.replace(second, name=name_b or second.name, time_control=own)
+    if first.name == second.name:
+        raise Misuse(f"--name-a, --name-b: both would be called {first.name!r:.60}")
+    return first, second
+
+
+def _so_far(played: Ladder, test: Sprt | None) -> str:
+    """What the pairs say so far, in one line; empty before the first."""
+    pairs = played.pairs()
+    found = difference(pairs)
+    if found is None:
+        return ""
+    first, second = played.bots
+    count = f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
+    line = f"{count}: {first} is {found.elo:+z.1f} ± {found.error:.1f} Elo from {second}"
+    return (
+        line
+        if test is None
+        else f"{line}, LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f}"
+    )
 
 
 def _findings(
@@ -109,6 +158,7 @@ def _findings(
     lines = [
         f"{strength}, the stronger one with likelihood {found.superiority:.1%}",
         f"{sum(pairs)} pairs, by the points of {first}: {counts}",
+        "Elo and its error are those of the scores of pairs; the table has half of the difference for each bot",
     ]
     if test is not None:
         verdict = test.verdict(pairs)
@@ -118,13 +168,13 @@ def _findings(
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
         said += f"; but {crashes}: it says little of their play" if crashes else ""
-        lines.append(f"SPRT: {said} (LLR {test.llr(pairs):.2f} in {test.lower:.2f} .. {test.upper:.2f})")
+        lines.append(f"SPRT: {said} (LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})")
     return lines
 
 
 def crashes_in_words(played: Ladder) -> str:
     """Which bots crashed in how many of their matches; empty where none did."""
-    rows = [row for row in table(played.bots, played.records) if row.crashes]
+    rows = [row for row in played.table() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 

@@ -45,8 +45,11 @@ CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the table h
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
-    """The bots of these engines, under names that differ."""
-    return unique_bots(engine_bot(engine) for engine in engines)
+    """The bots of these engines, under names that differ. Raises Misuse."""
+    try:
+        return unique_bots(engine_bot(engine) for engine in engines)
+    except BadLadder as error:
+        raise Misuse(str(error)) from None
 
 
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:

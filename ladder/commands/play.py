@@ -49,8 +49,9 @@ def play(
     dial_in: DialIn | None = None,
     cluster: str | None = None,
     port: int = 0,
+    status: Callable[[Ladder], str] = lambda _: "",
 ) -> Ladder:
-    """Play the plan: what was played. Raises Failure or Misuse."""
+    """Play the plan: what was played; `status` tells in a line what it says so far. Raises Failure or Misuse."""
     if plan.pin and not can_pin():
         raise Misuse("--pin: this system does not keep processes on cores; Linux does")
     plan = replace(plan, game=game_named(plan.game))
@@ -71,7 +72,7 @@ def play(
         )
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
-    with watching(played, err) as display:
+    with watching(played, err, status) as display:
         try:
             with interpreter.settled():
                 anyio.run(

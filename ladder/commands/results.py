@@ -19,7 +19,7 @@ from ladder.reports.standings import show
 from ladder.reports.truth import given_away
 from rating.breakdown import breakdown
 from rating.draws import count_draws
-from rating.standings import Row, is_void, table
+from rating.standings import Row, is_void
 
 STOPPED = 130
 """The exit code of a command that Ctrl-C ended, as shells have it."""
@@ -36,9 +36,9 @@ def write_text(text: str, path: Path) -> None:
 def as_csv(rows: Sequence[Row]) -> str:
     """The table, a line a bot, under the names of its columns."""
     text = StringIO()
-    writer = csv.DictWriter(text, Row.__struct_fields__, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(msgspec.structs.asdict, rows))
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Row.__struct_encode_fields__)
+    writer.writerows(map(msgspec.structs.astuple, rows))
     return text.getvalue()
 
 
@@ -71,7 +71,7 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
     warning = warning_of_draws(played)
     if warning is not None:
         err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
-    rows = table(played.bots, played.records)
+    rows = played.table()
     blunders = given_away((row.bot for row in rows), played.records)
     json = reports.json
     if str(json) != "-":  # else the output is for a program
@@ -91,7 +91,7 @@ def tell(played: Ladder, findings: Sequence[str], told: Mapping[str, object], re
             json,
         )
     if reports.html is not None:
-        write_text(page(played), reports.html)
+        write_text(page(played, findings), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows), reports.csv)
     if played.stopped:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from games.catalogue import make_game
 from games.core import GameError
+from games.riskless import Riskless
 from ladder.event import Ladder
+from ladder.plan import odds_of
 from ladder.reports.draws import draws_in_words
 from ladder.reports.match_line import in_words
+from ladder.reports.plots import colours, over_plies, ratings, swatch
+from ladder.reports.standings import FAULTS, LEGEND
 from ladder.reports.truth import GivenAway, given_away
 from protocol.record import Record, RecordedMove
-from rating.breakdown import Breakdown, Part, breakdown
+from rating.breakdown import Breakdown, Duel, Part, breakdown
 from rating.draws import count_draws
-from rating.standings import Row, is_void, losers, table
+from rating.pairing import Pairing
+from rating.standings import Row, is_void, losers, pair_scores
+from rating.words import WORDS
+from server.processes.identity import PROGRAM
 
 SHOWN = 3
 """How many of the longest matches are shown, and how many of the most surprising ones."""
@@ -24,10 +31,17 @@ PLIES = 200
 """How many plies the curves by ply show."""
 
 STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}
-table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #d8dde4}
-td:first-child,th:first-child{text-align:left}h2{margin-top:2rem}pre{background:#f3f5f8;padding:.7rem;overflow:auto}
-svg text{font:12px system-ui,sans-serif;fill:#1d2530}.heat td{min-width:3.2rem;text-align:center}
+body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 .8rem;color:#1d2530;background:#fff;
+overflow-wrap:break-word}
+table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.2rem .5rem;text-align:right;border-bottom:1px solid #d8dde4;
+overflow-wrap:normal}
+td:first-child,th:first-child{text-align:left}h2{margin-top:2rem}h3{margin:1rem 0 .3rem;font-size:1rem}
+.scroll{overflow-x:auto}pre{background:#f3f5f8;padding:.7rem;overflow:auto}
+svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font:12px system-ui,sans-serif;fill:#1d2530}
+.heat td{min-width:3.2rem;text-align:center}.swatch{display:inline-block;width:.7em;height:.7em;border-radius:50%;
+margin-right:.4em}.legend{list-style:none;padding:0;margin:.2rem 0;display:flex;flex-wrap:wrap;gap:.1rem 1rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dt{color:#5a6675}dd{margin:0;min-width:0}
+input[type=range]{width:100%;max-width:30rem}
 """
 
 SCRIPT = """
@@ -36,38 +50,95 @@ const show=()=>all.forEach((each,ply)=>each.hidden=ply!=at.value);at.oninput=sho
 """
 
 
-def page(ladder: Ladder) -> str:
-    """The whole page. Names from the network are escaped."""
-    rows = table(ladder.bots, ladder.records)
-    parts = breakdown([row.bot for row in rows], ladder.played)
+def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
+    """The whole page. Names from the network are escaped.
+
+    findings   what follows from the matches, a sentence each
+    """
+    rows = ladder.table()
+    bots = [row.bot for row in rows]
+    colour = colours(bots)
+    parts = breakdown(bots, ladder.played)
     records = [record for record in ladder.records if not is_void(record)]
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
-        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(str(ladder.plan.time_control))}</p>",
+        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(times_of(ladder))}</p>",
+        *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
         f"<p>{escape(draws_in_words(count_draws(ladder.records)))}</p>",
         "<h2>Ratings</h2>",
-        _bars(rows),
-        _standings(rows),
-        _given_away(given_away((row.bot for row in rows), ladder.records)),
+        ratings(rows, colour),
+        _standings(rows, colour),
+        f"<p>{escape(LEGEND)}</p>",
+        _given_away(given_away(bots, ladder.records), colour),
         _first_move(parts),
         "<h2>Who against whom</h2><p>The score of the row's bot, in per cent.</p>",
-        _heat([row.bot for row in rows], parts.by_opponent),
+        _heat(bots, parts.by_opponent, colour),
+        _duels(parts.duels, colour),
         "<h2>By seat and by map</h2>",
-        _parts(parts.by_seat),
-        _parts(parts.by_map),
+        _parts(parts.by_seat, colour),
+        _parts(parts.by_map, colour),
         "<h2>Depth and time by ply</h2>",
-        _curves(records),
+        _curves(records, colour),
+        *_decided(ladder, bots),
         "<h2>The longest matches</h2>",
         *map(_replay, sorted(records, key=lambda record: -len(record.moves))[:SHOWN]),
         "<h2>The most surprising matches</h2>",
         *map(_replay, surprises(rows, records)[:SHOWN]),
+        "<h2>Settings</h2>",
+        _settings(ladder),
     ]
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
+    head = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
+        '<meta name="viewport" content="width=device-width">'
+    )
     return f"{head}<style>{STYLE}</style>{''.join(body)}<script>{SCRIPT}</script></html>\n"
 
 
-FAULTS = ("crashed", "late", "illegal", "gone", "other")
-"""The headings of the matches that were lost by a fault of the bot."""
+def times_of(ladder: Ladder) -> str:
+    """The time control, and that of bots which have one of their own."""
+    own = "".join(f", {bot} {time}" for bot, time in odds_of(ladder.plan.bots).items())
+    return f"{ladder.plan.time_control}{own}"
+
+
+def _settings(ladder: Ladder) -> str:
+    """What it was played with: enough to play it again."""
+    plan = ladder.plan
+    openings = {int: f"{plan.openings} random plies", str: "those that each map brings with it"}
+    told = {
+        "game": plan.game,
+        **({"maps": ", ".join(plan.maps)} if plan.game == Riskless.name else {}),
+        "bots": "; ".join(
+            bot.name if bot.what in ("", bot.name) else f"{bot.name}: {bot.what}" for bot in plan.bots
+        ),
+        "format": plan.format,
+        "rounds": str(plan.rounds) if plan.rounds is not None else "until told to stop",
+        "time control": times_of(ladder),
+        "margin": f"{plan.margin_ms} ms",
+        "openings": openings.get(type(plan.openings), f"the list in {plan.openings}"),
+        "seed": str(plan.seed),
+        "adjudication": str(plan.adjudication) if plan.adjudication else "none",
+        "matches at once": str(ladder.concurrency),
+        "version": PROGRAM,
+    }
+    return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in told.items())}</dl>"
+
+
+def _decided(ladder: Ladder, bots: Sequence[str]) -> list[str]:
+    """The pairs of matches that put the first of the table before the second: those that were not even."""
+    if len(bots) < 2:
+        return []
+    first, second = bots[:2]
+    pairs: defaultdict[int, list[tuple[Pairing, Record]]] = defaultdict(list)
+    for pairing, record in ladder.played:
+        if {pairing.maxie, pairing.minnie} == {first, second} and not is_void(record):
+            pairs[pairing.pair.number].append((pairing, record))
+    scored = [(pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
+    whole = [(scores[0], records) for scores, records in scored if scores]
+    uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
+    said = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
+    shown = [record for _, records in uneven[:SHOWN] for record in records]
+    more = f"; of the other {len(uneven)}, these were the clearest" if shown else ""
+    return ["<h2>The matches that decided it</h2>", f"<p>{said}{more}.</p>", *map(_replay, shown)]
 
 
 def surprises(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
@@ -88,53 +159,68 @@ def _row(cells: Iterable[object], tag: str = "td") -> str:
     return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _standings(rows: Sequence[Row]) -> str:
-    head = _row(("bot", "games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *FAULTS), "th")
+def _scrolling(table: str) -> str:
+    """A table that a narrow window scrolls by itself."""
+    return f'<div class="scroll" tabindex="0">{table}</div>'
+
+
+def _named(bot: str, colour: Mapping[str, str]) -> str:
+    """The first cell of a bot's line."""
+    return f"<td>{swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
+
+
+def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
+    """A table whose lines begin with a bot."""
+    body = (
+        f"<tr>{_named(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        for bot, *cells in lines
+    )
+    return _scrolling(f"<table>{_row(head, 'th')}{''.join(body)}</table>")
+
+
+def _standings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
+    head = (
+        "bot",
+        "games",
+        "points",
+        "won",
+        "drawn",
+        "lost",
+        "Elo",
+        "± 95 %",
+        *(WORDS[name] for name in FAULTS),
+    )
     lines = (
         (
-            *(
-                r.bot,
-                r.games,
-                f"{r.points:g}",
-                r.wins,
-                r.draws,
-                r.losses,
-                f"{r.elo:+z.0f}",
-                f"{r.elo_error:.0f}",
-            ),
-            *(r.crashes, r.time_forfeits, r.illegal_moves, r.disconnects, r.other_forfeits),
+            *(r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses),
+            *((f"{r.elo:+z.0f}", f"{r.elo_error:.0f}") if r.games else ("-", "-")),
+            *(getattr(r, name) for name in FAULTS),
         )
         for r in rows
     )
-    return f"<table>{head}{''.join(map(_row, lines))}</table>"
+    return _table(head, lines, colour)
 
 
-def _given_away(blunders: Sequence[GivenAway]) -> str:
+def _given_away(blunders: Sequence[GivenAway], colour: Mapping[str, str]) -> str:
     """What the bots gave away on solved maps; nothing where none was played on."""
     if not blunders:
         return ""
-    head = _row(
-        ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match"), "th"
-    )
+    head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.a_match:.2f}") for b in blunders)
-    return f"<table>{head}{''.join(map(_row, lines))}</table>"
+    return _table(head, lines, colour)
 
 
-def _bars(rows: Sequence[Row]) -> str:
-    """Each rating as a dot on its 95 % interval."""
-    low = min((row.elo - row.elo_error for row in rows), default=-1)
-    high = max((row.elo + row.elo_error for row in rows), default=1)
-    scale = 480 / max(1.0, high - low)
-    drawn = []
-    for index, row in enumerate(rows):
-        y, x = 22 * index + 14, 190 + (row.elo - low) * scale
-        half = row.elo_error * scale
-        drawn.append(
-            f'<text x="0" y="{y + 4}">{escape(row.bot[:26])}</text>'
-            f'<line x1="{x - half:.1f}" x2="{x + half:.1f}" y1="{y}" y2="{y}" stroke="#5b7aa6" stroke-width="2"/>'
-            f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="#1f4e8c"/>'
-        )
-    return f'<svg viewBox="0 0 690 {22 * len(rows) + 6}" role="img">{"".join(drawn)}</svg>'
+def _duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
+    """How the pairs of each two bots ended."""
+    told = [each for each in duels if each.superiority is not None]
+    if not told:
+        return ""
+    head = ("bot", "against", "0", "½", "1", "1½", "2", "stronger with")
+    lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in told)
+    return (
+        "<p>Pairs of matches by the points of the first bot, and how likely it is the stronger one.</p>"
+        + _table(head, lines, colour)
+    )
 
 
 def _first_move(parts: Breakdown) -> str:
@@ -144,11 +230,11 @@ def _first_move(parts: Breakdown) -> str:
     return f"<p>Who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
-def _heat(bots: Sequence[str], parts: Sequence[Part]) -> str:
+def _heat(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str]) -> str:
     score = {(part.bot, part.of): part for part in parts}
     lines = [_row(("", *bots), "th")]
     for bot in bots:
-        cells = [f"<td>{escape(bot)}</td>"]
+        cells = [_named(bot, colour)]
         for other in bots:
             part = score.get((bot, other))
             if part is None:
@@ -161,16 +247,16 @@ def _heat(bots: Sequence[str], parts: Sequence[Part]) -> str:
                 f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{told}">{part.score:.0%}</td>'
             )
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<table class="heat">{"".join(lines)}</table>'
+    return _scrolling(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _parts(parts: Sequence[Part]) -> str:
-    head = _row(("bot", "of", "games", "won", "drawn", "lost", "score"), "th")
+def _parts(parts: Sequence[Part], colour: Mapping[str, str]) -> str:
+    head = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in parts)
-    return f"<table>{head}{''.join(map(_row, lines))}</table>"
+    return _table(head, lines, colour)
 
 
-def _curves(records: Sequence[Record]) -> str:
+def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     """The mean time and depth of each bot's moves by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
@@ -189,23 +275,9 @@ def _curves(records: Sequence[Record]) -> str:
         }
         for bot, by_ply in moves.items()
     }
-    return _chart("ms a move", times) + _chart("depth", {bot: by for bot, by in depths.items() if by})
-
-
-def _chart(title: str, curves: dict[str, dict[int, float]]) -> str:
-    if not curves:
-        return ""
-    last = max(max(by_ply) for by_ply in curves.values()) or 1
-    top = max(max(by_ply.values()) for by_ply in curves.values()) or 1
-    drawn = [f'<text x="0" y="12">{title}, up to {top:.3g}; ply 0 to {last}</text>']
-    for index, (bot, by_ply) in enumerate(sorted(curves.items())):
-        color = f"hsl({index * 137 % 360} 65% 40%)"
-        points = " ".join(
-            f"{600 * ply / last:.1f},{180 - 150 * y / top:.1f}" for ply, y in sorted(by_ply.items())
-        )
-        drawn.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.5"/>')
-        drawn.append(f'<text x="610" y="{30 + 16 * index}" style="fill:{color}">{escape(bot[:22])}</text>')
-    return f'<svg viewBox="0 0 780 {max(190, 40 + 16 * len(curves))}" role="img">{"".join(drawn)}</svg>'
+    return over_plies("Mean time a move", "ms", times, colour) + over_plies(
+        "Mean depth of the search", "plies", {bot: by for bot, by in depths.items() if by}, colour
+    )
 
 
 def _replay(record: Record) -> str:

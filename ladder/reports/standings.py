@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rating.standings import Row
+from rating.words import WORDS
 
 NARROWEST = 78
 """Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""
@@ -21,7 +22,7 @@ BLUNDERS_WIDTH = 9
 WIDE = 200
 """Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
 
-_FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 
 
 def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> Table:
@@ -41,11 +42,7 @@ def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> 
         "lost",
         "Elo",
         "± 95 %",
-        "crash",
-        "time",
-        "illegal",
-        "gone",
-        "other",
+        *(WORDS[name] for name in FAULTS),
     ):
         drawn.add_column(heading, justify="right", no_wrap=True)
     if blunders:
@@ -54,7 +51,7 @@ def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> 
         numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
         rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
         faults = [
-            Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in _FAULTS)
+            Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in FAULTS)
         ]
         given_away = [f"{blunders[row.bot]:.2f}" if row.bot in blunders else "-"] if blunders else []
         drawn.add_row(str(place), Text(row.bot), *map(str, numbers), *rating, *faults, *given_away)
@@ -78,7 +75,7 @@ def show(rows: Sequence[Row], console: Console, blunders: Mapping[str, float] = 
             wide.print(draw(rows, blunders, plain=True))
         lines = [line.rstrip() for line in captured.get().splitlines()]
         console.print("\n".join(filter(None, lines)), markup=False, highlight=False, soft_wrap=True)
-    if any(getattr(row, name) for row in rows for name in _FAULTS):
+    if any(getattr(row, name) for row in rows for name in FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
     if blunders:
         console.print(BLUNDERS, markup=False, highlight=False, soft_wrap=True)

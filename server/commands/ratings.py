@@ -26,6 +26,7 @@ COLUMNS: dict[str, Justify] = {
     "drawn": "right",
     "lost": "right",
     "forfeits": "right",
+    "crash": "right",
 }
 
 
@@ -82,7 +83,7 @@ def _rows(found: list[Standing]) -> list[list[str]]:
     rows = []
     for each in found:
         places[each.game] = places.get(each.game, 0) + 1
-        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits)
+        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits, each.crashes)
         strength = [f"{each.rating:.0f}", f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
         rows.append([str(places[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
     return rows

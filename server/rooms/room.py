@@ -22,6 +22,7 @@ from functools import partial
 from time import monotonic_ns
 
 import anyio
+from msgspec import UNSET
 
 from games.core import Player
 from match.clock import MS
@@ -33,6 +34,7 @@ from protocol.codes import EndReason
 from protocol.engines import Engines
 from protocol.messages import Accepted, End, LiveMatch, Played, Start, Thought, Turn, Update, View
 from protocol.record import FORMAT, Record, Result
+from protocol.timecontrol import TimeOdds
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer
 from server.rooms.disclosure import Disclosure, first_secret
@@ -364,6 +366,7 @@ class Room:
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
+            time_odds=terms.time_odds if terms.time_odds != TimeOdds() else UNSET,
         )
 
     def end(self) -> End:
@@ -389,6 +392,7 @@ class Room:
             setup=self.terms.game.setup(),
             players=self.terms.players,
             time_control=str(self.terms.time_control),
+            time_odds=self.terms.time_odds,
             started=self.started,
             moves=self.referee.moves,
             result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)

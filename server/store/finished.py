@@ -56,7 +56,7 @@ def shown_of(record: Record) -> dict[str, Any]:
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
-        "time_control": record.time_control,
+        "time_control": record.time_odds.beside(record.time_control),
         "detail": result.detail,
     }
     # PostgreSQL keeps no NUL in a text.

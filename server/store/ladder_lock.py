@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -44,13 +45,27 @@ async def locked(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
 
 @contextmanager
 def _lock_file(path: Path, event: str) -> Iterator[None]:
-    # The lock file is never deleted: it could be deleted under somebody who has just locked it.
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _taken(event) from None
-        yield
+    while True:
+        with path.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _taken(event) from None
+            if not _is(path, file.fileno()):
+                continue  # whoever held it before has deleted it since it was opened here
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return
+
+
+def _is(path: Path, file: int) -> bool:
+    """Whether the open file is the one that the path leads to."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
 
 
 def _taken(event: str) -> CannotResume:

@@ -48,6 +48,7 @@ def step_of(row: sa.Row[Any]) -> RatingStep:
         finished=row.finished,
         outcome=Outcome(row.outcome),
         forfeit=row.forfeit,
+        crash=row.crash,
         rating=row.rating,
         deviation=row.deviation,
         volatility=row.volatility,

@@ -173,6 +173,7 @@ rating_steps = sa.Table(  # server.store.counting: two rows a rated match
     sa.Column("forfeit", sa.Boolean, nullable=False),
     *_rating(),
     sa.Column("arrival", NUMBER, nullable=False, server_default="0"),  # that of the match
+    sa.Column("crash", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
 )
 
@@ -186,6 +187,7 @@ standings = sa.Table(  # a bot's line in the table of a game
     *_rating(),
     *(_count(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
     sa.Column("last", sa.String(32), nullable=False),  # when its last rated match finished
+    sa.Column("crashes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("ix_standings_rating", "game", "rating", "last"),
     sa.Index("ix_standings_bot", "bot"),
 )

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.glicko import Rating
 from rating.steps import Key, Known, Outcome, RatingStep
+from rating.words import WORDS
 from server.store import database
 from server.store.database import insert
 from server.store.finished import games_in
@@ -27,7 +28,7 @@ BOTS_AT_ONCE = 100
 """Bots of which one query asks."""
 
 
-class Standing(Struct, frozen=True):
+class Standing(Struct, frozen=True, rename=WORDS):
     """A bot's line in the table of a game."""
 
     game: str
@@ -43,11 +44,13 @@ class Standing(Struct, frozen=True):
     losses: int
     forfeits: int
     """Matches lost by not coming, leaving, being late, or breaking the rules or the protocol."""
+    crashes: int
+    """Matches lost because the bot failed: an exception, no move of the game, a process that died."""
     last: str
     """When the last one finished."""
 
 
-class Cross(Struct, frozen=True):
+class Cross(Struct, frozen=True, rename=WORDS):
     """What a bot scored against another."""
 
     bot: str
@@ -152,6 +155,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
                 line[name] += count
             line["matches"] += step.outcome is not Outcome.NONE
             line["forfeits"] += step.forfeit
+            line["crashes"] += step.crash
             after = {"rating": step.rating, "deviation": step.deviation, "volatility": step.volatility}
             line |= {"game": step.game, "bot": step.bot, **after, "last": step.finished}
             key = (step.game, step.bot, other.bot)
@@ -185,7 +189,7 @@ _STANDINGS_OF = sa.select(*(standings_table.c[name] for name in Standing.__struc
     standings_table.c.bot == sa.bindparam("of")
 )
 _SCORES = {"wins": Outcome.WIN, "draws": Outcome.DRAW, "losses": Outcome.LOSS}
-_COUNTS = ("matches", *_SCORES, "forfeits")
+_COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
 _PAIR = ("game", "bot", "opponent")
 _LAST = sa.select(standings_table).where(
     standings_table.c.game == sa.bindparam("of"),

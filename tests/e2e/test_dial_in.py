@@ -72,7 +72,7 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
     assert {record.players.maxie for record in played} == names
     rows = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
     assert {row["bot"] for row in rows} == names
-    assert sum(row["time_forfeits"] + row["disconnects"] for row in rows) == 0
+    assert sum(row["time"] + row["gone"] for row in rows) == 0
     assert "random-2" in told
 
 

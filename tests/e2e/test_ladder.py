@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from arena import main
 from cores import cores
 from protocol import record as records
 from protocol.codes import FORFEITS, EndReason
+from protocol.timecontrol import TimeOdds
 from server.processes.supervisor import CANNOT_START
 from tests.server.fleets import ROOT, all_gone, bot, processes_of
 
@@ -113,7 +115,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
     assert "bot clumsy ended unasked (exit code 1); it is started again\n" in done.stderr
     assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
     rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
-    assert (rows["clumsy"]["crashes"], rows["clumsy"]["games"]) == (1, 4)
+    assert (rows["clumsy"]["crash"], rows["clumsy"]["games"]) == (1, 4)
     assert rows["random"]["disconnects"] == 0
     assert "lost connection" in done.stdout  # the legend of what is in the table
     assert all_gone(mark)
@@ -149,8 +151,20 @@ def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> 
 
 def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -> None:
     options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200")
-    quick = ("--tc", "0.02/move", "--margin", "2000", "--json", "m.json")
-    done = arena("match", "minimax", "random", *options, *quick, folder=tmp_path)
+    quick = (
+        "--tc",
+        "0.02/move",
+        "--margin",
+        "2000",
+        "--json",
+        "m.json",
+        "--csv",
+        "m.csv",
+        "--html",
+        "m.html",
+    )
+    sides = ("--name-a", "strong", "--name-b", "weak", "--tc-b", "1+0.1", "--record", "m.jsonl")
+    done = arena("match", "minimax", "random", *options, *quick, *sides, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "m.json").read_text())
     assert told["sprt"]["verdict"] == "H1"
@@ -159,8 +173,26 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     assert 0 < told["difference"]["error"] < 1000
     # A pair whose second match was not over when the test was settled does not count.
     assert told["played"] - 2 <= 2 * sum(told["pairs"]) <= told["played"]
-    assert "minimax is +" in done.stdout
+    assert "strong is +" in done.stdout
     assert "SPRT: H1 holds" in done.stdout
+    so_far = re.findall(
+        r"^(\d+) pairs?: strong is \+\S+ ± \S+ Elo from weak, LLR (\S+) in", done.stderr, re.MULTILINE
+    )
+    assert [int(pairs) for pairs, _ in so_far] == list(range(1, sum(told["pairs"]) + 1))
+    assert float(so_far[-1][1]) == pytest.approx(told["sprt"]["llr"], abs=0.006)
+    # One result has one Elo: the table's two are as far apart as the pairs say, in every form, and under one word.
+    strong, weak = told["table"]
+    assert strong["elo"] - weak["elo"] == pytest.approx(told["difference"]["elo"])
+    words, *lines = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines()]
+    assert words == list(strong)
+    assert [float(line[words.index("elo")]) for line in lines] == [strong["elo"], weak["elo"]]
+    page = (tmp_path / "m.html").read_text()
+    assert "SPRT: H1 holds" in page
+    assert f"{strong['elo']:+z.0f}" in page
+    for each in records.read(tmp_path / "m.jsonl"):
+        seat = "maxie" if each.players.maxie == "weak" else "minnie"
+        assert (each.time_control, each.time_odds) == ("0.02/move", TimeOdds(**{seat: "1+0.1"}))
+        assert {each.players.maxie, each.players.minnie} == {"strong", "weak"}
     assert all_gone(mark)
 
 
@@ -202,6 +234,31 @@ def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
     assert all_gone(mark)
 
 
+PROGRAM = """\
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] in ("start", "turn"):
+        answer = {"ready": True} if said["type"] == "start" else {"move": said["legal"][0]}
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def test_programs_play_on_either_side(mark: str, tmp_path: Path) -> None:
+    (tmp_path / "lines.py").write_text(PROGRAM)
+    dials = f"command:{sys.executable} -P -m arena bot greedy"
+    options = ("--game", "tictactoe", "--rounds", "1", "--tc", "5+0.1", "--json", "-")
+    done = arena(
+        "match", f"exec:{sys.executable} lines.py", dials, "--name-b", "dials", *options, folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {row["bot"] for row in told["table"]} == {"lines", "dials"}
+    assert all(row["crash"] + row["gone"] + row["other"] == 0 for row in told["table"])
+    assert told["played"] == 2
+    assert all_gone(mark)
+
+
 BAD = [
     (("ladder", "none.toml"), 2, "none.toml: No such file or directory"),
     (("ladder", "bad.toml"), 2, "bad.toml: rounds: must be a whole number from 1 to 1000000"),
@@ -226,6 +283,10 @@ BAD = [
     (("ladder", "--game", "tictactoe", "--record", "no/such/r.jsonl"), 1, "cannot write no/such/r.jsonl"),
     (("ladder", "--game", "tictactoe", "--db", "mysql://x"), 1, "mysql"),
     (("match", "greedy"), 2, "Missing argument 'B'"),
+    (("match", "greedy", "random", "--name-b", "greedy"), 2, "both would be called 'greedy'"),
+    (("match", "greedy", "random", "--name-a", "a#b"), 2, "--name-a: 'a#b' is no name"),
+    (("match", "greedy", "random", "--tc-b", "soon"), 2, "--tc-b: 'soon' is no time control"),
+    (("match", "greedy", "command:"), 2, "after command: comes a program and its arguments"),
     (
         ("match", "jamboree:prune=0.5", "greedy"),
         2,

@@ -1,6 +1,8 @@
 import pytest
+from msgspec.structs import replace
 
 from ladder.event_terms import longest_seconds
+from protocol.timecontrol import TimeOdds
 from tests.server.matches import game_of, spec
 
 
@@ -9,5 +11,8 @@ def test_how_long_a_match_can_last() -> None:
     assert longest_seconds(spec("a", "b", "0.1/move", game="riskless", margin=50)) == pytest.approx(11)
     # twice 10 s, 40 plies of 1 s and 50 ms
     assert longest_seconds(spec("a", "b", "10+1", game="riskless", margin=50)) == pytest.approx(67)
+    odds = replace(spec("a", "b", "10+1", game="riskless", margin=50), time_odds=TimeOdds(minnie="0.1/move"))
+    # 10 s, 20 plies of 1 s, 20 of 0.1 s, and 40 of 50 ms
+    assert longest_seconds(odds) == pytest.approx(39)
     assert game_of("tictactoe").setup().get("ply_limit") is None
     assert longest_seconds(spec("a", "b", "0.1/move", margin=0)) == pytest.approx(105)

@@ -79,6 +79,27 @@ def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int])
     assert [engine_bot(engine).asks(cores) for cores in (1, 2, 8, 16)] == asked
 
 
+@pytest.mark.parametrize(
+    ("spec", "name", "engine", "command"),
+    [
+        ("exec:perl bots/my_bot.pl", "my_bot", "exec:perl bots/my_bot.pl", ()),
+        ("exec:./mine", "mine", "exec:./mine", ()),
+        ("command:node 'my bot.js' -v", "my bot", None, ("node", "my bot.js", "-v")),
+        ("command:/opt/mine", "mine", None, ("/opt/mine",)),
+    ],
+)
+def test_programs_are_named_by_their_files(
+    spec: str, name: str, engine: str | None, command: tuple[str, ...]
+) -> None:
+    assert engine_bot(spec) == BotPlan(name, engine, command)
+
+
+@pytest.mark.parametrize("spec", ["command:", "command:  ", "command:'open"])
+def test_a_command_that_is_none_is_refused(spec: str) -> None:
+    with pytest.raises(BadLadder):
+        engine_bot(spec)
+
+
 def test_what_the_ladder_says_of_threads_goes_before_what_the_engine_asks_for() -> None:
     assert BotPlan("strong", "jamboree", threads=4).asks(16) == 4
     assert BotPlan("mine", None, ("mine",)).asks(16) == 0, "only the program knows"

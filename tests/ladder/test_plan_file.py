@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.plan import BadLadder, BotPlan, LadderPlan
+from ladder.plan import BadLadder, BotPlan, LadderPlan, odds_of
 from ladder.plan_file import read_ladder
 from protocol.adjudication import DEFAULT_RULES, Adjudication
 from protocol.timecontrol import TimeControl
@@ -127,8 +127,11 @@ def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) 
         (f'maps = ["m1", "m1"]\n{TWO}', "maps: one is there twice"),
         (f'maps = "m1"\n{TWO}', "maps: must be a list of maps, .* not 'm1'"),
         (f'event = "a\\nb"\n{TWO}', "event: must be 1 to 100 printed characters"),
-        (f"{TWO}[[bots]]", "bots, number 3: a bot has an engine or a command, one of the two"),
-        (f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]', "bots, number 3: a bot has an engine or a command"),
+        (f"{TWO}[[bots]]", "bots, number 3: a bot has an engine, an exec or a command, one of the three"),
+        (
+            f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]',
+            "bots, number 3: a bot has an engine, an exec or a command",
+        ),
         (
             f'{TWO}[[bots]]\nengin = "a"',
             "bots, number 3: engin: there is no such key; did you mean 'engine'?",
@@ -163,3 +166,14 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
     with pytest.raises(BadLadder, match=r"latin\.toml: not TOML"):
         read_ladder(tmp_path / "latin.toml")
+
+
+def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "ladder.toml"
+    file.write_text(
+        '[[bots]]\nexec = "perl my_bot.pl --hard"\ntime_control = "5+0.05"\n[[bots]]\nengine = "greedy"\n'
+    )
+    first, second = read_ladder(file).bots
+    assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
+    assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
+    assert odds_of([first, second]) == {"my_bot": "5+0.05"}

@@ -41,6 +41,24 @@ def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Play
         assert clock.spend(player, spent * MS) == clock
 
 
+CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | st.builds(
+    TimeControl, st.integers(1, 1000), st.just(0), st.just(value=True)
+)
+
+
+@given(CONTROLS, CONTROLS, st.integers(0, 2000), st.lists(st.integers(0, 1000), max_size=20))
+def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
+    maxie: TimeControl, minnie: TimeControl, total: int, spent: list[int]
+) -> None:
+    both = Clock.start(maxie, 100, total, minnie)
+    alone = {Player.MAXIE: Clock.start(maxie, 100, total), Player.MINNIE: Clock.start(minnie, 100, total)}
+    for ply, ms in enumerate(spent):
+        player = list(Player)[ply % 2]
+        took = min(ms * MS, both.allowed(player))
+        both, alone[player] = both.spend(player, took), alone[player].spend(player, took)
+        assert {each: both.left(each) for each in Player} == {each: alone[each].left(each) for each in Player}
+
+
 def test_the_margin_is_not_time_to_think_with() -> None:
     clock = Clock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
     assert clock.left(Player.MAXIE) == 0

@@ -30,6 +30,8 @@ from match.events import (
 from match.referee import MAX_FAULTS, Referee
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, Error, Start, Turn
+from protocol.timecontrol import TimeControl, TimeOdds
+from protocol.values import Clocks
 from tests.server.matches import terms
 from tests.server.refereed import MAXIE, MINNIE, play, started, told
 
@@ -42,6 +44,22 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
     assert referee.handle(GotReady(MAXIE), 2) == []
     effects = referee.handle(GotReady(MINNIE), 3)
     assert effects == [Tell(MAXIE, Turn("m" * 32, 0, [], referee._clock.seen(), 100))]
+
+
+def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
+    referee = Referee(replace(terms(), time_odds=TimeOdds(minnie="3+0.5")))
+    starts = referee.handle(Opened(), 0)
+    own = [told(starts, player, Start)[0].time_control for player in Player]
+    assert own == [terms().time_control, TimeControl(3000, 500)]
+    referee.handle(GotReady(MAXIE), 0)
+    [turn] = told(referee.handle(GotReady(MINNIE), 0), MAXIE, Turn)
+    assert (turn.clocks, turn.increment_ms) == (Clocks(1000, 3000), 100)
+    referee.handle(TurnLeft(0), 0)
+    [turn] = told(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
+    assert (turn.clocks, turn.increment_ms) == (Clocks(1100, 3000), 500)
+    referee.handle(TurnLeft(1), 0)
+    [turn] = told(referee.handle(Moved(MINNIE, 1, 0), 1000 * MS), MAXIE, Turn)
+    assert turn.clocks == Clocks(1100, 2500)
 
 
 @pytest.mark.parametrize("cells", [(4,), (4, 0), (4, 0, 8)])

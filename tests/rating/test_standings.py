@@ -8,7 +8,8 @@ from protocol.codes import EndReason
 from protocol.record import FORMAT, Record, Result
 from protocol.values import Players, Seat
 from rating.pairing import Pair, Pairing
-from rating.standings import losers, pair_scores, table
+from rating.pentanomial import difference
+from rating.standings import losers, pair_scores, rows_by_pairs, table
 
 
 def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
@@ -123,3 +124,20 @@ def test_pairs_score_when_both_matches_count() -> None:
     ]
     assert pair_scores("a", games) == [2, 0.5]
     assert pair_scores("b", games) == [0, 1.5, 1]
+
+
+@pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
+def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...]) -> None:
+    found = difference(pairs)
+    rows = rows_by_pairs(table(["a", "b"], []), "a", found)
+    elo = {row.bot: row.elo for row in rows}
+    assert found is not None
+    assert elo["a"] - elo["b"] == pytest.approx(found.elo)
+    assert elo["a"] + elo["b"] == 0
+    assert rows[0].elo >= rows[1].elo
+    assert {row.elo_error for row in rows} == {found.error / 2}
+
+
+def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
+    rows = table(["a", "b"], [])
+    assert rows_by_pairs(rows, "a", None) == rows

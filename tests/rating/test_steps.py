@@ -13,7 +13,7 @@ from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, Result
 from protocol.values import Seat
 from rating.glicko import Rating, update
-from rating.steps import Meaning, Outcome, Rater, meaning, outcome, periods
+from rating.steps import Ended, Meaning, Outcome, Rater, meaning, outcome, periods
 from tests.server.matches import record
 from tests.server.played import day
 
@@ -45,7 +45,19 @@ def test_the_document_tells_of_no_other_way() -> None:
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
     assert outcome(Result("maxie", reason), "maxie") == (Outcome.WIN, False)
-    assert outcome(Result("maxie", reason), "minnie") == (Outcome.LOSS, reason in FORFEITS)
+    assert outcome(Result("maxie", reason), "minnie") == (Outcome.LOSS, reason in FORFEITS - {EndReason.CRASH})
+
+
+def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> None:
+    crashed = Ended("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.CRASH))
+    maxie, minnie = Rater().count(crashed, "2026-01-01T00:00:00.000Z")
+    assert (maxie.crash, minnie.crash) == (False, True)
+    assert (maxie.forfeit, minnie.forfeit) == (False, False)
+    late = Ended("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.TIMEOUT))
+    assert [(each.crash, each.forfeit) for each in Rater().count(late, "2026-01-01T00:00:00.000Z")] == [
+        (False, False),
+        (False, True),
+    ]
 
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])

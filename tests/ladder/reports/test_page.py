@@ -1,9 +1,11 @@
+import re
 from html.parser import HTMLParser
 from uuid import UUID
 
 from ladder.event import Ladder
 from ladder.plan import LadderPlan, engine_bot, unique_bots
 from ladder.reports.page import page, surprises
+from ladder.reports.plots import colours
 from protocol.codes import EndReason
 from rating.standings import table
 from tests.ladder.pairs import round_robin
@@ -61,7 +63,30 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
     assert reader.tags.count("script") == 1, "what comes from the network is text"
     assert "alert(1)" in text
     assert reader.tags.count("circle") == 2
-    assert reader.tags.count("pre") == 6 * (3 + 1), "three longest and one surprise, each with six positions"
+    assert reader.tags.count("pre") == 6 * (3 + 1 + 4), "three longest, one surprise and two uneven pairs, each with six positions"
+
+
+def test_the_page_has_what_it_was_played_with_and_what_decided_it() -> None:
+    text = page(ladder(), ["anna is +1 Elo from <bert>"])
+    for told in (
+        "<dt>seed</dt><dd>1</dd>",
+        "<dt>openings</dt><dd>those that each map brings with it</dd>",
+        "<dt>time control</dt><dd>0.01/move</dd>",
+        "anna is +1 Elo from &lt;bert&gt;",
+        "shared the points of 1 of their 3 pairs; of the other 2, these were the clearest",
+        'content="width=device-width"',
+        ", relative to the average of the bots",
+    ):
+        assert told in text
+
+
+def test_a_bot_has_one_colour_wherever_it_stands() -> None:
+    made = ladder()
+    text = page(made)
+    own = colours([row.bot for row in made.table()])
+    assert len(set(own.values())) == len(own)
+    found = set(re.findall(r"hsl\(\d+ 65% 38%\)", text))
+    assert found == set(own.values())
 
 
 def test_a_surprise_is_what_the_weaker_bot_won() -> None:

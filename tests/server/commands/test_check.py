@@ -97,3 +97,15 @@ def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
 )
 def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
     fails(told, 2, "check", *arguments)
+
+
+def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
+    file = tmp_path / "hangs.py"
+    file.write_text(
+        "from arena import Bot\n\nclass Hangs(Bot):\n    def choose(self, position, clock):\n"
+        "        while True:\n            pass\n"
+    )
+    told = arena("check", file, "--only", "tictactoe as maxie", "--tc", "0.1/move", "--patience", "15")
+    assert told.code == 1
+    assert "| tictactoe as maxie | failed  |" in told.stdout
+    assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")

@@ -1,4 +1,6 @@
 import asyncio
+import fcntl
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,27 @@ async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
                 assert kept.event == "autumn"
         async with claimed(another, "ladder", "spring", "x", PLAN) as kept:
             assert kept.plan == PLAN
+    assert list(tmp_path.glob("*.lock")) == []
+
+
+async def test_a_lock_that_its_holder_deletes_while_it_is_taken_is_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+
+    def flock(file: int, how: int, real: Callable[[Any, int], None] = fcntl.flock) -> None:
+        if not taken:
+            for each in tmp_path.glob("*.lock"):
+                each.unlink()
+        taken.append(how)
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    async with open_store(url(tmp_path)) as engine, claimed(engine, "ladder", "spring", "x", PLAN):
+        assert len(taken) == 2
+        with pytest.raises(CannotResume):
+            async with claimed(engine, "ladder", "spring", "x", PLAN):
+                raise AssertionError
 
 
 async def test_what_differs_is_said(tmp_path: Path) -> None:

@@ -78,5 +78,7 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: s
 
 
 def test_equal_ratings_stand_by_name() -> None:
-    rows = [Standing("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, day(1)) for bot in ("bert", "anna")]
+    rows = [
+        Standing("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
+    ]
     assert [row.bot for row in ordered(rows)] == ["anna", "bert"]

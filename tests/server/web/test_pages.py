@@ -206,9 +206,9 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     table = await ask(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
-    assert winner["wins"] + winner["draws"] + winner["losses"] == 2
+    assert winner["won"] + winner["drawn"] + winner["lost"] == 2
     crosses = {each["bot"]: each for each in table["crosses"]}
-    assert crosses["anna"]["wins"] == crosses["bert"]["losses"]
+    assert crosses["anna"]["won"] == crosses["bert"]["lost"]
     rated = await ask(host, "table")
     assert rated["events"] == [{"event": "test", "matches": 2}]
     assert rated["standings"] == []

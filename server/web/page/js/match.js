@@ -5,15 +5,17 @@ import { rules } from "./games/index.js";
 import { control } from "./text.js";
 
 export class Match {
-  constructor({ match, event = "", game, setup, players, time_control, engines }) {
+  constructor({ match, event = "", game, setup, players, time_control, time_odds, engines }) {
     this.id = match;
     this.event = event;
     this.gameName = game;
     this.setup = setup;
     this.players = players;
     this.engines = engines ?? {}; // by seat what chooses the moves, of players who say so
-    this.control = control(time_control);
-    this.perMove = this.control.endsWith("/move");
+    const shared = control(time_control), odds = time_odds ?? {};
+    const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: not the same for both
+    this.control = maxie === minnie ? maxie : `${maxie} : ${minnie}`;
+    this.perMove = maxie.endsWith("/move") && minnie.endsWith("/move");
     this.game = rules(game, setup);
     this.moves = [];
     this.positions = [this.game.start()];

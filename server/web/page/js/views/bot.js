@@ -32,10 +32,10 @@ export class BotView {
   stop() {}
 }
 
-function standing({ game, rating, deviation, matches, wins, draws, losses, forfeits }, history) {
+function standing({ game, rating, deviation, matches, won, drawn, lost, forfeits, crash }, history) {
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
     h("p", null, h("strong", null, `${rating.toFixed(0)} ± ${(2 * deviation).toFixed(0)}`),
-      ` from ${plural(matches, "rated match", "rated matches")}: ${wins} won, ${draws} drawn, ${losses} lost, ${plural(forfeits, "forfeit")}`),
+      ` from ${plural(matches, "rated match", "rated matches")}: ${won} won, ${drawn} drawn, ${lost} lost, ${plural(forfeits, "forfeit")}, ${plural(crash, "crash", "crashes")}`),
     history.length > 1 ? curve(history) : null);
 }
 

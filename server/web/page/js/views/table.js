@@ -43,7 +43,7 @@ function ratings({ standings, crosses, events }) {
 function ladder({ rows, crosses, counted }) {
   const shown = rows.map((row) => ({
     ...row, matches: row.games, middle: row.elo, error: row.elo_error,
-    forfeits: row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits,
+    forfeits: row.time + row.illegal + row.gone + row.other,
   }));
   return [
     h("p", { class: "quiet" }, `From ${plural(counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),
@@ -53,14 +53,14 @@ function ladder({ rows, crosses, counted }) {
 
 function standing(rows, what) {
   const at = ratingScale(rows);
-  const head = ["#", "Bot", what, "±", "", "Matches", "W", "D", "L", "Forfeits"];
+  const head = ["#", "Bot", what, "±", "", "Matches", "W", "D", "L", "Forfeits", "Crashes"];
   return scrolling("Standings", h("table", { class: "standing" },
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, n + 1),
       h("th", { scope: "row" }, h("a", { href: `#/bot/${encodeURIComponent(row.bot)}` }, row.bot)),
       h("td", null, row.middle.toFixed(0)), h("td", null, row.error.toFixed(0)), h("td", null, ratingBar(row, at)),
-      [row.matches, row.wins, row.draws, row.losses, row.forfeits].map((each) => h("td", null, each)))))));
+      [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }
 
 function cross(bots, crosses) {
@@ -70,10 +70,10 @@ function cross(bots, crosses) {
     if (bot === opponent) return h("td", { class: "same" }, "");
     const each = found.get(`${bot}\n${opponent}`);
     if (!each) return h("td", null, "");
-    const games = each.wins + each.draws + each.losses;
-    const points = each.wins + each.draws / 2;
+    const games = each.won + each.drawn + each.lost;
+    const points = each.won + each.drawn / 2;
     const share = games ? points / games : 0.5;
-    return h("td", { class: `share share-${Math.round(share * 4)}`, title: `${each.wins} won, ${each.draws} drawn, ${each.losses} lost` },
+    return h("td", { class: `share share-${Math.round(share * 4)}`, title: `${each.won} won, ${each.drawn} drawn, ${each.lost} lost` },
       `${points % 1 ? `${Math.floor(points) || ""}½` : points}/${games}`);
   };
   return scrolling("Cross-table", h("table", { class: "cross" },
