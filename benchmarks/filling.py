@@ -72,6 +72,7 @@ async def tell_truly(engine: AsyncEngine, names: Sequence[str]) -> None:
 
 _BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _ID = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
+_DIGEST = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
 _TIME = {
     "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {SECONDS}, 'unixepoch')",
     "postgresql": f"to_char(to_timestamp(:first + i * {SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
@@ -83,13 +84,14 @@ def _matches(kind: str) -> str:
     minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
-        " server, arrival, map, time_control, plies, winner, reason, detail)"
+        " server, arrival, map, time_control, plies, winner, reason, detail, played)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
         f" SELECT i, {_ID[kind]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
         f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[kind]}, i % 10 <> 0,"
         f" {_TIME[kind]}, true, '', i, 'm2', '10+0.1', {PLIES},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
-        " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '' FROM series"
+        " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[kind]} END FROM series"
     )
 
 

@@ -51,7 +51,8 @@ def list_maps(json: JsonOption = None) -> None:
 def show(
     name: Annotated[str, typer.Argument(help="A map's name, a .toml file, ring:N or grid:WxH.")],
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="Write the picture here as SVG instead; - is the output.")
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Write the picture here as SVG instead; - is the output."),
     ] = None,
 ) -> None:
     """Draw a map: territories, roads, and who starts where (+2: Maxie with 2 armies; -3: Minnie with 3).

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from games.catalogue import KNOWN
 from games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from match.adjudication import Adjudicator
-from match.clock import MS, Clock
+from match.clock import MS
 from match.events import (
     BrokeProtocol,
     DeadlineFell,
@@ -68,10 +68,7 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         self._adjudicator = Adjudicator(self.terms.adjudication, self.terms.game)
         self._adjudicator.count(self.position)
-        maxie, minnie = self.terms.control("maxie"), self.terms.control("minnie")
-        self._clock = Clock.start(
-            maxie, self.terms.margin_ms, self.terms.total_ms, minnie if minnie != maxie else None
-        )
+        self._clock = self.terms.clock()
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
         self._played = MoveList()
@@ -399,6 +396,5 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        terms, so_far = self.terms, self._played.so_far()
-        increment = self._clock.control_of(self.mover).increment_ms
-        return Tell(self.mover, Turn(terms.match, self.ply, so_far, clocks, increment))
+        match, own = self.terms.match, self._clock.control_of(self.mover)
+        return Tell(self.mover, Turn(match, self.ply, self._played.so_far(), clocks, own.increment_ms))

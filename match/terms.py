@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from games.catalogue import make_game
 from games.core import AnyGame
+from match.clock import Clock
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
 from protocol.timecontrol import TimeControl, TimeOdds
@@ -63,6 +64,16 @@ class Terms(Struct, frozen=True, kw_only=True):
     def control(self, seat: Seat) -> TimeControl:
         """The time that a player has. Raises protocol.timecontrol.BadTimeControl."""
         return self.time_odds.of(seat, self.time_control)
+
+    @property
+    def told_odds(self) -> TimeOdds | UnsetType:
+        """The time odds as a message tells them: not at all where both have the same time."""
+        return self.time_odds if self.time_odds != TimeOdds() else UNSET
+
+    def clock(self) -> Clock:
+        """Both clocks before ply 0."""
+        maxie, minnie = self.control("maxie"), self.control("minnie")
+        return Clock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
     @property
     def needed_threads(self) -> int:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -220,3 +221,16 @@ def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
 def test_the_version_is_told() -> None:
     assert arena("--version").stdout == f"arena {metadata.version('riskless-arena')}\n"
     assert arena("--version").code == 0
+
+
+def options_of(command: Any) -> Iterator[Any]:
+    """The options of a command and of those under it."""
+    for each in getattr(command, "commands", {}).values():
+        yield from options_of(each)
+    yield from (each for each in command.params if each.param_type_name == "option")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_option_says_in_a_word_what_it_takes(name: str) -> None:
+    silent = [each.opts[0] for each in options_of(load(name)) if not (each.is_flag or each.metavar)]
+    assert silent == [], "it would be TEXT or INTEGER"

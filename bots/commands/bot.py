@@ -57,16 +57,26 @@ def bot(
         ),
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", envvar="ARENA_URL", help="Where the server listens.")
+        str, typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Where the server listens.")
     ] = DEFAULT_URL,
     name: Annotated[
-        str, typer.Option("--name", envvar="ARENA_NAME", help="The bot's name; else the engine's.")
+        str,
+        typer.Option(
+            "--name", metavar="NAME", envvar="ARENA_NAME", help="The bot's name; else the engine's."
+        ),
     ] = "",
     token: Annotated[
         str,
-        typer.Option("--token", envvar="ARENA_TOKEN", help="The token of that name, if the host gave one."),
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            envvar="ARENA_TOKEN",
+            help="The token of that name, if the host gave one.",
+        ),
     ] = "",
-    matches: Annotated[int, typer.Option("--matches", min=1, max=1000, help="Matches at once.")] = 1,
+    matches: Annotated[
+        int, typer.Option("--matches", metavar="N", min=1, max=1000, help="Matches at once.")
+    ] = 1,
     games: Annotated[
         int | None,
         typer.Option("--games", metavar="N", min=1, help="Play so many matches, then end; else until told."),
@@ -102,12 +112,16 @@ def bot(
         int | None,
         typer.Option(
             "--reconnect",
+            metavar="N",
             min=0,
             help="Tries in a row to return when the connection is lost or the server stops; else for ever.",
         ),
     ] = None,
     wait: Annotated[
-        float, typer.Option("--wait", min=0, help="Seconds to wait for a server that is not there yet.")
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Seconds to wait for a server that is not there yet."
+        ),
     ] = 0.0,
     log: Annotated[
         Path | None,

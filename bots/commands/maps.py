@@ -40,20 +40,32 @@ def measure_command(
         typer.Argument(metavar="[MAP]...", help="Names, .toml files, ring:N or grid:WxH; else all shipped."),
     ] = None,
     matches: Annotated[
-        int, typer.Option("--matches", min=2, max=100_000, help="At each strength; half as many pairs.")
+        int,
+        typer.Option(
+            "--matches", metavar="N", min=2, max=100_000, help="At each strength; half as many pairs."
+        ),
     ] = 100,
     evaluator: Annotated[
         str,
-        typer.Option("--evaluator", help="What the engines judge by: plain, features, or a weights file."),
+        typer.Option(
+            "--evaluator",
+            metavar="NAME",
+            help="What the engines judge by: plain, features, or a weights file.",
+        ),
     ] = "plain",
     processes: Annotated[
-        int, typer.Option("--processes", min=0, max=1024, help="Matches at once; 0: one for each core.")
+        int,
+        typer.Option(
+            "--processes", metavar="N", min=0, max=1024, help="Matches at once; 0: one for each core."
+        ),
     ] = 0,
     seed: SeedOption = 1,
     json: JsonOption = None,
     markdown: Annotated[
         Path | None,
-        typer.Option("--markdown", help=f"Write the table into this file, between {BEGIN} and {END}."),
+        typer.Option(
+            "--markdown", metavar="FILE", help=f"Write the table into this file, between {BEGIN} and {END}."
+        ),
     ] = None,
 ) -> None:
     """Measure how well the matches on a map decide: draws, plies, endings, seats, and what strength is worth.

@@ -43,36 +43,62 @@ def register(app: typer.Typer) -> None:
 
 def make(
     map: MapOption = DEFAULT_MAP,
-    plies: Annotated[int, typer.Option("--plies", min=1, max=100, help="Moves of each opening.")] = 8,
-    count: Annotated[int, typer.Option("--count", min=1, max=100_000, help="How many, at the most.")] = 200,
+    plies: Annotated[
+        int, typer.Option("--plies", metavar="PLIES", min=1, max=100, help="Moves of each opening.")
+    ] = 8,
+    count: Annotated[
+        int, typer.Option("--count", metavar="N", min=1, max=100_000, help="How many, at the most.")
+    ] = 200,
     engine: Annotated[
         str,
         typer.Option(
-            "--engine", help="What judges them: alphabeta, with options, on one thread and without a clock."
+            "--engine",
+            metavar="ENGINE",
+            help="What judges them: alphabeta, with options, on one thread and without a clock.",
         ),
     ] = ENGINE,
     nodes: Annotated[
         int,
         typer.Option(
-            "--nodes", min=100, max=10**9, help="Of the search of an opening; a reply has a quarter."
+            "--nodes",
+            metavar="N",
+            min=100,
+            max=10**9,
+            help="Of the search of an opening; a reply has a quarter.",
         ),
     ] = 8_000,
     window: Annotated[
         int,
         typer.Option(
-            "--window", min=0, max=900_000, help="Keep values within this of 0: hundredths of an army."
+            "--window",
+            metavar="VALUE",
+            min=0,
+            max=900_000,
+            help="Keep values within this of 0: hundredths of an army.",
         ),
     ] = 300,
     gap: Annotated[
         int,
-        typer.Option("--gap", min=0, max=900_000, help="The best reply is better than the median by this."),
+        typer.Option(
+            "--gap",
+            metavar="VALUE",
+            min=0,
+            max=900_000,
+            help="The best reply is better than the median by this.",
+        ),
     ] = 100,
     seed: SeedOption = 1,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Write them here, else MAP-openings.txt; - is the output.")
+        Path | None,
+        typer.Option(
+            "--output", metavar="FILE", help="Write them here, else MAP-openings.txt; - is the output."
+        ),
     ] = None,
     processes: Annotated[
-        int, typer.Option("--processes", min=0, max=1024, help="Searches at once; 0: one for each core.")
+        int,
+        typer.Option(
+            "--processes", metavar="N", min=0, max=1024, help="Searches at once; 0: one for each core."
+        ),
     ] = 0,
 ) -> None:
     """Make openings that differ by their positions, are not decided, and after which the reply matters.

@@ -43,7 +43,8 @@ def register(app: typer.Typer) -> None:
 def play(
     engine: Annotated[str, typer.Argument(help="The engine to play against.")] = "alphabeta",
     seat: Annotated[
-        Literal["maxie", "minnie"], typer.Option("--seat", help="Yours; maxie begins.")
+        Literal["maxie", "minnie"],
+        typer.Option("--seat", metavar="maxie|minnie", help="Yours; maxie begins."),
     ] = "maxie",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,

@@ -38,8 +38,12 @@ def replay(
             help="A file of records, one JSON a line, or a match's address, http://HOST/#/match/ID.",
         ),
     ],
-    match: Annotated[str, typer.Option("--match", help="The match's id, or how it begins.")] = "",
-    ply: Annotated[int | None, typer.Option("--ply", help="Show only the position before this ply.")] = None,
+    match: Annotated[
+        str, typer.Option("--match", metavar="ID", help="The match's id, or how it begins.")
+    ] = "",
+    ply: Annotated[
+        int | None, typer.Option("--ply", metavar="PLY", help="Show only the position before this ply.")
+    ] = None,
     analyse: Annotated[
         str,
         typer.Option(
@@ -49,10 +53,11 @@ def replay(
         ),
     ] = "",
     depth: Annotated[
-        int, typer.Option("--depth", min=2, max=20, help="With --analyse: plies to search.")
+        int, typer.Option("--depth", metavar="PLIES", min=2, max=20, help="With --analyse: plies to search.")
     ] = 3,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="With --analyse: draw the values here; - is the output.")
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="With --analyse: draw the values here; - is the output."),
     ] = None,
     game: OwnGamesOption = None,
     json: JsonOption = None,

@@ -38,7 +38,9 @@ from solved.header import BadTable
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
 
-SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it here as SVG; - is the output.")]
+SvgOption = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE", help="Draw it here as SVG; - is the output.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +52,9 @@ def register(app: typer.Typer) -> None:
 def trace_command(
     tree: Annotated[str, typer.Argument(help=f"{', '.join(tree_names())}, or a file NAME.json.")],
     algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; as in jamboree:prune=0.5.")],
-    depth: Annotated[int | None, typer.Option("--depth", min=0, help="Plies; else the whole tree.")] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", metavar="PLIES", min=0, help="Plies; else the whole tree.")
+    ] = None,
     estimates: Annotated[
         bool,
         typer.Option("--estimates/--no-estimates", help="Lines for leaves, as in Figure 4 of the course."),
@@ -108,17 +112,24 @@ def analyse_command(
     map: MapOption = DEFAULT_MAP,
     position: Annotated[
         str,
-        typer.Option("--position", help="A position in one line, as `arena play` prints it; else the start."),
+        typer.Option(
+            "--position",
+            metavar="MOVES",
+            help="A position in one line, as `arena play` prints it; else the start.",
+        ),
     ] = "",
     engine: Annotated[
         str,
         typer.Option(
             "--engine",
+            metavar="ENGINE",
             help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
             f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
         ),
     ] = "alphabeta",
-    depth: Annotated[int, typer.Option("--depth", min=1, max=MAX_DEPTH, help="Plies to look ahead.")] = 4,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="PLIES", min=1, max=MAX_DEPTH, help="Plies to look ahead.")
+    ] = 4,
     fixed: Annotated[
         bool,
         typer.Option(
@@ -131,7 +142,9 @@ def analyse_command(
     ] = False,
     budget: Annotated[
         int,
-        typer.Option("--budget", min=10, max=10**8, help="With --compare: the most leaves of one search."),
+        typer.Option(
+            "--budget", metavar="N", min=10, max=10**8, help="With --compare: the most leaves of one search."
+        ),
     ] = 20_000,
     svg: SvgOption = None,
     json: JsonOption = None,

@@ -56,14 +56,18 @@ def solve_command(
     cap: Annotated[
         int | None,
         typer.Option(
-            "--cap", min=1, help="Another cap; the goal stays the same share of what the map holds."
+            "--cap",
+            metavar="N",
+            min=1,
+            help="Another cap; the goal stays the same share of what the map holds.",
         ),
     ] = None,
     goal: Annotated[
-        int | None, typer.Option("--goal", min=2, help="Another number of armies to win.")
+        int | None, typer.Option("--goal", metavar="N", min=2, help="Another number of armies to win.")
     ] = None,
     to: Annotated[
-        Path | None, typer.Option("--out", help="The table's file; else one in the user's cache.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The table's file; else one in the user's cache."),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Solve it also where there is a table of it already.")
@@ -73,9 +77,13 @@ def solve_command(
     ] = False,
     memory: Annotated[
         float | None,
-        typer.Option("--memory", min=0.1, help="The most memory to take, in GB; else what is free."),
+        typer.Option(
+            "--memory", metavar="GIB", min=0.1, help="The most memory to take, in GB; else what is free."
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=0, max=1024, help="0: one for each core.")] = 0,
+    threads: Annotated[
+        int, typer.Option("--threads", metavar="N", min=0, max=1024, help="0: one for each core.")
+    ] = 0,
     json: JsonOption = None,
 ) -> None:
     """Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.

@@ -30,27 +30,39 @@ def register(app: typer.Typer) -> None:
 
 def tune_command(
     maps: Annotated[
-        list[str] | None, typer.Option("--map", help="A map to play on; several times for several.")
+        list[str] | None,
+        typer.Option("--map", metavar="MAP", help="A map to play on; several times for several."),
     ] = None,
     matches: Annotated[
-        int, typer.Option("--matches", min=5, max=100_000, help="On each map, each generation.")
+        int, typer.Option("--matches", metavar="N", min=5, max=100_000, help="On each map, each generation.")
     ] = 60,
     generations: Annotated[
-        int, typer.Option("--generations", min=0, max=100, help="Each plays with the last one's weights.")
+        int,
+        typer.Option(
+            "--generations", metavar="N", min=0, max=100, help="Each plays with the last one's weights."
+        ),
     ] = 2,
     rounds: Annotated[
         int,
         typer.Option(
-            "--climb", min=0, max=100_000, help="Rounds of matches that move the weights afterwards."
+            "--climb",
+            metavar="N",
+            min=0,
+            max=100_000,
+            help="Rounds of matches that move the weights afterwards.",
         ),
     ] = 0,
     nodes: Annotated[
-        int, typer.Option("--nodes", min=50, max=10_000_000, help="Nodes of a search for each move.")
+        int,
+        typer.Option("--nodes", metavar="N", min=50, max=10_000_000, help="Nodes of a search for each move."),
     ] = 800,
     first: Annotated[
-        Path | None, typer.Option("--from", help="The weights to begin with; else those that ship.")
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="The weights to begin with; else those that ship."),
     ] = None,
-    to: Annotated[Path, typer.Option("--out", help="Where the learned weights go.")] = Path("weights.toml"),
+    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the learned weights go.")] = Path(
+        "weights.toml"
+    ),
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:

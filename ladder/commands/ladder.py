@@ -72,7 +72,9 @@ def ladder(
     format: Annotated[
         str,
         typer.Option(
-            "--format", help="round-robin, gauntlet (the first bot against all), swiss or knockout."
+            "--format",
+            metavar="FORMAT",
+            help="round-robin, gauntlet (the first bot against all), swiss or knockout.",
         ),
     ] = "round-robin",
     openings: OpeningsOption = SHIPPED,
@@ -108,19 +110,29 @@ def ladder(
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help="With --external: address to listen on; 0.0.0.0 for all.")
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="With --external: address to listen on; 0.0.0.0 for all."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
             "--port",
+            metavar="PORT",
             min=0,
             max=65535,
             help="Of the page; 0, any free one. With --external 8765, for bots too.",
         ),
     ] = None,
     wait: Annotated[
-        float, typer.Option("--wait", min=0, help="With --external: seconds that the bots may take to come.")
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            min=0,
+            help="With --external: seconds that the bots may take to come.",
+        ),
     ] = 60,
 ) -> None:
     """Play a whole ladder here: server, bots and table. Needs no arguments.

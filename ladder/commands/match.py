@@ -49,7 +49,11 @@ def match(
     b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same again.")],
     sprt: Annotated[
         str | None,
-        typer.Option(help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized."),
+        typer.Option(
+            "--sprt",
+            metavar="TEST",
+            help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized.",
+        ),
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,

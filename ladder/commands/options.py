@@ -25,12 +25,14 @@ from protocol.adjudication import Adjudication, BadAdjudication
 from protocol.timecontrol import BadTimeControl, TimeControl
 
 EventOption = Annotated[
-    str | None, typer.Option("--event", help="The event's name; with --db it goes on under this name.")
+    str | None,
+    typer.Option("--event", metavar="NAME", help="The event's name; with --db it goes on under this name."),
 ]
 OpeningsOption = Annotated[
     str,
     typer.Option(
         "--openings",
+        metavar="shipped|N|FILE",
         help="What is played before the bots begin: shipped, what each map brings with it; N random plies; or a file, "
         "a line of moves for each.",
     ),
@@ -39,9 +41,12 @@ PinOption = Annotated[
     bool, typer.Option("--pin/--no-pin", help="Keep the bots of each running match on cores of their own.")
 ]
 HtmlOption = Annotated[
-    Path | None, typer.Option("--html", help="Write a report here: one page that needs nothing else.")
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write a report here: one page that needs nothing else."),
 ]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the table here, as CSV.")]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table here, as CSV.")
+]
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:

@@ -35,13 +35,14 @@ body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;paddin
 overflow-wrap:break-word}
 table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.2rem .5rem;text-align:right;border-bottom:1px solid #d8dde4;
 overflow-wrap:normal}
-td:first-child,th:first-child{text-align:left}h2{margin-top:2rem}h3{margin:1rem 0 .3rem;font-size:1rem}
+td:first-child,th:first-child{text-align:left;white-space:nowrap}h2{margin-top:2rem}h3{margin:1rem 0 .3rem;font-size:1rem}
 .scroll{overflow-x:auto}pre{background:#f3f5f8;padding:.7rem;overflow:auto}
 svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font:12px system-ui,sans-serif;fill:#1d2530}
-.heat td{min-width:3.2rem;text-align:center}.swatch{display:inline-block;width:.7em;height:.7em;border-radius:50%;
+.heat td:not(:first-child){min-width:3.2rem;text-align:center}.swatch{display:inline-block;width:.7em;height:.7em;border-radius:50%;
 margin-right:.4em}.legend{list-style:none;padding:0;margin:.2rem 0;display:flex;flex-wrap:wrap;gap:.1rem 1rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dt{color:#5a6675}dd{margin:0;min-width:0}
 input[type=range]{width:100%;max-width:30rem}
+@media(max-width:30rem){td,th{padding:.2rem .3rem;font-size:13px}}
 """
 
 SCRIPT = """
@@ -83,7 +84,7 @@ def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         "<h2>The longest matches</h2>",
         *map(_replay, sorted(records, key=lambda record: -len(record.moves))[:SHOWN]),
         "<h2>The most surprising matches</h2>",
-        *map(_replay, surprises(rows, records)[:SHOWN]),
+        *(list(map(_replay, surprises(rows, records)[:SHOWN])) or ["<p>The lower rated bot won none.</p>"]),
         "<h2>Settings</h2>",
         _settings(ladder),
     ]
@@ -103,10 +104,14 @@ def times_of(ladder: Ladder) -> str:
 def _settings(ladder: Ladder) -> str:
     """What it was played with: enough to play it again."""
     plan = ladder.plan
-    openings = {int: f"{plan.openings} random plies", str: "those that each map brings with it"}
+    maps = plan.maps if plan.game == Riskless.name else ()
+    openings = {
+        int: f"{plan.openings} random plies",
+        str: "those that each map brings with it" if maps else "none",
+    }
     told = {
         "game": plan.game,
-        **({"maps": ", ".join(plan.maps)} if plan.game == Riskless.name else {}),
+        **({"maps": ", ".join(maps)} if maps else {}),
         "bots": "; ".join(
             bot.name if bot.what in ("", bot.name) else f"{bot.name}: {bot.what}" for bot in plan.bots
         ),

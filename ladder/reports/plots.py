@@ -8,7 +8,7 @@ from html import escape
 
 from rating.standings import Row
 
-WIDTH, LEFT, RIGHT = 360, 46, 12
+WIDTH, LEFT, RIGHT = 360, 46, 20
 """In units of the drawing, in which a letter is 12 high: 360 is a narrow window, in which it is not scaled down."""
 PLOT = 150
 """The height between the axes of a plot over plies."""

@@ -50,21 +50,29 @@ def check(
     dial_in: Annotated[
         bool, typer.Option("--dial-in", help="Start nothing: wait for a bot that connects.")
     ] = False,
-    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="0: any free one.")
+    ] = 0,
     game: OwnGamesOption = None,
     matches: Annotated[
         int,
-        typer.Option("--matches", min=1, max=100_000, help="Without a bot: random matches of each --game."),
+        typer.Option(
+            "--matches", metavar="N", min=1, max=100_000, help="Without a bot: random matches of each --game."
+        ),
     ] = 100,
     seed: SeedOption = 1,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
     patience: Annotated[
-        float, typer.Option("--patience", min=0.1, max=600, help="Seconds for what has no clock.")
+        float,
+        typer.Option(
+            "--patience", metavar="SECONDS", min=0.1, max=600, help="Seconds for what has no clock."
+        ),
     ] = 10.0,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Run this check only; may be given several times.")
+        list[str] | None,
+        typer.Option("--only", metavar="CHECK", help="Run this check only; may be given several times."),
     ] = None,
     json: JsonOption = None,
 ) -> None:

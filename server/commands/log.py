@@ -43,14 +43,21 @@ def register(app: typer.Typer) -> None:
 
 def log(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="The match's id, or how it begins.")],
-    bot: Annotated[str, typer.Option("--bot", help="Only what this bot did; else both.")] = "",
+    bot: Annotated[
+        str, typer.Option("--bot", metavar="NAME", help="Only what this bot did; else both.")
+    ] = "",
     db: DatabaseOption = None,
-    url: Annotated[str, typer.Option("--url", help="Ask this server, ws://HOST:PORT, as a player.")] = "",
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Ask this server, ws://HOST:PORT, as a player.")
+    ] = "",
     name: Annotated[
-        str, typer.Option("--name", envvar="ARENA_NAME", help="With --url: the bot's name.")
+        str, typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="With --url: the bot's name.")
     ] = "",
     token: Annotated[
-        str, typer.Option("--token", envvar="ARENA_TOKEN", help="With --url: the token of that name.")
+        str,
+        typer.Option(
+            "--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="With --url: the token of that name."
+        ),
     ] = "",
     game: OwnGamesOption = None,
     json: JsonOption = None,

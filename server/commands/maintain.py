@@ -62,7 +62,8 @@ def prune_command(
         ),
     ],
     archive: Annotated[
-        Path | None, typer.Option("--archive", help="Move the others to files in this folder.")
+        Path | None,
+        typer.Option("--archive", metavar="FOLDER", help="Move the others to files in this folder."),
     ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:

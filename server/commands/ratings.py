@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ratings(
-    game: Annotated[str | None, typer.Option("--game", help="Only this game; else all.")] = None,
+    game: Annotated[
+        str | None, typer.Option("--game", metavar="GAME", help="Only this game; else all.")
+    ] = None,
     again: Annotated[
         bool,
         typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),

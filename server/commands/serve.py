@@ -62,8 +62,12 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; 0 for any free one.")
+    ] = 8765,
     game: Annotated[
         str, typer.Option("--game", metavar="GAME,GAME", help="What the pool plays, one after another.")
     ] = "riskless",
@@ -89,22 +93,40 @@ def serve(
         ),
     ] = SHIPPED,
     pause: Annotated[
-        float, typer.Option("--pause", min=0, help="Seconds between matches of the same two bots.")
+        float,
+        typer.Option(
+            "--pause", metavar="SECONDS", min=0, help="Seconds between matches of the same two bots."
+        ),
     ] = 5.0,
     margin: MarginOption = 100,
     ready: Annotated[
-        int, typer.Option("--ready", min=1, max=600, help="Seconds a bot may take to get ready.")
+        int,
+        typer.Option(
+            "--ready", metavar="SECONDS", min=1, max=600, help="Seconds a bot may take to get ready."
+        ),
     ] = 30,
     grace: Annotated[
-        int, typer.Option("--grace", min=0, max=3600, help="Seconds a lost bot may take to return.")
+        int,
+        typer.Option(
+            "--grace", metavar="SECONDS", min=0, max=3600, help="Seconds a lost bot may take to return."
+        ),
     ] = 30,
     drain: Annotated[
-        float, typer.Option("--drain", min=0, help="Seconds that matches may go on after SIGTERM or Ctrl-C.")
+        float,
+        typer.Option(
+            "--drain",
+            metavar="SECONDS",
+            min=0,
+            help="Seconds that matches may go on after SIGTERM or Ctrl-C.",
+        ),
     ] = 10,
     concurrency: ConcurrencyOption = 0,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     name: Annotated[
-        str, typer.Option("--name", help="The server's own name, where several share one database.")
+        str,
+        typer.Option(
+            "--name", metavar="NAME", help="The server's own name, where several share one database."
+        ),
     ] = "",
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
@@ -124,61 +146,81 @@ def serve(
     no_guests: Annotated[
         bool, typer.Option("--no-guests", help="Nobody without a token may play the house's engines.")
     ] = False,
-    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate chain, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key, PEM.")
+    ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option("--proxy", help="Address or network of a proxy whose X-Forwarded-For is believed."),
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS",
+            help="Address or network of a proxy whose X-Forwarded-For is believed.",
+        ),
     ] = None,
-    max_connections: Annotated[int, typer.Option("--max-connections", min=1)] = SAFE.connections,
+    max_connections: Annotated[int, typer.Option("--max-connections", metavar="N", min=1)] = SAFE.connections,
     max_per_address: Annotated[
-        int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
+        int, typer.Option("--max-per-address", metavar="N", min=1, help="Connections from one address.")
     ] = SAFE.connections_per_address,
     max_cut_offs: Annotated[
         int,
         typer.Option(
             "--max-cut-offs",
+            metavar="N",
             min=1,
             help="Connections from one address that misbehave in a minute; then it is refused for a minute.",
         ),
     ] = SAFE.cut_offs,
     max_messages: Annotated[
-        float, typer.Option("--max-messages", min=1, help="Messages a second of one connection.")
+        float, typer.Option("--max-messages", metavar="N", min=1, help="Messages a second of one connection.")
     ] = SAFE.messages_per_second,
     max_moves: Annotated[
         float,
         typer.Option(
-            "--max-moves", min=1, help="Moves a second of one address that need not wait for those of others."
+            "--max-moves",
+            metavar="N",
+            min=1,
+            help="Moves a second of one address that need not wait for those of others.",
         ),
     ] = SAFE.moves_per_second,
-    max_message_bytes: Annotated[int, typer.Option("--max-message-bytes", min=1024)] = SAFE.message_bytes,
+    max_message_bytes: Annotated[
+        int, typer.Option("--max-message-bytes", metavar="BYTES", min=1024)
+    ] = SAFE.message_bytes,
     max_matches: Annotated[
-        int, typer.Option("--max-matches", min=1, help="Matches at once of one bot.")
+        int, typer.Option("--max-matches", metavar="N", min=1, help="Matches at once of one bot.")
     ] = SAFE.matches_per_bot,
     max_challenges: Annotated[
-        int, typer.Option("--max-challenges", min=1, help="Open challenges of one bot.")
+        int, typer.Option("--max-challenges", metavar="N", min=1, help="Open challenges of one bot.")
     ] = SAFE.open_challenges,
     max_territories: Annotated[
         int,
         typer.Option(
-            "--max-territories", min=2, max=1000, help="Territories of a map that a challenge names."
+            "--max-territories",
+            metavar="N",
+            min=2,
+            max=1000,
+            help="Territories of a map that a challenge names.",
         ),
     ] = SAFE.territories,
     max_work: Annotated[
         float,
         typer.Option(
             "--max-work",
+            metavar="MS",
             min=1,
             help="Milliseconds of work a second that one address may ask for beside moves.",
         ),
     ] = SAFE.work_ms_per_second,
     hello: Annotated[
-        float, typer.Option("--hello", min=0.1, help="Seconds from connection to hello.")
+        float, typer.Option("--hello", metavar="SECONDS", min=0.1, help="Seconds from connection to hello.")
     ] = SAFE.hello_seconds,
     thinking: Annotated[
         Disclosure,
         typer.Option(
             "--thinking",
+            metavar="reply|end",
             help="When spectators, and so opponents, see what bots say of a move: after the reply to it, or at the end.",
         ),
     ] = Disclosure.REPLY,
@@ -192,7 +234,9 @@ def serve(
     ] = "",
     archive: Annotated[
         Path | None,
-        typer.Option("--archive", help="With --keep: move the others to files in this folder."),
+        typer.Option(
+            "--archive", metavar="FOLDER", help="With --keep: move the others to files in this folder."
+        ),
     ] = None,
     record: RecordOption = None,
     db: DatabaseOption = "sqlite:///arena.db",
@@ -200,7 +244,9 @@ def serve(
         bool,
         typer.Option("--no-backup", help="Keep no copy of an older version's store before it is changed."),
     ] = False,
-    log: Annotated[LogForm, typer.Option("--log", help="Form of the log on stderr.")] = LogForm.TEXT,
+    log: Annotated[
+        LogForm, typer.Option("--log", metavar="text|json", help="Form of the log on stderr.")
+    ] = LogForm.TEXT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log comings and goings too.")] = False,
     wire: Annotated[bool, typer.Option("--wire", help="Log every message, in and out.")] = False,
 ) -> None:

@@ -76,7 +76,9 @@ def export_command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.jsonl", help="Where the records go; - is the output.")
     ],
-    event: Annotated[str | None, typer.Option("--event", help="Only the matches of this event.")] = None,
+    event: Annotated[
+        str | None, typer.Option("--event", metavar="NAME", help="Only the matches of this event.")
+    ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Write the finished matches of a store as records, one JSON a line, in the order in which they came in.

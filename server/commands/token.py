@@ -29,7 +29,12 @@ def register(app: typer.Typer) -> None:
 def create(
     name: NameArgument,
     role: Annotated[
-        Role, typer.Option("--role", help="bot plays, spectator watches, admin runs the host's tools.")
+        Role,
+        typer.Option(
+            "--role",
+            metavar="bot|spectator|admin",
+            help="bot plays, spectator watches, admin runs the host's tools.",
+        ),
     ] = "bot",
     db: DatabaseOption = DATABASE,
 ) -> None:

@@ -22,7 +22,6 @@ from functools import partial
 from time import monotonic_ns
 
 import anyio
-from msgspec import UNSET
 
 from games.core import Player
 from match.clock import MS
@@ -34,7 +33,6 @@ from protocol.codes import EndReason
 from protocol.engines import Engines
 from protocol.messages import Accepted, End, LiveMatch, Played, Start, Thought, Turn, Update, View
 from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeOdds
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer
 from server.rooms.disclosure import Disclosure, first_secret
@@ -171,11 +169,10 @@ class Room:
         for pause in (*self._keep_again, None):
             try:
                 await self._journal.durable(self._journal.close_match(record))
-            except JournalFailed as failed:
+            except JournalFailed as why:
                 then = "the next start goes on with it" if pause is None else f"again in {pause:g} s"
-                log.warning(
-                    "its record is not in the store: %s; %s", failed, then, extra={"match": record.match}
-                )
+                about = {"match": record.match}
+                log.warning("its record is not in the store: %s; %s", why, then, extra=about)
             else:
                 return
             if pause is not None:
@@ -366,7 +363,7 @@ class Room:
             clocks=self.referee.clocks(monotonic_ns()),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
-            time_odds=terms.time_odds if terms.time_odds != TimeOdds() else UNSET,
+            time_odds=terms.told_odds,
         )
 
     def end(self) -> End:

@@ -116,7 +116,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
     assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
     rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
     assert (rows["clumsy"]["crash"], rows["clumsy"]["games"]) == (1, 4)
-    assert rows["random"]["disconnects"] == 0
+    assert rows["random"]["gone"] == 0
     assert "lost connection" in done.stdout  # the legend of what is in the table
     assert all_gone(mark)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from protocol.codes import FORFEITS, EndReason
 from protocol.record import Record, Result
-from protocol.values import Seat
+from protocol.values import Players, Seat
 from rating.glicko import Rating, update
 from rating.steps import Ended, Meaning, Outcome, Rater, meaning, outcome, periods
 from tests.server.matches import record
@@ -45,7 +45,10 @@ def test_the_document_tells_of_no_other_way() -> None:
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
     assert outcome(Result("maxie", reason), "maxie") == (Outcome.WIN, False)
-    assert outcome(Result("maxie", reason), "minnie") == (Outcome.LOSS, reason in FORFEITS - {EndReason.CRASH})
+    assert outcome(Result("maxie", reason), "minnie") == (
+        Outcome.LOSS,
+        reason in FORFEITS - {EndReason.CRASH},
+    )
 
 
 def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> None:

@@ -63,14 +63,16 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
     assert reader.tags.count("script") == 1, "what comes from the network is text"
     assert "alert(1)" in text
     assert reader.tags.count("circle") == 2
-    assert reader.tags.count("pre") == 6 * (3 + 1 + 4), "three longest, one surprise and two uneven pairs, each with six positions"
+    assert reader.tags.count("pre") == 6 * (3 + 1 + 4), (
+        "three longest, one surprise and two uneven pairs, each with six positions"
+    )
 
 
 def test_the_page_has_what_it_was_played_with_and_what_decided_it() -> None:
     text = page(ladder(), ["anna is +1 Elo from <bert>"])
     for told in (
         "<dt>seed</dt><dd>1</dd>",
-        "<dt>openings</dt><dd>those that each map brings with it</dd>",
+        "<dt>openings</dt><dd>none</dd>",
         "<dt>time control</dt><dd>0.01/move</dd>",
         "anna is +1 Elo from &lt;bert&gt;",
         "shared the points of 1 of their 3 pairs; of the other 2, these were the clearest",
