@@ -33,7 +33,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """At most `most` + 1 round numbers from at or below `low` to at or above `high`, in equal steps of 1, 2 or 5."""
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / most))
-    step = next(step * times for times in (1, 2, 5, 10) if _count(low, high, step * times) <= most)
+    step = next(step * times for times in (1, 2, 5, 10, 20, 50) if _count(low, high, step * times) <= most)
     first = math.floor(low / step)
     return [step * n for n in range(first, first + _count(low, high, step) + 1)]
 
