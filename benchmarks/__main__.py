@@ -26,8 +26,9 @@ PARTS = (
     "strength",
     "selective",
     "truth",
+    "probing",
 )
-PLAYED = ("weights", "strength", "selective")
+PLAYED = ("weights", "strength", "selective", "probing")
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -36,7 +37,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
     parser.add_argument(
-        "--pairs", type=int, default=0, help="pairs of each contest of weights, strength and selective"
+        "--pairs",
+        type=int,
+        default=0,
+        help="pairs of each contest of weights, strength, selective and probing",
     )
     given = parser.parse_args()
     again = f" --pairs {given.pairs}" if given.pairs else ""

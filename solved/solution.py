@@ -34,6 +34,16 @@ class Solution:
         game = self.game
         return [(move, self.truth(game.successor(position, move)).before) for move in game.moves(position)]
 
+    def best(self, position: Armies) -> tuple[Truth, list[Move]]:
+        """The moves that are as good as the best, in move order, and what they make the position worth to its player.
+
+        They win in the fewest plies, draw, or lose in the most. Raises solved.header.BadTable.
+        """
+        known = self.moves(position)
+        most = max(truth.score for _, truth in known)
+        equals = [(move, truth) for move, truth in known if truth.score == most]
+        return equals[0][1], [move for move, _ in equals]
+
     def winner(self, position: Armies) -> Player | None:
         """Who wins with best play; None: nobody."""
         value = self.truth(position).value

@@ -1,6 +1,6 @@
 """Compile the kernels of all games now, so that no bot has to: `python -m bots.compiled`.
 
-This belongs to a machine's set-up. It takes about twenty seconds of one core on a machine that has no kernels yet, and
+This belongs to a machine's set-up. It takes about half a minute of one core on a machine that has no kernels yet, and
 about a second where they are there.
 """
 
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bots.compiled.catalogue import weights_for
+from bots.compiled.limits import MAX_TERRITORIES
 from bots.compiled.searcher import Searcher, Settings
 from bots.compiled.solving.solver import Solver
 from bots.compiled.solving.verify import verify
@@ -18,6 +19,7 @@ from games.board import RisklessMap
 from games.core import Game
 from games.riskless import Riskless
 from games.tictactoe import TicTacToe
+from maps.loader import load_map
 from solved.boards import Boards
 from solved.table import Table
 
@@ -29,10 +31,11 @@ def smallest(cap: int) -> Riskless:
 
 
 def main() -> None:
-    """A first search of every game, and the first solution of a map."""
+    """A first search of every game, one that looks up leaves, and the first solution of a map."""
     games: list[Game[Any, Any]] = [smallest(10), TicTacToe(), smallest(100)]
-    for game in games:
-        searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
+    solved = Riskless(load_map("path4"))
+    for game, pieces in (*((each, 0) for each in games), (solved, MAX_TERRITORIES)):
+        searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1, pieces=pieces))
         searcher.warm_up()
         searcher.close()
     with TemporaryDirectory() as folder:

@@ -36,6 +36,7 @@ from bots.compiled.layout import (
 )
 from bots.compiled.ordering import Ordering
 from bots.compiled.selective import UNSETTLED, Selective
+from bots.compiled.solving.leaves import UNKNOWN, make_look
 from bots.compiled.table import (
     EXACT,
     LOWER,
@@ -57,11 +58,12 @@ _POLL = 31
 
 
 @cache
-def make_search(game: Kernel) -> Any:
-    """search(mem, shared, rules, table, helping) for one game.
+def make_search(game: Kernel, *, truthful: bool = False) -> Any:
+    """search(mem, shared, rules, table, truth, helping) for one game.
 
     `helping` 0: search the root in frame 0, and return DONE or STOPPED. `helping` 1: work at split points
-    of other threads until Shared.QUIT.
+    of other threads until Shared.QUIT. `truth` is what `bots.compiled.solving.leaves` makes of a table; a search that is not
+    truthful never reads it.
     """
     words = game.words
     frame_words = Sizes(words, 0).frame
@@ -72,6 +74,7 @@ def make_search(game: Kernel) -> Any:
     selective = Selective(game)
     settled, left_out, reduction = selective.settled, selective.left_out, selective.reduction
     jamboree = Jamboree(game, frame_words, pick)
+    look = make_look(game, truthful=truthful)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take, report = jamboree.take, jamboree.report
     leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
@@ -119,7 +122,7 @@ def make_search(game: Kernel) -> Any:
         distance = get(mem, node + Frame.DISTANCE)
         key = hash_of(mem, at)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
-        if depth >= plies_left:
+        if depth + get(shared, Option.BEYOND) >= plies_left:
             key = salted(key, plies_left)
         put(mem, node + Frame.KEY, key)
         expect(table, get(shared, Option.TABLE_MASK), key)
@@ -158,11 +161,14 @@ def make_search(game: Kernel) -> Any:
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
         put(mem, node + Frame.ORDER, Order.RAW)
-        # the first iteration puts the root's moves in order, and the caller keeps the order up
-        if distance == 0 and get(mem, node + Frame.DEPTH) > 1:
+        if distance == 0:
+            count = get(mem, Register.CHOSEN)
+            put(mem, node + Frame.COUNT, count)
             for i in range(count):
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
-            put(mem, node + Frame.ORDER, Order.FINAL)
+            # the first iteration puts the root's moves in order, and the caller keeps the order up
+            if get(mem, node + Frame.DEPTH) > 1:
+                put(mem, node + Frame.ORDER, Order.FINAL)
 
     @inlined
     def advance(mem: Any, shared: Any, rules: Any) -> Any:
@@ -208,7 +214,7 @@ def make_search(game: Kernel) -> Any:
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
-    def begin(mem: Any, shared: Any, rules: Any) -> Any:
+    def begin(mem: Any, shared: Any, rules: Any, truth: Any) -> Any:
         """Search MOVE, the one at PLACE of the order, against EDGE."""
         at = get(mem, Register.AT)
         node = at + words
@@ -232,6 +238,10 @@ def make_search(game: Kernel) -> Any:
             return GOT
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+            value = look(shared, rules, truth, mem, to, distance)
+            if value != UNKNOWN:
+                put(mem, Register.VALUE, -value)
+                return GOT
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
             put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
             return GOT
@@ -293,7 +303,8 @@ def make_search(game: Kernel) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         best = get(mem, node + Frame.BEST)
-        if get(shared, Option.HINTS) != 0:
+        chosen = at == FIRST and helping == 0 and get(mem, Register.SOME) != 0
+        if get(shared, Option.HINTS) != 0 and not chosen:
             bound = EXACT
             move = get(mem, node + Frame.BEST_MOVE)
             if best >= get(mem, node + Frame.BETA):
@@ -366,13 +377,13 @@ def make_search(game: Kernel) -> Any:
         put(mem, Register.AT, at - frame_words)
         return UNWIND
 
-    def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
+    def search(mem: Any, shared: Any, rules: Any, table: Any, truth: Any, helping: Any) -> Any:
         mode = IDLE if helping != 0 else ENTER
         while True:
             if mode == NEXT:
                 mode = advance(mem, shared, rules)
             elif mode == BEGIN:
-                mode = begin(mem, shared, rules)
+                mode = begin(mem, shared, rules, truth)
             elif mode == GOT:
                 mode = receive(mem, shared)
             elif mode == ENTER:
@@ -386,4 +397,4 @@ def make_search(game: Kernel) -> Any:
             else:
                 return mode
 
-    return kernel(search, f"search-{game.name}")
+    return kernel(search, f"search-{game.name}{'-truth' if truthful else ''}")

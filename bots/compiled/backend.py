@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,8 @@ class CompiledBackend:
             settings = replace(settings, threads=spec.whole("threads") or match.threads)
             if spec.word("form") == "course":
                 settings = replace(settings, course=True, prune=spec.share("prune"))
+        if "pieces" in spec.values:
+            settings = replace(settings, pieces=spec.whole("pieces"))
         weights = weights_for(match.game, spec.word("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()
@@ -31,9 +33,11 @@ class CompiledBackend:
         """How many threads search at once."""
         return self._searcher.settings.threads
 
-    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
+    def reports(
+        self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
+    ) -> Iterator[Report[Any]]:
         """As `bots.search.deepening.deepen`."""
-        return self._searcher.deepen(position, stop=stop, max_depth=max_depth)
+        return self._searcher.deepen(position, stop=stop, max_depth=max_depth, moves=moves)
 
     def close(self) -> None:
         """End the threads."""

@@ -12,6 +12,11 @@ of them identify it. The functions are compiled into the search, so they take ar
 
     promise(rules, mem, at, move)     a cheap approximation of the estimate after the move, for ordering
 
+and where tables of solved maps are made of a game's boards (`solved.boards`), two more:
+
+    number(rules, mem, at)            the number of the board
+    pieces(rules, mem, at)            how many territories the player has who has fewer
+
 `rules` is an array that `Compiled.rules` makes from the game and the evaluator's weights. A move is a
 number below `Compiled.moves`. To add a game, write these functions and a `Compiled` for it.
 """
@@ -42,6 +47,8 @@ class Kernel:
     status: Callable[..., Any]
     estimate: Callable[..., Any]
     promise: Callable[..., Any]
+    number: Callable[..., Any] | None = None
+    pieces: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ class Register(IntEnum):
     ENTERED = 10  # nodes that were not leaves
     COUNTED = 11  # nodes that Shared.NODES knows of
     WAITED = 12  # how often it has looked for work since it had some
+    CHOSEN = 13  # how many of the root's moves are searched
+    SOME = 14  # whether these are not all of them
     END = 16
 
 
@@ -131,6 +133,8 @@ class Option(IntEnum):
     SPLIT_WORDS = 51
     SETTLE = 52  # whether an estimate far outside the window ends a shallow search
     LATE = 53  # how many moves a ply of depth a shallow search looks at; 0: all
+    PIECES = 54  # leaves are looked up where a player has at most so many territories; 0: none
+    BEYOND = 55  # the most plies that a leaf's value may look ahead: those of the longest win in a table
     END = 64
 
 

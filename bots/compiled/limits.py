@@ -8,9 +8,12 @@ from typing import Any
 from games.core import Game
 from games.riskless import Riskless
 from games.tictactoe import TicTacToe
+from solved.table import Table
 
 MAX_TERRITORIES = 64
 MAX_CAP = 255
+MOST_TABLE = 1 << 28
+"""Bytes of a solved map's table that a search unpacks: each process that looks up leaves has them."""
 
 EXTRA = ("llvmlite", "numba", "numpy")
 """The packages of the extra `engine`."""
@@ -21,6 +24,11 @@ def fits(game: Game[Any, Any]) -> bool:
     if isinstance(game, Riskless):
         return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
     return isinstance(game, TicTacToe) or has_own_kernel(game)
+
+
+def table_bytes(table: Table) -> int:
+    """The memory that a solved map's table takes where a search looks up leaves."""
+    return table.boards.count * table.header.width
 
 
 def has_own_kernel(game: Game[Any, Any]) -> bool:

@@ -43,7 +43,7 @@ def make_line(game: Kernel) -> Any:
             if status(rules, mem, at) != PLAYING or left <= 0:
                 break
             key = hash_of(mem, at)
-            if depth - distance - 1 >= left:
+            if depth - distance - 1 + get(shared, Option.BEYOND) >= left:
                 key = salted(key, left)
             data = probe(table, get(shared, Option.TABLE_MASK), key)
             if data == 0 or bound_of(data) != EXACT:

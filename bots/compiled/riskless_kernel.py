@@ -25,6 +25,7 @@ from bots.compiled.limits import MAX_TERRITORIES, fits
 from bots.evaluators.riskless import NAMES
 from bots.search.values import ESTIMATE_LIMIT
 from games.riskless import Armies, Riskless
+from solved.boards import Boards
 
 PLANES = (4, 8)
 
@@ -57,13 +58,15 @@ class Layout:
     around: int
     change: int
     result: int
+    size: int
+    powers: int
     nearness: int
 
     @classmethod
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
         position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0]
-        rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
@@ -144,6 +147,10 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
                 rules[place.around + 256 * row + (byte ^ low)] | rules[place.neighbours + v]
             )
     _fill_tables(rules, place, cap)
+    boards = Boards.of(map)
+    if boards.count <= _HALF:  # there is no table of more
+        rules[place.size], rules[place.size + 1] = map.size, boards.count // 2
+        rules[place.powers :][: map.size] = boards.powers
     rules[place.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
@@ -251,6 +258,22 @@ def riskless_kernel(planes: int) -> Kernel:
         totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
         return 100 * ((totals >> 32) - (totals & _HALF))
 
+    powers_at, size_at = place.powers, place.size
+
+    @inlined
+    def number(rules: Any, mem: Any, at: Any) -> Any:
+        """What the digits of all territories count: see solved.boards."""
+        foe = get(mem, at + foe_at)
+        whole = get(rules, size_at + 1)
+        for v in range(get(rules, size_at)):
+            armies = column(mem, at, v, planes) * get(rules, powers_at + v)
+            whole += armies - 2 * armies * ((foe >> v) & 1)
+        return whole
+
+    @inlined
+    def pieces(_rules: Any, mem: Any, at: Any) -> Any:
+        return min(popcount(get(mem, at + own_at)), popcount(get(mem, at + foe_at)))
+
     return Kernel(
         name=f"riskless{planes}",
         words=place.words,
@@ -260,6 +283,8 @@ def riskless_kernel(planes: int) -> Kernel:
         status=status,
         estimate=_estimate(place),
         promise=promise,
+        number=number,
+        pieces=pieces,
     )
 
 

@@ -6,7 +6,7 @@ a search finds what the search of the move before has left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,12 +28,15 @@ from bots.compiled.layout import (
     Shared,
     Sizes,
 )
+from bots.compiled.limits import MOST_TABLE, table_bytes
 from bots.compiled.line import make_line
 from bots.compiled.ordering import forget
+from bots.compiled.solving.leaves import NOTHING, unpacked
 from bots.compiled.table import AGES, make_table
 from bots.search.deepening import Report
 from bots.search.values import ESTIMATE_LIMIT, INFINITY
 from games.core import Game, M, P
+from solved.solution import solution_of
 
 POLL_SECONDS = 0.001
 """How often a plain stop function is asked."""
@@ -56,6 +59,9 @@ class Settings:
     reduce       from which place in the order on moves are searched less deep; 0: none
     late         how many moves for each ply of depth a shallow search looks at; 0: all
 
+    What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
+    pieces       leaves are looked up where a player has at most so many territories; 0: none
+
     The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
     of a node whose moves are ordered by the whole estimate.
     """
@@ -77,6 +83,7 @@ class Settings:
     late: int = 3
     settle: bool = True
     tempo: bool = True
+    pieces: int = 0
 
 
 NO_LIMIT = 1 << 60
@@ -92,7 +99,8 @@ class Searcher(Generic[P, M]):
         if compiled is None:
             raise ValueError("this map is too large for the compiled engine")
         self._compiled = compiled
-        self._search = make_search(compiled.kernel)
+        self._truth, longest = self._known()
+        self._search = make_search(compiled.kernel, truthful=longest > 0)
         self._reader = make_line(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
@@ -114,6 +122,16 @@ class Searcher(Generic[P, M]):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
         self._ready = False
         self._set_options()
+        self._shared[Option.BEYOND] = longest
+
+    def _known(self) -> tuple[Words, int]:
+        """The table that leaves are looked up in, and the plies of its longest win; 0 where they are not."""
+        if not self.settings.pieces:
+            return NOTHING, 0
+        solution = solution_of(self.game)
+        if solution is None or table_bytes(solution.table) > MOST_TABLE:
+            return NOTHING, 0
+        return unpacked(solution.table, self.settings.threads), solution.table.header.longest
 
     def _set_options(self) -> None:
         s, shared = self.settings, self._shared
@@ -138,12 +156,14 @@ class Searcher(Generic[P, M]):
         self._ready = True
         s, shared = self.settings, self._shared
         if s.exact:
+            shared[Option.PIECES] = s.pieces
             return
         shared[Option.HINTS] = 0
         measured = calibrate(
             self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY)
         )
         shared[Option.HINTS] = s.hints
+        shared[Option.PIECES] = s.pieces
         if measured is None:
             return
         shared[Option.TEMPO] = measured.tempo * s.tempo
@@ -178,13 +198,15 @@ class Searcher(Generic[P, M]):
         stop: Callable[[], bool] | None = None,
         max_depth: int = MAX_DEPTH,
         max_nodes: int = NO_LIMIT,
+        moves: Sequence[M] | None = None,
     ) -> Iterator[Report[M]]:
         """Reports as `bots.search.deepening.deepen` yields them; `stop` is asked every millisecond.
 
-        Raises ValueError for a position that is over.
+        `moves`, where they are given, are the only moves of the root that are searched, in move order. Raises ValueError
+        for a position that is over.
         """
         self._calibrate()
-        self._prepare(position, max_nodes)
+        self._prepare(position, max_nodes, moves)
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
         value: int | None = None
@@ -214,11 +236,14 @@ class Searcher(Generic[P, M]):
         self._run(depth, low, high, None)
         return self._root(Frame.BEST)
 
-    def _prepare(self, position: P, max_nodes: int) -> None:
-        moves = self.game.moves(position)
+    def _prepare(self, position: P, max_nodes: int, some: Sequence[M] | None = None) -> None:
+        every = self.game.moves(position)
+        moves = every if some is None else some
         if not moves:
             raise ValueError(f"nothing to search: {self.game.outcome(position)}")
         compiled, shared, memory = self._compiled, self._shared, self._memories[0]
+        memory[Register.CHOSEN] = len(moves)
+        memory[Register.SOME] = len(moves) < len(every)
         self._order = [compiled.number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))
         words = compiled.pack(position)
@@ -291,7 +316,9 @@ class Searcher(Generic[P, M]):
         return finished
 
     def _kernel(self, memory: Words, helping: int) -> int:
-        return cast("int", self._search(memory, self._shared, self._compiled.rules, self._table, helping))
+        return cast(
+            "int", self._search(memory, self._shared, self._compiled.rules, self._table, self._truth, helping)
+        )
 
     def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root; here, or where somebody must be asked meanwhile, in another thread."""

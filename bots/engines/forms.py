@@ -46,6 +46,10 @@ def choose(spec: Spec, game: Game[Any, Any] | None = None) -> Chosen:
     )
 
 
+LEAVES = ("leaves", "both")
+"""The values of `truth` with which leaves are looked up."""
+
+
 def in_python(spec: Spec, why: str) -> Spec:
     """The spec of an engine that searches in Python, because `why`. Raises BadSpec for what only the compiled one knows."""
     where = f"and here it searches in Python ({why})"
@@ -55,12 +59,21 @@ def in_python(spec: Spec, why: str) -> Spec:
         )
     if "form" in spec.given and spec.word("form") != "course":
         raise BadSpec(f"{spec.name}: form=tests is a form of its compiled search, {where}: say form=course")
-    return _without(spec, "exact", "form")
+    if spec.values.get("truth") in LEAVES:
+        raise BadSpec(
+            f"{spec.name}: truth={spec.word('truth')} is an option of its compiled search, {where}: say truth=root"
+        )
+    if "pieces" in spec.given:
+        raise BadSpec(f"{spec.name}: pieces is an option of its compiled search, {where}")
+    return _without(spec, "exact", "form", "pieces")
 
 
 def always_known(spec: Spec) -> dict[str, str]:
-    """The values that hold in whatever form the engine searches: those given, and those that every form knows."""
-    own = {"exact", "form", "prune"} if spec.name in FORMS else set()
+    """The values that hold in whatever form the engine searches: those given, and those that every form knows.
+
+    `truth` is among them where it was given: without a table, which few maps have, every engine searches alike.
+    """
+    own = {"exact", "form", "prune", "pieces", "truth"} if spec.name in FORMS else {"truth"}
     if "form" in spec.given and spec.word("form") == "course":
         own.discard("prune")
     return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
@@ -73,6 +86,11 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
 
 def _compiled(spec: Spec) -> Spec:
+    if spec.word("truth") not in LEAVES:
+        if "pieces" in spec.given:
+            told = f"truth=leaves,pieces={spec.whole('pieces')}"
+            raise BadSpec(f"{spec.name}: pieces is an option of truth=leaves: say {told}")
+        spec = _without(spec, "pieces")
     if spec.name != "jamboree" or spec.word("form") == "course":
         return spec
     if "prune" in spec.given:

@@ -27,16 +27,15 @@ class PerfectBot(Bot):
         self._solution = solution
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a look into the table takes no time to speak of
-        known = self._solution.moves(position)
-        best = max(truth.score for _, truth in known)
-        equals = [(move, truth) for move, truth in known if truth.score == best]
-        move, truth = equals[0]
+        truth, equals = self._solution.best(position)
+        move = equals[0]
         if truth.value is Value.DRAW and len(equals) > 1:
-            move = max(
-                (each for each, _ in equals), key=lambda each: losing_replies(self._solution, position, each)
-            )
+            move = max(equals, key=lambda each: losing_replies(self._solution, position, each))
         self.thinking = Thinking(
-            depth=truth.plies, value=self.seat.sign * _worth(truth), nodes=len(known), line=[move]
+            depth=truth.plies,
+            value=self.seat.sign * worth(truth),
+            nodes=len(self.game.moves(position)),
+            line=[move],
         )
         return move
 
@@ -62,6 +61,6 @@ def no_table(game: Game[Any, Any]) -> str:
     )
 
 
-def _worth(truth: Truth) -> int:
+def worth(truth: Truth) -> int:
     """A value as the searches tell it, for the player to move."""
     return 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)

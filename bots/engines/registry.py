@@ -15,6 +15,7 @@ from bots.engines.greedy import GreedyBot
 from bots.engines.perfect import PerfectBot, no_table
 from bots.engines.random_bot import RandomBot
 from bots.engines.searching import SearchingBot
+from bots.engines.truths import solution_for
 from bots.evaluators.catalogue import NAMES as EVALUATORS
 from games.core import Game
 from games.loading import is_file_spec
@@ -80,6 +81,7 @@ def refusal(spec: str, game: Game[Any, Any]) -> str | None:
         return None
     try:
         choose(parsed, game)
+        solution_for(parsed, game)
     except BadSpec as error:
         return str(error)
     return (no_table(game) or None) if parsed.name == "perfect" else None

@@ -10,7 +10,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
@@ -18,10 +18,14 @@ from bots.api.budget import Budget, plan
 from bots.api.options import BadSpec, Spec
 from bots.engines.deadline import Deadline
 from bots.engines.forms import choose
+from bots.engines.perfect import worth
 from bots.engines.quiet import COLLECTOR
+from bots.engines.truths import solution_for, without_truth
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import Report, deepen
 from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
+from solved.header import BadTable
+from solved.truth import DRAW, Truth
 
 STALLS_KEPT = 8
 """Searches whose worst stall is remembered."""
@@ -40,7 +44,9 @@ class Backend(Protocol):
         """How many threads search at once."""
         ...
 
-    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
+    def reports(
+        self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
+    ) -> Iterator[Report[Any]]:
         """What `bots.search.deepening.deepen` yields: a report without delay, then one for each depth."""
         ...
 
@@ -70,8 +76,10 @@ class PythonBackend:
         self._pool = Pool(spec.whole("threads") or match.threads)
         return jamboree_search(evaluator, self._pool, spec.share("prune"))
 
-    def reports(self, position: Any, stop: Callable[[], bool], max_depth: int) -> Iterator[Report[Any]]:
-        return deepen(self._game, position, self._search, stop=stop, max_depth=max_depth)
+    def reports(
+        self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
+    ) -> Iterator[Report[Any]]:
+        return deepen(self._game, position, self._search, stop=stop, max_depth=max_depth, moves=moves)
 
     def close(self) -> None:
         if self._pool is not None:
@@ -106,28 +114,54 @@ class SearchingBot(Bot):
 
     def prepare(self) -> None:
         try:
+            solution = solution_for(self._spec, self.game)
             self._backend = backend_for(self._spec, self.match)
-        except BadSpec as error:
+        except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
+        if why := without_truth(self._spec, solution, self.game):
+            _tell(why)
+        self._solution = None if self._spec.values["truth"] == "leaves" else solution
         limit = self.game.setup().get("ply_limit")
         self._last_ply = limit if isinstance(limit, int) else None
         # The first move then knows how busy the machine is, and finds everything loaded.
         self._search(self.game.start(), Deadline(time.monotonic() + WARM_UP, lambda: self.stopped))
 
     def choose(self, position: Any, clock: Clock) -> Any:
+        truth, moves = self._known(position)
+        if moves is not None and (truth.plies is not None or len(moves) == 1):
+            value = self.seat.sign * worth(truth)
+            self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
+            return moves[0]
         stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.ply(position), self._last_ply, stall)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search(position, deadline, clock.arrived, budget)
+        best = self._search(position, deadline, clock.arrived, budget, moves)
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
+    def _known(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
+        """What the root is truly worth, and the moves that make it worth that; None: nothing is known of it."""
+        if self._solution is None:
+            return DRAW, None
+        try:
+            return self._solution.best(position)
+        except BadTable as error:
+            self._solution = None
+            _tell(f"{self._spec.name} goes on without truth: {error}")
+            return DRAW, None
+
     def _search(
-        self, position: Any, deadline: Deadline, begun: float = 0.0, budget: Budget = UNLIMITED
+        self,
+        position: Any,
+        deadline: Deadline,
+        begun: float = 0.0,
+        budget: Budget = UNLIMITED,
+        moves: Sequence[Any] | None = None,
     ) -> Report[Any]:
         best: Report[Any] | None = None
+        depth = self._spec.whole("depth")
         with COLLECTOR.quiet():
-            for report in self._backend.reports(position, deadline.stop, self._spec.whole("depth")):
+            for report in self._backend.reports(position, deadline.stop, depth, moves):
                 changed = best is not None and report.move != best.move
                 best = report
                 if time.monotonic() >= begun + budget.until(changed=changed) or self.stopped:

@@ -43,8 +43,11 @@ REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
 _HERE: Options = {"evaluator": _EVALUATOR, "threads": _THREADS}
 """Options whose defaults are others here: values are armies unless something else is asked for, and one thread is enough."""
 
+_PLAYED = ("depth", "truth", "pieces")
+"""Options of an engine in a match alone: `arena analyse` has a depth of its own, and tells the truth beside the search."""
+
 DEEPENING: Mapping[str, Options] = {
-    name: {key: _HERE.get(key, option) for key, option in ENGINES[name].items() if key != "depth"}
+    name: {key: _HERE.get(key, option) for key, option in ENGINES[name].items() if key not in _PLAYED}
     for name in ("minimax", "alphabeta", "jamboree")
 }
 """The engines that search, and what each can be told where the depth is given. Here they search in Python, so what

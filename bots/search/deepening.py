@@ -7,7 +7,7 @@ or cutting move of every inner node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -48,6 +48,7 @@ def deepen(
     *,
     stop: Stop = never,
     max_depth: int = MAX_DEPTH,
+    moves: Sequence[M] | None = None,
     make_watch: Callable[[Stop], Watch] = Watch,
 ) -> Iterator[Report[M]]:
     """Yield a report at once, one for each finished depth, and one for a depth that was cut short.
@@ -57,10 +58,11 @@ def deepen(
     when told to stop, after `max_depth`, or where no deeper search can answer differently: the game
     is decided or every leaf was the end of the game.
 
+    `moves`, where they are given, are the only moves of the root that are searched, in move order.
     `make_watch` makes the watch of each depth: give one's own to count, or to keep a trace. Raises
     ValueError for a position that is over.
     """
-    order = list(game.moves(position))
+    order = list(game.moves(position) if moves is None else moves)
     if not order:
         raise ValueError(f"nothing to search: {game.outcome(position)}")
     yield Report(0, 0, order[0], (order[0],), 0, finished=False)

@@ -28,7 +28,7 @@ class Search(Protocol[P, M]):
         watch: Watch,
         progress: Progress[M],
     ) -> Result[M]:
-        """Search `position` `depth` plies deep, its moves in the given order (all of them, once)."""
+        """Search `position` `depth` plies deep, its moves in the given order, each at most once; those left out are not searched."""
 
 
 class Root(Generic[P, M]):

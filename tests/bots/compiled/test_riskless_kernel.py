@@ -18,6 +18,7 @@ from bots.evaluators import riskless
 from bots.evaluators.linear import weighted
 from games.core import Outcome, Player
 from games.riskless import Armies, Riskless
+from solved.boards import Boards, seen_by_mover
 from tests.bots.compiled.positions import random_map, random_position, some_weights
 
 MOVES_AT = 64
@@ -28,6 +29,8 @@ def probe(planes: int) -> Any:
     """Calls every function of the kernel once: status, estimate, moves, and the play of one move."""
     game = riskless_kernel(planes)
     moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
+    number: Any = game.number
+    pieces: Any = game.pieces
 
     def call(rules: Any, mem: Any, move: Any, out: Any) -> None:
         put(out, 0, status(rules, mem, 0))
@@ -35,6 +38,8 @@ def probe(planes: int) -> Any:
         put(out, 2, moves(rules, mem, 0, MOVES_AT))
         play(rules, mem, 0, 32, move)
         put(out, 3, promise(rules, mem, 0, move))
+        put(out, 4, number(rules, mem, 0))
+        put(out, 5, pieces(rules, mem, 0))
 
     return kernel(call, f"probe-riskless{planes}")
 
@@ -54,10 +59,14 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     planes = 4 if game.map.territory_cap < 16 else 8
     legal = game.moves(position)
     move = rng.choice(legal)
-    mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(4, np.int64)
+    mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(6, np.int64)
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(planes)(compiled.rules, mem, compiled.number(move), out)
+    seen, boards = seen_by_mover(position), Boards.of(game.map)
+    if boards.count < 1 << 32:
+        assert out[4] == boards.number(seen)
+    assert out[5] == min(sum(n > 0 for n in seen), sum(n < 0 for n in seen))
     evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
     assert out[0] == PLAYING
     assert out[1] == position.player.sign * evaluate(position)

@@ -25,6 +25,8 @@ from maps.setup import make_setup
 
 M2 = make_setup("riskless", "m2")
 LARGE = make_setup("riskless", "grid:9x8")
+PATH = make_setup("riskless", "path4")
+"""A map whose table ships."""
 
 VALUES = {
     "depth": ("1", "2"),
@@ -34,8 +36,12 @@ VALUES = {
     "prune": ("0", "1"),
     "seed": ("1", "2"),
     "threads": ("1", "3"),
+    "truth": ("no", "root"),
+    "pieces": ("1", "64"),
 }
 """Two values of each option that anybody can tell apart."""
+
+OF_SOLVED_MAPS = ("truth", "pieces")
 
 BASES = {
     ("random", M2): "",
@@ -46,6 +52,9 @@ BASES = {
     ("jamboree, form=course", M2): "depth=6,threads=1,form=course",
     ("alphabeta", LARGE): "depth=2",
     ("jamboree", LARGE): "depth=2,threads=1,form=course",
+    ("minimax", PATH): "depth=1",
+    ("alphabeta", PATH): "depth=1,truth=leaves",
+    ("jamboree", PATH): "depth=1,threads=1,truth=leaves",
 }
 """An engine in each of its forms, with what makes it quick and the same each time."""
 
@@ -99,7 +108,12 @@ def threads_of(spec: str, game: AnyGame) -> int:
 
 
 def options() -> list[tuple[str, AnyGame, str]]:
-    return [(name, game, option) for name, game in BASES for option in ENGINES[name.partition(",")[0]]]
+    return [
+        (name, game, option)
+        for name, game in BASES
+        for option in ENGINES[name.partition(",")[0]]
+        if (game is PATH) == (option in OF_SOLVED_MAPS)
+    ]
 
 
 @pytest.mark.parametrize(

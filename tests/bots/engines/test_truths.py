@@ -1,0 +1,149 @@
+"""Searches told to look into a table: perfect where the map is solved, and as ever where it is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Any
+
+import pytest
+
+from bots.api.bot import Bot, Clock, Match, Resign, ask, begin
+from bots.api.options import ENGINES, parse_spec
+from bots.engines.registry import make_engine, refusal
+from bots.engines.truths import without_truth
+from bots.search.values import WIN
+from games.board import RisklessMap
+from games.core import MAXIE
+from games.riskless import Armies, Riskless
+from maps.loader import load_map
+from solved.solution import Solution, solution_of
+from solved.truth import Value
+from tests.bots.engines.conftest import Seated
+from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
+
+PATH = Riskless(load_map("path4"))
+M2 = Riskless(load_map("m2"))
+
+
+def solution() -> Solution:
+    found = solution_of(PATH)
+    assert found is not None
+    return found
+
+
+def choose(bot: Bot, position: Any) -> Any:
+    return ask(bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), Event())
+
+
+def random_positions(count: int, drawn: int) -> list[Armies]:
+    """So many boards in play, and so many of them that are drawn with a choice of drawing moves."""
+    rng, known = Random(12), solution()
+    found: list[Armies] = []
+    while len(found) < count or drawn:
+        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
+        if not any(position.armies) or PATH.outcome(position) is not None:
+            continue
+        truth, moves = known.best(position)
+        choice = truth.value is Value.DRAW and len(moves) > 1
+        if choice and drawn:
+            drawn -= 1
+            found.append(position)
+        elif len(found) < count:
+            found.append(position)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("minimax", "root"),
+        *((name, truth) for name in ("alphabeta", "jamboree") for truth in ("root", "leaves", "both")),
+    ],
+)
+def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, truth: str, seated: Seated) -> None:
+    known = solution()
+    bot = seated(f"{name}:depth=2,truth={truth}", PATH)
+    searched = 0
+    for position in random_positions(60, 8):
+        best, moves = known.best(position)
+        assert choose(bot, position) in moves, position
+        assert bot.thinking is not None
+        if best.plies is not None:
+            assert bot.thinking.value == best.value.sign * (WIN - best.plies)
+        elif len(moves) > 1:
+            searched += bot.thinking.depth == 2
+    assert searched >= 8, "a draw with a choice is searched"
+
+
+def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> None:
+    bot = seated("alphabeta:depth=4,truth=root", PATH)
+    known = solution()
+    drawn = [each for each in random_positions(0, 30) if known.truth(each).value is Value.DRAW]
+    assert any(choose(bot, each) != known.best(each)[1][0] for each in drawn)
+
+
+@pytest.mark.parametrize("truth", ["root", "leaves", "both"])
+def test_where_there_is_no_table_it_says_so_and_searches_as_ever(
+    truth: str, seated: Seated, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told, untold = seated(f"alphabeta:depth=4,truth={truth}", M2), seated("alphabeta:depth=4", M2)
+    assert capfd.readouterr().err == "alphabeta searches without truth: there is no table of m2\n"
+    position = M2.start()
+    for _ in range(6):
+        move = choose(told, position)
+        assert move == choose(untold, position)
+        assert told.thinking == untold.thinking
+        position = M2.play(position, move)
+
+
+def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], Path]) -> None:  # noqa: F811
+    map = path_map(4, 2, 6)
+    path = solve(map)
+    path.write_bytes(path.read_bytes()[:-3])
+    game = Riskless(map)
+    why = refusal("alphabeta:truth=root", game)
+    assert why is not None
+    assert "cut or added to" in why
+    assert refusal("alphabeta", game) is None
+    bot = make_engine("alphabeta:truth=root").make()
+    begin(bot, Match(game, MAXIE))
+    with pytest.raises(Resign) as resigned:
+        bot.prepare()
+    assert str(resigned.value) == why
+
+
+def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
+    solve: Callable[[RisklessMap], Path],  # noqa: F811
+    seated: Seated,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The header is whole, so nobody sees it before the first probe; for leaves all is read before the match."""
+    map = path_map(4, 2, 7)
+    path = solve(map)
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    game = Riskless(map)
+    bot = seated("alphabeta:depth=2,truth=root", game)
+    assert choose(bot, game.start()) in game.moves(game.start())
+    told = capfd.readouterr().err
+    assert "alphabeta goes on without truth" in told
+    assert "its checksum differs" in told
+    assert len(told.splitlines()) == 1
+    other = make_engine("alphabeta:truth=leaves").make()
+    begin(other, Match(game, MAXIE))
+    with pytest.raises(Resign, match="its checksum differs"):
+        other.prepare()
+
+
+def test_a_table_too_large_to_unpack_is_told() -> None:
+    both, root, no = (parse_spec(f"alphabeta:truth={each}", ENGINES) for each in ("both", "root", "no"))
+    assert without_truth(both, solution(), PATH, most=1000) == (
+        "alphabeta looks up no leaves: the table takes 194,481 bytes of memory unpacked, and 1,000 are the most"
+    )
+    assert without_truth(both, solution(), PATH) == without_truth(root, solution(), PATH, most=1000) == ""
+    assert without_truth(no, None, M2) == ""
