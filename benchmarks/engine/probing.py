@@ -18,11 +18,12 @@ from benchmarks.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.limits import MAX_TERRITORIES
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, pair
+from bots.compiled.selfplay import Budget, pair
 from bots.compiled.solving.solver import Solver
 from bots.search.deepening import Report
 from bots.search.values import WIN
 from cores import cores
+from games.core import MAXIE
 from games.riskless import Armies, Move, Riskless
 from maps.loader import load_map
 from rating.pentanomial import difference, pair_counts
@@ -30,13 +31,14 @@ from solved.boards import Boards
 from solved.folders import file_name, find, made_here
 from solved.solution import Solution, solution_of
 
-PAIRS = 200
+PAIRS = 150
 PROCESSES = 2
-PLIES = (1, 9)
-"""Random ones before a match."""
-NODES = 2_000
-SECONDS = 0.005
-BUDGETS = {f"{NODES:,} nodes": Budget(nodes=NODES), f"{1000 * SECONDS:g} ms": Budget(seconds=SECONDS)}
+LEAST = 7
+"""A won or lost board that a match begins on is so by at least so many plies: nobody sees it at a glance."""
+BUDGETS = {
+    **{f"{nodes:,} nodes": Budget(nodes=nodes) for nodes in (50, 500, 5_000)},
+    "1 ms": Budget(seconds=0.001),
+}
 MAPS = {
     "path4": load_map("path4"),
     "m1": load_map("m1"),
@@ -98,11 +100,29 @@ def make(board: Riskless, way: str | None) -> Any:
     told = dict(WAYS[way]) if way else {}
     root = told.pop("root", False)
     searcher: Searcher[Armies, Move] = Searcher(
-        board, weights_for(board, "features"), Settings(table_mb=8, **told)
+        board, weights_for(board, "features"), Settings(table_mb=1, **told)
     )
     searcher.warm_up()
     solution = solution_of(board) if root else None
     return searcher if solution is None else Rooted(searcher, solution)
+
+
+def drawn(solution: Solution, rng: random.Random) -> Armies:
+    """A board to begin on, drawn evenly by its number: every other one is drawn, with a move that gives the draw away."""
+    boards, want_draw = solution.table.boards, rng.random() < 0.5
+    while True:
+        position = Armies(boards.board(rng.randrange(boards.count)), MAXIE, 0)
+        if not any(position.armies) or solution.game.outcome(position) is not None:
+            continue
+        truth = solution.truth(position)
+        if truth.plies is not None and not want_draw and truth.plies >= LEAST:
+            return position
+        if (
+            truth.plies is None
+            and want_draw
+            and len(solution.best(position)[1]) < len(solution.game.moves(position))
+        ):
+            return position
 
 
 def score_pairs(map: str, ways: tuple[str, str | None], budget: Budget, seeds: Sequence[int]) -> Score:
@@ -110,9 +130,11 @@ def score_pairs(map: str, ways: tuple[str, str | None], budget: Budget, seeds: S
     board = Riskless(MAPS[map])
     one, other = (make(board, way) for way in ways)
     score = Score()
+    solution = solution_of(board)
+    if solution is None:
+        raise ValueError(f"{map} is not solved")
     for seed in seeds:
-        rng = random.Random(seed)
-        points = pair(board, opening(board, rng, rng.randint(*PLIES)), one, other, budget)
+        points = pair(board, drawn(solution, random.Random(seed)), one, other, budget)
         score.points.append(sum(points))
         score.drawn += points.count(0.5)
     one.close()
@@ -169,9 +191,10 @@ def run(pairs: int = 0) -> Section:
                     )
     return Section(
         "What the truth wins inside the search",
-        f"`alphabeta` on solved maps, {pairs or PAIRS} pairs with seats swapped on each, from {PLIES[0]} to {PLIES[1]} random "
-        "plies, tables of positions of 8 MB, empty at the start of each match. Elo with half of its 95 % interval. A position "
-        "that comes up for the third time is a draw.",
+        f"`alphabeta` on solved maps, {pairs or PAIRS} pairs with seats swapped on each, from boards drawn evenly by "
+        f"their numbers: half of them drawn, with a move that gives the draw away, half decided in {LEAST} plies or more. "
+        "Tables of positions of 1 MB, empty at the start of each match. Elo with half of its 95 % interval. A position that "
+        "comes up for the third time is a draw.",
         ["looks up", "against", "a move", *MAPS, "all"],
         rows,
         "`--pairs N` narrows the error.",

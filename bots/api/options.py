@@ -164,6 +164,8 @@ _LEARNED = Word("features", (), "features, whose weights were learned; plain, or
 _EXACT = Word(
     "no", ("no", "yes"), "compiled: yes: no depth is ever cut short; the search in Python never does"
 )
+LEAVES = ("leaves", "both")
+"""The values of `truth` with which leaves are looked up."""
 _ROOT = Word(
     "no", ("no", "root"), "root: on a solved map only the moves that its table says are best are searched"
 )
@@ -172,9 +174,6 @@ _TRUTH = Word(
     ("no", "root", "leaves", "both"),
     "root: on a solved map only the moves that its table says are best are searched; leaves, compiled: there it looks up "
     "what leaves are worth; both",
-)
-_PIECES = WholeNumber(
-    64, 1, 64, "truth=leaves or both: looks up leaves where a player has at most so many territories"
 )
 _DEPTH = WholeNumber(100, 1, 100, "the deepest search, in plies")
 
@@ -190,14 +189,12 @@ ENGINES: Mapping[str, Options] = {
         "evaluator": _LEARNED,
         "exact": _EXACT,
         "truth": _TRUTH,
-        "pieces": _PIECES,
     },
     "jamboree": {
         "depth": _DEPTH,
         "evaluator": _LEARNED,
         "exact": _EXACT,
         "truth": _TRUTH,
-        "pieces": _PIECES,
         "threads": WholeNumber(
             0, 0, 64, "threads that search at once; 0: one for each core, 8 at the most, if the match allows"
         ),

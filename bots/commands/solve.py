@@ -14,7 +14,7 @@ import typer
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from console import Failure, JsonOption, Misuse, err, out, write_json
+from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
 from cores import cores
 from games.board import BadMap, RisklessMap
 from maps.loader import MapError, load_map
@@ -25,6 +25,7 @@ from solved.table import Table
 from solved.truth import Truth
 
 if TYPE_CHECKING:
+    from bots.compiled.solving.agreement import Compared
     from bots.compiled.solving.solver import Progress as Step
     from bots.compiled.solving.verify import Verified
 
@@ -42,6 +43,7 @@ class Solved:
     table: Table
     seconds: float | None
     verified: Verified | None
+    compared: Compared | None
 
     @property
     def start(self) -> Truth:
@@ -71,6 +73,21 @@ def solve_command(
     verify: Annotated[
         bool, typer.Option("--verify", help="Let a second program check every position of the table.")
     ] = False,
+    searched: Annotated[
+        int,
+        typer.Option(
+            "--check-with-search",
+            metavar="N",
+            min=0,
+            max=100_000_000,
+            help="Hold N boards, drawn at random, against what the search in Python finds.",
+        ),
+    ] = 0,
+    depth: Annotated[
+        int,
+        typer.Option("--depth", min=1, max=20, help="--check-with-search: how many plies it looks ahead."),
+    ] = 4,
+    seed: SeedOption = 1,
     memory: Annotated[
         float | None,
         typer.Option("--memory", min=0.1, help="The most memory to take, in GB; else what is free."),
@@ -87,6 +104,8 @@ def solve_command(
     Example: arena solve m1 --verify
 
     Example: arena solve ring:7 --cap 9 --goal 47 --json -
+
+    Example: arena solve path4 --check-with-search 1000 --depth 5
     """
     made = _map(map, cap, goal)
     count = threads or len(cores())
@@ -98,7 +117,8 @@ def solve_command(
     try:
         table = checked(Table(path), Boards.of(made))
         verified = _verify(table, count) if verify else None
-        found = Solved(made, table, seconds, verified)
+        compared = _compare(made, table, searched, depth, seed, count) if searched else None
+        found = Solved(made, table, seconds, verified, compared)
         row = _row(found)
     except BadTable as error:
         raise Failure(str(error)) from None
@@ -202,6 +222,26 @@ def _verify(table: Table, threads: int) -> Verified:
         return verify(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
 
 
+def _compare(map: RisklessMap, table: Table, boards: int, depth: int, seed: int, processes: int) -> Compared:
+    try:
+        from bots.compiled.solving.agreement import compare  # noqa: PLC0415 - slow to load
+    except ModuleNotFoundError as missing:
+        raise Failure(f"arena solve --check-with-search needs the extra `engine`: {missing}") from None
+    if not table.header.totals.open:
+        raise Failure(f"{map.name} has no board in play")
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("search", total=boards)
+        return compare(
+            map,
+            table,
+            boards=boards,
+            depth=depth,
+            seed=seed,
+            processes=processes,
+            advance=lambda done: bar.update(task, completed=done),
+        )
+
+
 def _row(found: Solved) -> dict[str, Any]:
     header, map, start = found.table.header, found.map, found.start
     boards = found.table.boards
@@ -224,6 +264,8 @@ def _row(found: Solved) -> dict[str, Any]:
         "seconds": found.seconds,
         "peak_memory": _peak() if found.seconds is not None else None,
         "verified": found.verified.totals.open if found.verified is not None else None,
+        "searched": found.compared.boards if found.compared is not None else None,
+        "searched_decided": found.compared.decided if found.compared is not None else None,
     }
 
 
@@ -261,6 +303,10 @@ def _print(found: Solved) -> None:
         lines.append(
             f"verified: the values of all {found.verified.totals.open:,} boards follow from their successors'"
         )
+    if found.compared is not None and not found.compared.differ:
+        lines.append(
+            f"the search agrees on {found.compared.boards:,} boards, of which it finds {found.compared.decided:,} decided"
+        )
     out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -272,7 +318,13 @@ def _told(start: Truth) -> str:
 
 def _judge(found: Solved) -> None:
     """Raises Failure for a table that is not true."""
-    verified = found.verified
+    verified, compared = found.verified, found.compared
+    if compared is not None and compared.differ:
+        board = " ".join(map(str, compared.differ[0]))
+        raise Failure(
+            f"{found.table.path} is not true: on {len(compared.differ):,} of {compared.boards:,} boards the search finds "
+            f"another value, on {board} for one; solve the map again with --again"
+        )
     if verified is None:
         return
     if verified.fault is not None:

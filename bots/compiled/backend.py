@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from bots.api.match import Match
-from bots.api.options import Spec
+from bots.api.options import LEAVES, Spec
 from bots.compiled.catalogue import weights_for
+from bots.compiled.limits import MAX_TERRITORIES
 from bots.compiled.searcher import Searcher, Settings
 from bots.search.deepening import Report
 
@@ -22,8 +23,8 @@ class CompiledBackend:
             settings = replace(settings, threads=spec.whole("threads") or match.threads)
             if spec.word("form") == "course":
                 settings = replace(settings, course=True, prune=spec.share("prune"))
-        if "pieces" in spec.values:
-            settings = replace(settings, pieces=spec.whole("pieces"))
+        if spec.word("truth") in LEAVES:
+            settings = replace(settings, pieces=MAX_TERRITORIES)
         weights = weights_for(match.game, spec.word("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.compiled.searcher import NO_LIMIT, Searcher
+from bots.compiled.searcher import NO_LIMIT, Searcher, Settings
 from bots.search.deepening import Report
 from games.core import Game, Player
 from games.riskless import Armies, Riskless
 from match.recurrence import Recurrence
 from protocol.adjudication import DEFAULT_RULES, REPETITION
 
+DUEL_TABLE_MB = 2
+DUEL_PLIES = (4, 40)
+"""How many random plies, at least and at most, come before a pair of a duel."""
 CUT = "cut"
 """The reason of a match that was given up because it took too long."""
 
@@ -123,6 +126,31 @@ def pair(
     first = play(game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget).winner
     second = play(game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget).winner
     return _points(first, Player.MAXIE), _points(second, Player.MINNIE)
+
+
+def duel(
+    game: Riskless,
+    one: Mapping[str, int],
+    other: Mapping[str, int],
+    *,
+    pairs: int,
+    nodes: int,
+    seed: int,
+    progress: Callable[[], None],
+) -> list[float]:
+    """The points that some weights win against others in pairs from random openings, every move with so many nodes."""
+    rng = random.Random(seed)
+    first, second = (Searcher(game, each, Settings(table_mb=DUEL_TABLE_MB)) for each in (one, other))
+    points = []
+    try:
+        for _ in range(pairs):
+            start = opening(game, rng, rng.randint(*DUEL_PLIES))
+            points.append(sum(pair(game, start, first, second, Budget(nodes=nodes))))
+            progress()
+    finally:
+        first.close()
+        second.close()
+    return points
 
 
 def _points(winner: Player | None, seat: Player) -> float:

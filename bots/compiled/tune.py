@@ -7,13 +7,16 @@ have opposite features. A hundredth of an army is worth more on a small map than
 each map has a slope of its own; with one slope for all, differences between maps would pass for
 effects of features. The fit starts from the weights that played, and RIDGE holds it to them where the
 matches say little. Each generation plays with the weights of the one before.
+
+On a solved map a position's end need not be guessed from one match: `self_play` then has the table's value of each
+beside it, and `by_truth` makes samples of these, from the same matches.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +25,8 @@ from bots.compiled.searcher import Searcher, Settings
 from bots.compiled.selfplay import Budget, Played, opening, play, scattered
 from bots.evaluators.catalogue import features_of
 from games.core import Player
-from games.riskless import Riskless
+from games.riskless import Armies, Riskless
+from solved.solution import Solution
 
 Numbers = npt.NDArray[np.float64]
 
@@ -63,6 +67,14 @@ class Samples:
     ends: Numbers
     matches: npt.NDArray[np.int64]
     games: npt.NDArray[np.int64]
+    truths: Numbers | None = None
+    """Where the games are solved: what each position is truly worth to Maxie, as `ends`."""
+
+    def by_truth(self) -> Samples:
+        """The same positions with what they are truly worth as their ends. Raises ValueError where that is not known."""
+        if self.truths is None:
+            raise ValueError("the games of these samples are not solved")
+        return replace(self, ends=self.truths)
 
 
 def self_play(
@@ -73,11 +85,16 @@ def self_play(
     nodes: int,
     seed: int,
     progress: Callable[[], None],
+    solutions: Sequence[Solution] | None = None,
 ) -> Samples:
-    """Play so many matches of each game, every move with so many nodes, from random openings."""
+    """Play so many matches of each game, every move with so many nodes, from random openings.
+
+    solutions   of the games, in their order: then the samples have the truth beside the ends; the matches are the same
+    """
     rng = random.Random(seed)
     rows: list[Sequence[int]] = []
     ends: list[float] = []
+    truths: list[float] = []
     numbers: list[tuple[int, int]] = []
     number = 0
     for place, game in enumerate(games):
@@ -95,14 +112,32 @@ def self_play(
                 end = _end(played)
                 for left, position in enumerate(reversed(played.positions)):
                     rows.append(count(position))
-                    ends.append(0.5 + (end - 0.5) * 0.5 ** (left / HALF_LIFE))
+                    ends.append(_seen_from(end, left))
+                    if solutions is not None:
+                        truths.append(_truth(solutions[place], position))
                     numbers.append((number, place))
                 number += 1
                 progress()
         finally:
             searcher.close()
     which = np.array(numbers, np.int64)
-    return Samples(np.array(rows, float), np.array(ends), which[:, 0], which[:, 1])
+    known = np.array(truths) if solutions is not None else None
+    return Samples(np.array(rows, float), np.array(ends), which[:, 0], which[:, 1], known)
+
+
+def _seen_from(end: float, plies: int) -> float:
+    """What an end counts so many plies before it."""
+    return 0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE)
+
+
+def _truth(solution: Solution, position: Armies) -> float:
+    """What a position is truly worth to Maxie: 1 or 0 at its end, nearer to a half the longer it takes, a half for a draw."""
+    truth = solution.truth(position)
+    return (
+        0.5
+        if truth.plies is None
+        else _seen_from(0.5 + position.player.sign * truth.value.sign / 2, truth.plies)
+    )
 
 
 def _end(played: Played) -> float:

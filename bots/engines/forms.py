@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.api.options import BadSpec, Spec
+from bots.api.options import LEAVES, BadSpec, Spec
 from bots.compiled.limits import fits, installed
 from bots.evaluators.catalogue import features_of
 from games.core import Game
@@ -46,10 +46,6 @@ def choose(spec: Spec, game: Game[Any, Any] | None = None) -> Chosen:
     )
 
 
-LEAVES = ("leaves", "both")
-"""The values of `truth` with which leaves are looked up."""
-
-
 def in_python(spec: Spec, why: str) -> Spec:
     """The spec of an engine that searches in Python, because `why`. Raises BadSpec for what only the compiled one knows."""
     where = f"and here it searches in Python ({why})"
@@ -63,9 +59,7 @@ def in_python(spec: Spec, why: str) -> Spec:
         raise BadSpec(
             f"{spec.name}: truth={spec.word('truth')} is an option of its compiled search, {where}: say truth=root"
         )
-    if "pieces" in spec.given:
-        raise BadSpec(f"{spec.name}: pieces is an option of its compiled search, {where}")
-    return _without(spec, "exact", "form", "pieces")
+    return _without(spec, "exact", "form")
 
 
 def always_known(spec: Spec) -> dict[str, str]:
@@ -73,7 +67,7 @@ def always_known(spec: Spec) -> dict[str, str]:
 
     `truth` is among them where it was given: without a table, which few maps have, every engine searches alike.
     """
-    own = {"exact", "form", "prune", "pieces", "truth"} if spec.name in FORMS else {"truth"}
+    own = {"exact", "form", "prune", "truth"} if spec.name in FORMS else {"truth"}
     if "form" in spec.given and spec.word("form") == "course":
         own.discard("prune")
     return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
@@ -86,11 +80,6 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
 
 def _compiled(spec: Spec) -> Spec:
-    if spec.word("truth") not in LEAVES:
-        if "pieces" in spec.given:
-            told = f"truth=leaves,pieces={spec.whole('pieces')}"
-            raise BadSpec(f"{spec.name}: pieces is an option of truth=leaves: say {told}")
-        spec = _without(spec, "pieces")
     if spec.name != "jamboree" or spec.word("form") == "course":
         return spec
     if "prune" in spec.given:

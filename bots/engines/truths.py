@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.api.options import BadSpec, Spec
+from bots.api.options import LEAVES, BadSpec, Spec
 from bots.compiled.limits import MOST_TABLE, table_bytes
-from bots.engines.forms import LEAVES
 from games.core import Game
 from solved.header import BadTable
 from solved.solution import Solution, solution_of

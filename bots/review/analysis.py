@@ -43,7 +43,7 @@ REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
 _HERE: Options = {"evaluator": _EVALUATOR, "threads": _THREADS}
 """Options whose defaults are others here: values are armies unless something else is asked for, and one thread is enough."""
 
-_PLAYED = ("depth", "truth", "pieces")
+_PLAYED = ("depth", "truth")
 """Options of an engine in a match alone: `arena analyse` has a depth of its own, and tells the truth beside the search."""
 
 DEEPENING: Mapping[str, Options] = {

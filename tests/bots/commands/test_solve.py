@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from solved.header import encode
+from solved.table import Table, packed
 from testkit.parts import skip_without
 from tests.bots.command_line import arena, fails
 
@@ -29,6 +31,21 @@ def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
     assert row["seconds"] is None
     assert row["verified"] == row["open"]
     assert row["boards"] == 21**4
+
+
+def test_the_search_is_held_against_a_table_and_a_wrong_one_is_told(own_cache: Path) -> None:
+    arguments = ("solve", "ring:3", "--cap", "3", "--goal", "7", "--check-with-search", "60", "--depth", "3")
+    done = arena(*arguments, "--json", "-")
+    assert done.code == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert row["searched"] == 60 > row["searched_decided"] > 0
+    (file,) = own_cache.glob("*.solved")
+    table = Table(file)
+    block = packed(bytes(0 if code else 5 for code in table.block(0)), 1)
+    file.write_bytes(encode(table.header, [block]) + block)
+    done = arena(*arguments)
+    assert done.code == 1
+    assert "of 60 boards the search finds another value" in done.stderr.splitlines()[-1]
 
 
 def test_a_map_with_other_numbers_is_solved_into_the_cache(own_cache: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,50 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
 )
 def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
     done = arena("tune", *options, "--matches", "5")
+    assert done.code == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_weights_from_the_truth_are_held_against_self_play_on_other_maps(tmp_path: Path) -> None:
+    to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
+    options = ["--from-solved", "--map", "path4", "--matches", "10", "--generations", "2", "--nodes", "60"]
+    others = ["--held-out", "m1", "--held-out", "ring:6", "--pairs", "2"]
+    done = arena("tune", *options, *others, "--seed", "3", "--out", str(to), "--json", str(table))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    assert "arena tune --from-solved --map path4 --matches 10" in text
+    assert "Learned from the truth of solved maps" in text
+    assert done.stdout.count("truth, generation") == done.stdout.count("self-play, generation") == 2
+    *fits, duels = _split(json.loads(table.read_text(encoding="utf-8")))
+    assert fits[-1]["weights"] == dict(load_weights(to, NAMES))
+    assert [(each["map"], each["against"]) for each in duels] == [
+        ("m1", "self-play"),
+        ("ring:6", "self-play"),
+        ("m1", "the weights of before"),
+        ("ring:6", "the weights of before"),
+        ("all of these maps", "self-play"),
+        ("all of these maps", "the weights of before"),
+    ]
+    assert [each["pairs"] for each in duels] == [2, 2, 2, 2, 4, 4]
+    assert duels[0]["points"] + duels[1]["points"] == duels[4]["points"]
+
+
+def _split(rows: list[dict[str, Any]]) -> list[Any]:
+    """The fits, and after them the list of duels."""
+    return [*(row for row in rows if "loss" in row), [row for row in rows if "points" in row]]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--map", "m2"], "m2 is not solved: `arena solve m2`"),
+        (["--map", "path4", "--held-out", "path4"], "it is learned from"),
+        (["--map", "path4", "--climb", "3"], "without --climb"),
+    ],
+)
+def test_what_cannot_be_learned_from_solved_maps_is_told_in_one_line(options: list[str], told: str) -> None:
+    done = arena("tune", "--from-solved", *options)
     assert done.code == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr

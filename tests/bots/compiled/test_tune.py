@@ -1,11 +1,13 @@
 """Learning weights: the fit finds what made the samples, and the command writes what can be read."""
 
 import numpy as np
+import pytest
 
 from bots.compiled.tune import Samples, fit, self_play
 from bots.evaluators.riskless import NAMES
 from games.riskless import Riskless
 from maps.setup import make_setup
+from solved.solution import solution_of
 
 TRUE = {
     "armies": 100,
@@ -62,3 +64,23 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
     assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
     assert set(one.matches) == set(range(6))
     assert ((one.ends >= 0) & (one.ends <= 1)).all()
+
+
+def test_the_truth_of_the_same_positions_stands_beside_how_their_matches_ended() -> None:
+    board = make_setup("riskless", "path4")
+    assert isinstance(board, Riskless)
+    solution = solution_of(board)
+    assert solution is not None
+    plain = self_play([board], FLAT, matches=8, nodes=60, seed=4, progress=lambda: None)
+    known = self_play([board], FLAT, matches=8, nodes=60, seed=4, progress=lambda: None, solutions=[solution])
+    assert np.array_equal(plain.features, known.features)
+    assert np.array_equal(plain.ends, known.ends)
+    true = known.by_truth()
+    assert np.array_equal(true.features, known.features)
+    assert ((true.ends >= 0) & (true.ends <= 1)).all()
+    # A match's last position is one ply before its end, which its player has just seen coming.
+    last = np.flatnonzero(np.diff(known.matches, append=-1))
+    assert (np.sign(true.ends[last] - 0.5) == np.sign(known.ends[last] - 0.5)).mean() > 0.7
+    assert (true.ends != known.ends).any()
+    with pytest.raises(ValueError, match="not solved"):
+        plain.by_truth()

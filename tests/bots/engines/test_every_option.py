@@ -37,11 +37,8 @@ VALUES = {
     "seed": ("1", "2"),
     "threads": ("1", "3"),
     "truth": ("no", "root"),
-    "pieces": ("1", "64"),
 }
 """Two values of each option that anybody can tell apart."""
-
-OF_SOLVED_MAPS = ("truth", "pieces")
 
 BASES = {
     ("random", M2): "",
@@ -53,8 +50,8 @@ BASES = {
     ("alphabeta", LARGE): "depth=2",
     ("jamboree", LARGE): "depth=2,threads=1,form=course",
     ("minimax", PATH): "depth=1",
-    ("alphabeta", PATH): "depth=1,truth=leaves",
-    ("jamboree", PATH): "depth=1,threads=1,truth=leaves",
+    ("alphabeta", PATH): "depth=1",
+    ("jamboree", PATH): "depth=1,threads=1",
 }
 """An engine in each of its forms, with what makes it quick and the same each time."""
 
@@ -112,7 +109,7 @@ def options() -> list[tuple[str, AnyGame, str]]:
         (name, game, option)
         for name, game in BASES
         for option in ENGINES[name.partition(",")[0]]
-        if (game is PATH) == (option in OF_SOLVED_MAPS)
+        if (game is PATH) == (option == "truth")
     ]
 
 
