@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from testkit.parts import skip_without
 
-from maps.loader import load_map
-from solved.boards import Boards
-from solved.folders import SHIPPED, open_table
+skip_without("numba")
 
-README = Path(__file__).parents[2] / "maps" / "README.md"
+from benchmarks.solved import CASES, README, row, written  # noqa: E402 - the extra is there
+from maps.loader import load_map  # noqa: E402
+from solved.boards import Boards  # noqa: E402
+from solved.folders import SHIPPED  # noqa: E402
+from solved.table import Table  # noqa: E402
 
 
 def test_the_row_of_each_shipped_table_is_true() -> None:
     text = README.read_text(encoding="utf-8")
-    shipped = sorted(path.name.rpartition("-")[0] for path in SHIPPED.glob("*.solved"))
-    assert shipped
-    for name in shipped:
-        map = load_map(name)
-        table = open_table(Boards.of(map))
-        assert table is not None
-        totals, header = table.header.totals, table.header
-        longest = " ".join(f"{n:+d}" if n else "." for n in table.boards.board(header.longest_board))
-        shares = " | ".join(f"{100 * n / totals.open:.2f} %" for n in (totals.won, totals.lost, totals.drawn))
-        row = f"| {name} | {totals.open:,} | {shares} | {header.longest} plies | `{longest} maxie 0` | "
-        assert re.search(re.escape(row), text), row
-        start = table.probe(map.start)
-        assert start.plies is not None
-        winner = "Maxie" if start.value.sign > 0 else "Minnie"
-        assert f"{row}{winner} wins in {start.plies} plies |" in text
+    tables = {table.boards: table for table in map(Table, sorted(SHIPPED.glob("*.solved")))}
+    shipped = [case for case in CASES if Boards.of(case.load()) in tables]
+    assert len(shipped) == len(tables) > 2
+    for case in shipped:
+        loaded = case.load()
+        assert f"{row(case.name, loaded, tables[Boards.of(loaded)])}\n" in text
+
+
+def test_every_map_has_a_row_and_what_is_not_solved_again_keeps_it() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert written(text, {}) == text
+    for case in CASES:
+        assert text.count(f"\n| {case.name} | ") == 1
+    mine = written(text, {"path4": "| path4 | 1 | nothing |"})
+    assert mine.count("\n") == text.count("\n")
+    assert "| path4 | 1 | nothing |" in mine
+    assert load_map("path4").name == "path4"
