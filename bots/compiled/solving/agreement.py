@@ -55,15 +55,19 @@ def compare(
 
     The boards are the same for the same seed, with any number of processes. Raises solved.header.BadTable.
     """
+    parts = [
+        (map, table.path, min(PART, boards - first), depth, f"{seed} {first}")
+        for first in range(0, boards, PART)
+    ]
     found = Compared(0, 0)
-    parts = [(number, min(PART, boards - first)) for number, first in enumerate(range(0, boards, PART))]
+    if processes == 1:
+        for part in parts:
+            found += compare_part(*part)
+            advance(found.boards)
+        return found
     # A fork would copy whatever the threads of this process hold.
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        jobs = [
-            pool.submit(compare_part, map, table.path, count, depth, f"{seed} {number}")
-            for number, count in parts
-        ]
-        for job in jobs:
+        for job in [pool.submit(compare_part, *part) for part in parts]:
             found += job.result()
             advance(found.boards)
     return found
