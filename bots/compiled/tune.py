@@ -127,7 +127,7 @@ def self_play(
 
 def _seen_from(end: float, plies: int) -> float:
     """What an end counts so many plies before it."""
-    return 0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE)
+    return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE))
 
 
 def _truth(solution: Solution, position: Armies) -> float:
