@@ -115,7 +115,8 @@ def tune_command(
     begun = _first_weights(first, climbing=rounds > 0)
     given = _Given(games, begun, generations, matches, rounds, nodes, seed)
     if from_solved:
-        others = _others(held_out or HELD_OUT, games) if pairs else []
+        unseen = [name for name in HELD_OUT if name not in names]
+        others = _others(held_out or unseen, games) if pairs else []
         learned = _from_truth(given, others, pairs)
     else:
         others = []

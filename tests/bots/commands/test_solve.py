@@ -34,7 +34,20 @@ def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
 
 
 def test_the_search_is_held_against_a_table_and_a_wrong_one_is_told(own_cache: Path) -> None:
-    arguments = ("solve", "ring:3", "--cap", "3", "--goal", "7", "--check-with-search", "60", "--depth", "3")
+    arguments = (
+        "solve",
+        "ring:3",
+        "--cap",
+        "3",
+        "--goal",
+        "7",
+        "--check-with-search",
+        "60",
+        "--depth",
+        "3",
+        "--threads",
+        "1",
+    )
     done = arena(*arguments, "--json", "-")
     assert done.code == 0, done.stderr
     row = json.loads(done.stdout)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,21 @@ from solved.header import encode
 from solved.table import Table, packed
 from tests.bots.compiled.solving.maps import solved
 from tests.solved.conftest import path_map
+
+ROOT = Path(__file__).parents[4]
+PROGRAM = """
+import sys
+from bots.compiled.solving.agreement import PART, compare
+from maps.loader import load_map
+from solved.boards import Boards
+from solved.folders import open_table
+if __name__ == "__main__":
+    map, told = load_map("path4"), []
+    table, count = open_table(Boards.of(map)), 2 * PART + 20
+    found = compare(map, table, boards=count, depth=2, seed=1, processes=int(sys.argv[1]), advance=told.append)
+    assert found.differ == () and told[-1] == count
+    print(found.boards)
+"""
 
 
 @pytest.mark.parametrize(
@@ -32,6 +49,22 @@ def test_the_reference_search_agrees_as_deep_as_it_reaches(
     assert found.differ == ()
     assert found.boards == boards == told[-1]
     assert 0 < found.decided < boards
+
+
+@pytest.mark.soak
+def test_several_processes_ask_of_the_same_boards() -> None:
+    """In a program of its own, since the processes leave one behind that ends with their parent."""
+    told = [
+        subprocess.run(
+            [sys.executable, "-P", "-c", PROGRAM, str(processes)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for processes in (1, 2)
+    ]
+    assert told[0] == told[1] == f"{2 * PART + 20}\n"
 
 
 def test_the_boards_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
