@@ -396,6 +396,5 @@ class Referee:
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)
-        terms, ply, own = self.terms, len(self.moves), self._clock.control_of(self.mover)
-        so_far = self._played.so_far()
-        return Tell(self.mover, Turn(terms.match, ply, so_far, clocks, own.increment_ms))
+        own, so_far = self._clock.control_of(self.mover), self._played.so_far()
+        return Tell(self.mover, Turn(self.terms.match, len(self.moves), so_far, clocks, own.increment_ms))

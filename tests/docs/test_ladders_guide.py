@@ -16,7 +16,7 @@ from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
-LASTING, WATCHING, MAKING, OPENED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
+LASTING, WATCHING, COMPARED, MAKING, OPENED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
 
 
 def test_an_event_that_lasts_is_watched_and_not_played_twice(
@@ -32,6 +32,14 @@ def test_an_event_that_lasts_is_watched_and_not_played_twice(
     assert table.findall(watched.stdout) == table.findall(played.stdout)
     again = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert again.code == 0, again
+
+
+def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
+    assert told.code == 0, told
+    assert re.search(r"^\| \d \| +four-plies .*$", told.stdout, re.MULTILINE), told
+    assert "SPRT" in told.stdout, told
 
 
 def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
