@@ -18,6 +18,8 @@ from testkit.sample_match import sample_match, terms_of
 
 BOTS = 40
 """Bots that play most matches; beside them there are guests, who play few."""
+OPENINGS = 200
+"""Openings that matches begin with."""
 EVENT, LADDERS = "serve", 200
 PLIES = 100
 SAMPLES = 16
@@ -84,14 +86,14 @@ def _matches(kind: str) -> str:
     minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
-        " server, arrival, map, time_control, plies, winner, reason, detail, played)"
+        " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
         f" SELECT i, {_ID[kind]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
         f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[kind]}, i % 10 <> 0,"
         f" {_TIME[kind]}, true, '', i, 'm2', '10+0.1', {PLIES},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[kind]} END FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[kind]} END, CAST(i % {OPENINGS} AS VARCHAR(16)) FROM series"
     )
 
 

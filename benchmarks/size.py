@@ -86,6 +86,20 @@ def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
         "table of a ladder": lambda chance: (
             f"/api/table?event={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}"
         ),
+        "event": lambda chance: f"/api/event?name={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}",
+        "versus": lambda chance: f"/api/versus?bot={bot(chance)}&opponent={bot(chance)}",
+        "search of two bots": lambda chance: f"/api/search?limit=50&bot={bot(chance)}&opponent={bot(chance)}",
+        "search of a bot on another map": lambda chance: (
+            f"/api/search?limit=50&bot={bot(chance)}&map=usa&result=lost&before={place(chance)}"
+        ),
+        "search of a map and a reason": lambda chance: (
+            f"/api/search?limit=50&map=m2&result=elimination&before={place(chance)}"
+        ),
+        "search of an opening": lambda chance: f"/api/search?limit=50&like={chance.choice(known)[0]}",
+        "search of a reason": lambda chance: (
+            f"/api/search?limit=50&result=elimination&before={place(chance)}"
+        ),
+        "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
         "bot": lambda chance: f"/api/bot/{bot(chance)}",
         "guest": lambda chance: f"/api/bot/{quote(chance.choice(known)[2])}",
         "records": lambda chance: f"/api/records?limit={chance.randrange(1, 51)}",

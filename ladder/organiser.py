@@ -95,6 +95,7 @@ class Organiser:
     async def play_who_dials_in(self, dial_in: DialIn) -> None:
         """Wait for bots that dial in, and let them play."""
         host, stored = self._host, self._stored
+        self._opened(host.url)
         before = list(stored.plan.get("bots", ()))
         awaited = ", ".join(before) if before else f"{dial_in.bots} bots or more"
         self._watcher.notice(f"waiting for {awaited} at {host.url}")

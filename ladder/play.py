@@ -22,12 +22,15 @@ from ladder.cluster import ClusterLost
 from ladder.dial_in import DialIn, TooFewBots, await_in_vain
 from ladder.event import Ladder
 from ladder.organiser import GRACE_MS, Organiser, Watcher
+from ladder.progress import progress_of
 from ladder.record_file import RecordFile
+from rating.sprt import Sprt
 from server.host import CannotListen, Host, open_host
 from server.processes.bot_process import Patience
 from server.store.database import StoreError, now
 from server.store.ladder_lock import CannotResume
 from server.store.ladders import StoredLadder, claimed, finish
+from server.web.progress import EventProgress
 
 READY_MS = 30_000
 """How long a bot may prepare a match, in milliseconds; compiling a search for the first time takes seconds."""
@@ -51,6 +54,7 @@ async def run_ladder(
     cluster: str | None = None,
     port: int = 0,
     opened: Callable[[str], None] = lambda _url: None,
+    test: Sprt | None = None,
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
 
@@ -59,8 +63,8 @@ async def run_ladder(
     dial_in   where bots dial in: no bot is then started, and those play that come
     cluster   the address of a Dask scheduler whose workers play; None: the matches are played here
     port      of the host's own page and bots, on this machine alone; 0 for any free one
-    opened    told where the host listens once the bots are there that it starts; with `dial_in` the
-              address is told as a notice, and `opened` is not called
+    opened    told where the host listens: once the bots are there that it starts, or before any has dialled in
+    test      the sequential test that the page shows; `enough` says when it ends the event
 
     A second signal changes nothing: what is left to do is bounded to seconds. Raises bots.BotRefused,
     dial_in.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
@@ -71,7 +75,7 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with (
-                _open(ladder, dial_in, database, port) as host,
+                _open(ladder, dial_in, database, port, test) as host,
                 _claimed(ladder, watcher, host, database, dial_in) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
@@ -101,10 +105,14 @@ async def run_ladder(
 
 
 def _open(
-    ladder: Ladder, dial_in: DialIn | None, database: str | None, port: int
+    ladder: Ladder, dial_in: DialIn | None, database: str | None, port: int, test: Sprt | None
 ) -> AbstractAsyncContextManager[Host]:
     # One process at a time plays an event, and many events may be played on one store beside a server.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
+
+    def progress(event: str) -> EventProgress | None:
+        return progress_of(ladder, test) if event == ladder.plan.event else None
+
     if dial_in is None:
         return open_host(
             port=port,
@@ -113,6 +121,7 @@ def _open(
             name=name,
             adjudication=ladder.plan.adjudication,
             lasting=False,
+            progress=progress,
         )
     return open_host(
         host=dial_in.host,
@@ -123,6 +132,7 @@ def _open(
         name=name,
         adjudication=ladder.plan.adjudication,
         lasting=False,
+        progress=progress,
     )
 
 

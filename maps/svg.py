@@ -7,6 +7,7 @@ its armies. Continents are tints behind. Colours sit in one style sheet with a d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import cycle, product
 
@@ -57,6 +58,32 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     return _Picture(file, file.map.start if armies is None else armies).document()
 
 
+@dataclass(frozen=True)
+class Layers:
+    """The parts of a map's picture, each without the `svg` element around it: what stays, and what a move changes.
+
+    style    the style sheet of both
+    ground   continents, roads, hollow marks of all territories, and the names where there are any
+    marks    who holds what, to be drawn above the ground
+    """
+
+    width: float
+    height: float
+    style: str
+    ground: str
+    marks: str
+
+
+def layers(file: MapFile, armies: Sequence[int], *, names: bool = True) -> Layers:
+    """The picture of a map in layers. Names stand where they are in no mark's way, whatever is held."""
+    held = _Picture(file, [1] * file.map.size)
+    hollow = "".join(_mark(x, y, 0) for x, y in held.places)
+    parts = [*held.continents(), *(_line(line, 'class="road"') for line in held.lines), hollow]
+    parts += held.names() if names else []
+    marks = "".join(_mark(x, y, n) for (x, y), n in zip(held.places, armies, strict=True) if n)
+    return Layers(held.width, held.drawn_height, STYLE, "\n".join(parts), marks)
+
+
 class _Picture:
     def __init__(self, file: MapFile, armies: Sequence[int]) -> None:
         self.file = file
@@ -88,16 +115,16 @@ class _Picture:
             f"  <desc>{escape(self.file.description)}</desc>",
             f"  <style>{STYLE}  </style>",
             f'  <rect class="ground" {box}/>',
-            *self._tints(),
+            *self.continents(),
             *(_line(line, 'class="road"') for line in self.lines),
             *(self._territory(v) for v in range(self.map.size)),
-            *self._names(),
+            *self.names(),
             *legend,
             "</svg>",
         ]
         return "\n".join(parts) + "\n"
 
-    def _tints(self) -> list[str]:
+    def continents(self) -> list[str]:
         parts = []
         for tint, (name, members) in zip(cycle(TINTS), self.file.continents, strict=False):
             parts.append(f'  <g class="tint" stroke="{tint}" fill="{tint}" stroke-linecap="round">')
@@ -117,7 +144,7 @@ class _Picture:
         told = escape(self.map.territories[v])
         return f"  <g><title>{told}: {_owner(n)}</title>{_mark(x, y, n)}</g>"
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
         parts = []
         marks = [
             Extent(x - r, y - r, x + r, y + r)

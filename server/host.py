@@ -42,6 +42,7 @@ from server.store.journal.journal import JournalFailed
 from server.store.lease import LeaseLost
 from server.store.retention import Retention
 from server.store.upgrade import make_ready
+from server.web.progress import Progress, nobody_plays
 
 __all__ = ["CannotListen", "Host", "open_host"]
 
@@ -78,6 +79,7 @@ async def open_host(
     inbox: int = INBOX,
     disclosure: Disclosure = Disclosure.REPLY,
     answer_ns: int = ANSWER_NS,
+    progress: Progress = nobody_plays,
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
@@ -101,6 +103,7 @@ async def open_host(
     inbox            events that may wait in a room; a bot that sends more waits in its connection
     disclosure       when spectators are told what the players said of their moves
     answer_ns        how long a challenged bot is left to answer before the matchmaker has another match for it
+    progress         tells the page how an event goes that is played here
 
     Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
     lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
@@ -127,6 +130,7 @@ async def open_host(
             inbox=inbox,
             disclosure=disclosure,
             answer_ns=answer_ns,
+            progress=progress,
         )
         writing = anyio.CancelScope()
         stack.callback(writing.cancel)

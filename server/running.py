@@ -43,6 +43,7 @@ from server.store.rating_counter import RatingCounter
 from server.store.retention import Retention
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages
+from server.web.progress import Progress, nobody_plays
 from server.web.static import StaticFiles
 
 LISTED_CHALLENGES = 1000
@@ -74,6 +75,7 @@ class Host:
         inbox: int = INBOX,
         disclosure: Disclosure = Disclosure.REPLY,
         answer_ns: int = ANSWER_NS,
+        progress: Progress = nobody_plays,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
         self.url = ""
@@ -148,6 +150,10 @@ class Host:
             guests=house.lets_guests_in,
             draining=lambda: self.arranger.draining,
             trouble=self.journal.trouble,
+            live=self.matches.view,
+            listed=self.matches.listed,
+            progress=progress,
+            secure=lambda: self.url.startswith("wss:"),
         )
         self.resumed = 0
         """How many matches from before the server went away it went on with."""

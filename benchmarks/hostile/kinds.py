@@ -294,6 +294,23 @@ KINDS: dict[str, Kind] = {
     "browse": sends("browse", "listing", role="spectator"),
     "ping": sends("ping", "pong", role="spectator"),
     "GET /": gets("/", lambda _world, _number: "/"),
+    "GET /match/": gets(
+        "/match/", lambda world, number: f"/match/{_one_of(world.finished, number)}/{number}"
+    ),
+    "GET /embed/": gets("/embed/", lambda world, number: f"/embed/{_one_of(world.finished, number)}"),
+    "GET /bot/": gets("/bot/", lambda _world, number: f"/bot/bot%20{number % 100}"),
+    "GET /event/": gets("/event/", lambda _world, _number: "/event/serve"),
+    "GET /table/": gets("/table/", lambda _world, number: "/table/serve" if number % 2 else "/table"),
+    "GET /play/": gets("/play/", lambda _world, number: f"/play/bot%20{number % 100}"),
+    "GET /file/": gets("/file/", lambda _world, _number: "/file"),
+    "GET /maps/": gets("/maps/", lambda _world, _number: "/maps/world"),
+    "GET /versus/": gets("/versus/", lambda _world, number: f"/versus/bot%20{number % 100}/bot%201"),
+    "GET /search/": gets("/search/", lambda _world, _number: "/search?map=m2"),
+    "GET /picture/": gets(
+        "/picture/",
+        lambda world, number: f"/picture/match/{_one_of(world.finished, number)}/{number % 40}.png",
+    ),
+    "GET /film/": gets("/film/", lambda world, number: f"/film/{_one_of(world.finished, number)}.gif"),
     "GET /web/": gets("/web/", lambda world, _number: world.file),
     "GET /healthz": gets("/healthz", lambda _world, _number: "/healthz"),
     "GET /readyz": gets("/readyz", lambda _world, _number: "/readyz"),
@@ -320,6 +337,14 @@ KINDS: dict[str, Kind] = {
     "GET /api/table": gets(
         "/api/table", lambda _world, number: "/api/table" if number % 2 else "/api/table?event=serve"
     ),
+    "GET /api/maps": gets("/api/maps", lambda _world, _number: "/api/maps"),
+    "GET /api/search": gets(
+        "/api/search", lambda _world, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}"
+    ),
+    "GET /api/versus": gets(
+        "/api/versus", lambda _world, number: f"/api/versus?bot=bot%20{number % 100}&opponent=bot%201"
+    ),
+    "GET /api/event": gets("/api/event", lambda _world, _number: "/api/event?name=serve"),
     "GET /api/bot": gets("/api/bot", lambda _world, number: f"/api/bot?name=bot%20{number % 100}"),
     "GET /api/bot/": gets("/api/bot/", lambda _world, number: f"/api/bot/bot%20{number % 100}"),
     "GET /api/log/": gets(

@@ -35,7 +35,7 @@ def _fetch(address: str) -> Record:
     found = _ADDRESS.fullmatch(address)
     if found is None:
         raise Misuse(
-            f"{address!r:.120} is no match's address: copy it from the page, as http://HOST:PORT/#/match/ID"
+            f"{address!r:.120} is no match's address: copy it from the page, as http://HOST:PORT/match/ID"
         )
     server, match = found[1], unquote(found[2])
     try:

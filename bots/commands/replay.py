@@ -35,7 +35,7 @@ def replay(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="A file of records, one JSON a line, or a match's address, http://HOST/#/match/ID.",
+            help="A file of records, one JSON a line, or a match's address, http://HOST/match/ID.",
         ),
     ],
     match: Annotated[
@@ -75,7 +75,7 @@ def replay(
 
     Example: arena replay ladder.jsonl --match 3f2a
 
-    Example: arena replay http://127.0.0.1:8765/#/match/3f2ab81c
+    Example: arena replay http://127.0.0.1:8765/match/3f2ab81c
 
     Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
     """

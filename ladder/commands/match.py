@@ -106,7 +106,7 @@ def match(
     def settled(played: Ladder) -> bool:
         return test is not None and test.verdict(played.pairs()) is not Verdict.OPEN
 
-    played = play(plan, "match", record, db, settled, status=lambda ladder: _so_far(ladder, test))
+    played = play(plan, "match", record, db, settled, status=lambda ladder: _so_far(ladder, test), test=test)
     pairs = played.pairs()
     found = difference(pairs)
     crashes = crashes_in_words(played)

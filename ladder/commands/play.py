@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 import anyio
 
@@ -34,6 +35,7 @@ from maps.loader import MapError
 from maps.opening_file import BadOpenings
 from maps.setup import make_setup
 from match.adjudication import lacks_table
+from rating.sprt import Sprt
 from server.host import CannotListen
 from server.net import interpreter
 from server.store.database import StoreError
@@ -50,8 +52,13 @@ def play(
     cluster: str | None = None,
     port: int = 0,
     status: Callable[[Ladder], str] = lambda _: "",
+    test: Sprt | None = None,
 ) -> Ladder:
-    """Play the plan: what was played; `status` tells in a line what it says so far. Raises Failure or Misuse."""
+    """Play the plan: what was played. Raises Failure or Misuse.
+
+    status  tells in a line what it says so far
+    test    what the page shows of a sequential test
+    """
     if plan.pin and not can_pin():
         raise Misuse("--pin: this system does not keep processes on cores; Linux does")
     plan = replace(plan, game=game_named(plan.game))
@@ -85,7 +92,8 @@ def play(
                         dial_in=dial_in,
                         cluster=cluster,
                         port=port,
-                        opened=_tell_address,
+                        opened=lambda url: _tell_address(url, played.plan.event),
+                        test=test,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
                 )
@@ -117,8 +125,14 @@ def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
             raise Misuse(f"--adjudicate: {lacking}")
 
 
-def _tell_address(url: str) -> None:
-    err.print(f"watch it at {url.replace('ws', 'http', 1)}/", markup=False, highlight=False, soft_wrap=True)
+def _tell_address(url: str, event: str) -> None:
+    # Whoever listens everywhere is found here, too; a container's port is published to the same one of the machine.
+    here = (
+        url.replace("ws", "http", 1).replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
+    )
+    err.print(
+        f"watch it at {here}/event/{quote(event, safe='')}", markup=False, highlight=False, soft_wrap=True
+    )
 
 
 def _openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:

@@ -6,7 +6,7 @@ import msgspec
 
 from games.core import Player
 from match.terms import Terms
-from protocol.messages import LiveMatch
+from protocol.messages import LiveMatch, View
 from protocol.record import Record
 from server.lobby.lobby import Lobby
 from server.net.loop_watch import LoopWatch
@@ -78,6 +78,11 @@ class Matches:
         """Who watches a match in progress; None for a match that is over or does not exist."""
         room = self.rooms.get(match)
         return room.spectators if room and not room.spectators.closed else None
+
+    def view(self, match: str) -> View | None:
+        """A match in progress as a spectator sees it; None for a match that is over or does not exist."""
+        room = self.rooms.get(match)
+        return room.view() if room and not room.spectators.closed else None
 
     def listed(self) -> list[LiveMatch]:
         """The matches in progress as a listing shows them."""

@@ -91,6 +91,13 @@ async def events_with_matches(engine: AsyncEngine, most: int) -> list[Event]:
     return [Event(event, found[event]) for event in sorted(found, reverse=True)[:most]]
 
 
+async def counted_in(engine: AsyncEngine, event: str) -> int | None:
+    """How many finished matches of an event have been counted; None where it has none."""
+    query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
+    async with reading(engine) as connection:
+        return (await connection.execute(query)).scalar_one_or_none()
+
+
 async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None:
     """How the matches of an event ended between the bots that have played most of them; None where it has none."""
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)

@@ -19,12 +19,15 @@ from protocol.values import Players
 from server.store.database import insert, reading
 from server.store.packing import record_in
 from server.store.schema import matches, records
+from server.store.search.openings import FIRST_PLIES, opening_key
 
 LONGEST = {"map": 128, "time_control": 64, "detail": 500}
 """How many characters of these a list shows at the most: it is bounded in bytes however long a record is."""
 
 SHOWN = ("map", "time_control", "plies", "winner", "reason", "detail")
-"""The columns of `matches` that a match gets at its end."""
+"""The columns of `matches` that a match gets at its end, and that lists show."""
+AT_ITS_END = (*SHOWN, "opening")
+"""All columns that a match gets at its end."""
 
 Place = tuple[str, str]
 """A match's place in the order of finishing: when it finished, and its id."""
@@ -52,7 +55,7 @@ class MatchList(Struct, frozen=True):
 
 
 def shown_of(record: Record) -> dict[str, Any]:
-    """What the columns of SHOWN have of a record."""
+    """What the columns of AT_ITS_END have of a record."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
@@ -61,7 +64,11 @@ def shown_of(record: Record) -> dict[str, Any]:
     }
     # PostgreSQL keeps no NUL in a text.
     short = {column: text[: LONGEST[column]].replace("\0", "\ufffd") for column, text in texts.items()}
-    return short | {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
+    opened = sum(each.opening for each in record.moves)
+    first = [each.move for each in record.moves[: opened or FIRST_PLIES]]
+    opening = opening_key(record.game, record.setup, first, opened)
+    ended = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
+    return short | ended | {"opening": opening}
 
 
 @lru_cache(maxsize=2)
@@ -92,27 +99,46 @@ async def record_of(engine: AsyncEngine, match: str) -> str | None:
     return None if found is None else record_in(found)
 
 
-async def match_list(
-    engine: AsyncEngine, limit: int, *, before: Place | None = None, bot: str = "", game: str = ""
-) -> MatchList:
-    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game."""
+async def shown_match(engine: AsyncEngine, match: str) -> Shown | None:
+    """A finished match as lists show it; None where there is no such match."""
+    columns = ("match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
+    query = sa.select(*(matches.c[name] for name in columns))
+    query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
     async with reading(engine) as connection:
-        rows = await _rows(connection, limit + 1, before, bot, game)
-    shown = [_shown(row) for row in rows[:limit]]
-    last = f"{shown[-1].finished}|{shown[-1].match}" if len(rows) > limit and shown else None
-    return MatchList(shown, last)
+        row = (await connection.execute(query)).one_or_none()
+    return None if row is None else shown(row)
+
+
+async def match_list(
+    engine: AsyncEngine,
+    limit: int,
+    *,
+    before: Place | None = None,
+    bot: str = "",
+    game: str = "",
+    event: str = "",
+) -> MatchList:
+    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game, or of an event alone."""
+    async with reading(engine) as connection:
+        if event:
+            rows: Sequence[Any] = await _rows_of_event(connection, limit + 1, before, event)
+        else:
+            rows = await _rows(connection, limit + 1, before, bot, game)
+    found = [shown(row) for row in rows[:limit]]
+    last = f"{found[-1].finished}|{found[-1].match}" if len(rows) > limit and found else None
+    return MatchList(found, last)
 
 
 async def latest_of(connection: AsyncConnection, bot: str, limit: int) -> list[Shown]:
     """The newest finished matches of a bot, at most `limit`."""
-    return [_shown(row) for row in await _rows(connection, limit, None, bot, "")]
+    return [shown(row) for row in await _rows(connection, limit, None, bot, "")]
 
 
 async def _rows(
     connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
 ) -> Sequence[Any]:
     """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
-    games = [game] if game else await games_in(connection, matches.c.game, _FINISHED) if bot else []
+    games = [game] if game else await games_in(connection, matches.c.game, FINISHED) if bot else []
     if bot and not games:
         return []
     given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
@@ -125,6 +151,23 @@ async def _rows(
     return found
 
 
+async def _rows_of_event(
+    connection: AsyncConnection, limit: int, before: Place | None, event: str
+) -> Sequence[Any]:
+    given: dict[str, Any] = {"most": limit, "event": event}
+    if before is not None:
+        given |= {"finished_before": before[0], "before": before[1]}
+    found: Sequence[Any] = (await connection.execute(_of_event(before=before is not None), given)).all()
+    return found
+
+
+@lru_cache(maxsize=2)
+def _of_event(*, before: bool) -> sa.Select[Any]:
+    return newest(
+        [matches.c.event == sa.bindparam("event", type_=matches.c.event.type)], _MOST, before=before
+    )
+
+
 @lru_cache(maxsize=32)
 def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
     """The query for a list, which is made once: to make one takes SQLAlchemy longer than the database takes for it."""
@@ -132,21 +175,28 @@ def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
         matches.c.game == sa.bindparam(f"game{number}", type_=matches.c.game.type) for number in range(games)
     ]
     if not of_bot:
-        return _newest(names, before=before)
+        return newest(names, _MOST, before=before)
     bot = sa.bindparam("bot", type_=matches.c.maxie.type)
     # Whoever plays itself is found by the first seat.
     seats = [[matches.c.maxie == bot], [matches.c.minnie == bot, matches.c.maxie != bot]]
-    lists = [_newest([*seat, name], before=before) for name in names for seat in seats]
+    lists = [newest([*seat, name], _MOST, before=before) for name in names for seat in seats]
     merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
     newest_first = merged.c.finished.desc(), merged.c.number.desc()
     return sa.select(merged).order_by(*newest_first).limit(_MOST)
 
 
-_FINISHED = matches.c.finished.is_not(None)
+FINISHED = matches.c.finished.is_not(None)
+"""The condition of the indices of finished matches; one object, as queries are kept by it."""
 _MOST = sa.bindparam("most", type_=sa.Integer)
 
 
-def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa.Select[Any]:
+def newest(
+    conditions: Sequence[sa.ColumnElement[bool]], most: sa.BindParameter[int], *, before: bool
+) -> sa.Select[Any]:
+    """The query for the newest matches that fulfil the conditions, at most `most`, in the order of their index.
+
+    With `before` its parameters are `finished_before` and `before` too, the place after which matches are left out.
+    """
     columns = ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
     query = sa.select(*(matches.c[name] for name in columns)).where(
         *conditions, matches.c.finished.is_not(None)
@@ -159,7 +209,7 @@ def _newest(conditions: Sequence[sa.ColumnElement[bool]], *, before: bool) -> sa
         finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
         place = sa.tuple_(matches.c.finished, matches.c.number)
         query = query.where(place < sa.tuple_(finished, sa.func.coalesce(number, 0)))
-    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(_MOST)
+    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(most)
 
 
 async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
@@ -175,7 +225,8 @@ def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
-def _shown(row: sa.Row[Any]) -> Shown:
+def shown(row: sa.Row[Any]) -> Shown:
+    """What a list shows of a row of its query."""
     return Shown(
         row.match,
         row.event,

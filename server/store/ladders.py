@@ -121,6 +121,25 @@ async def read(engine: AsyncEngine, event: str | None = None) -> StoredLadder | 
 
 
 @dataclass(frozen=True)
+class LadderPlanned:
+    """What a ladder was begun with, and whether it is over."""
+
+    kind: str
+    plan: dict[str, Any]
+    started: str
+    finished: str | None
+
+
+async def planned(engine: AsyncEngine, event: str) -> LadderPlanned | None:
+    """What is known of a ladder beside its matches; None where there is none of this name."""
+    table = schema.ladders.c
+    query = sa.select(table.kind, table.plan, table.started, table.finished).where(table.event == event)
+    async with database.reading(engine) as connection:
+        row = (await connection.execute(query)).one_or_none()
+    return None if row is None else LadderPlanned(row.kind, json.loads(row.plan), row.started, row.finished)
+
+
+@dataclass(frozen=True)
 class LadderChanges:
     """What has changed in a ladder since it was last read."""
 

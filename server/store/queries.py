@@ -6,18 +6,24 @@ what grows with the number of matches.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import anyio.to_thread
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from protocol.codes import EndReason
+from protocol.values import Players
 from rating.standings import Row, table_of_scores
 from server.store import finished, standings
 from server.store.database import reading
-from server.store.event_tables import Event, EventScores, event_scores_of, events_with_matches
+from server.store.event_tables import Event, EventScores, counted_in, event_scores_of, events_with_matches
 from server.store.finished import MatchList, Place, Shown
+from server.store.ladders import LadderPlanned, planned
 from server.store.schema import rating_steps
+from server.store.search import searching
+from server.store.search.searching import Score, Wanted
 from server.store.standings import Cross, Standing
 
 MOST_LISTED = 50
@@ -80,6 +86,39 @@ class Queries:
         limit = min(limit, MOST_LISTED)
         return await finished.match_list(self._engine, limit, before=before, bot=bot, game=game)
 
+    async def shown(self, match: str) -> Shown | None:
+        """A finished match as lists show it; None where there is no such match."""
+        return await finished.shown_match(self._engine, match)
+
+    async def standings_of(self, bot: str) -> list[Standing]:
+        """A bot's line in the table of each game in which it is rated."""
+        async with reading(self._engine) as connection:
+            return await standings.standings_of(connection, bot)
+
+    async def counted(self, event: str) -> int | None:
+        """How many finished matches of an event have been counted; None where it has none."""
+        return await counted_in(self._engine, event)
+
+    async def planned(self, event: str) -> LadderPlanned | None:
+        """What a ladder was begun with; None where there is none of this name."""
+        return await planned(self._engine, event)
+
+    async def matches_of(self, event: str, before: Place | None, limit: int) -> MatchList:
+        """Finished matches of an event, the newest first: those before a place."""
+        return await finished.match_list(self._engine, min(limit, MOST_LISTED), before=before, event=event)
+
+    async def search(self, wanted: Wanted, before: Place | None, limit: int) -> MatchList:
+        """Finished matches that fit, the newest first: those before a place."""
+        return await searching.search(self._engine, wanted, min(limit, MOST_LISTED), before)
+
+    async def opening_of(self, match: str) -> str | None:
+        """The key of a finished match's opening; None where it has none."""
+        return await searching.opening_of(self._engine, match)
+
+    async def scores(self, bot: str, opponent: str) -> list[Score]:
+        """What a bot has scored against another in rated matches, by game."""
+        return await searching.scores(self._engine, bot, opponent)
+
     async def rated(self) -> Rated:
         """The ratings of all games, as they were counted last."""
         found: list[Standing] = []
@@ -93,11 +132,18 @@ class Queries:
             found += rows
         return Rated(found, crosses, await events_with_matches(self._engine, MOST_EVENTS))
 
-    async def event(self, event: str) -> EventTable | None:
-        """The table of an event, of the bots that have played most of its matches; None where it has none."""
+    async def event(self, event: str, bots: Collection[str] | None = None) -> EventTable | None:
+        """The table of an event, of the bots that have played most of its matches; None where it has none.
+
+        bots  those of a ladder, where it is known that it is one; None: as the store has its plan
+        """
         found = await event_scores_of(self._engine, event)
         if found is None:
             return None
+        if bots is None:
+            ladder = await planned(self._engine, event)
+            bots = () if ladder is None else ladder.plan.get("bots", ())
+        found = _without_twins(found, bots)
         # The ratings of many bots take a while, and matches go on meanwhile.
         rows = await anyio.to_thread.run_sync(table_of_scores, found.bots, found.scores)
         return EventTable(
@@ -128,6 +174,20 @@ _HISTORY = (
     .order_by(rating_steps.c.arrival.desc())
     .limit(MOST_POINTS)
 )
+
+
+def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
+    """The scores with those of a bot's further processes, which play as `NAME#2` and so on, counted as the bot's own."""
+
+    def own(name: str) -> str:
+        bot, mark, number = name.rpartition("#")
+        return bot if mark and number.isdecimal() and bot in bots else name
+
+    scores = [
+        (structs.replace(ended, players=Players(own(ended.players.maxie), own(ended.players.minnie))), times)
+        for ended, times in found.scores
+    ]
+    return EventScores(found.counted, sorted({own(bot) for bot in found.bots}), scores)
 
 
 def _crosses(found: EventScores, bots: set[str]) -> list[Cross]:

@@ -65,6 +65,7 @@ matches = sa.Table(
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
     sa.Column("played", sa.LargeBinary, nullable=True),  # of a rated match: server.store.repeats
+    sa.Column("opening", sa.String(16), nullable=True),  # server.store.search.openings: what it began with
 )
 _FINISHED = sa.text("finished IS NOT NULL")
 for _name, _columns in {
@@ -73,6 +74,9 @@ for _name, _columns in {
     "maxie": (matches.c.maxie, matches.c.game, matches.c.finished),
     "minnie": (matches.c.minnie, matches.c.game, matches.c.finished),
     "event": (matches.c.event, matches.c.finished),
+    "pair": (matches.c.maxie, matches.c.minnie, matches.c.finished),
+    "map": (matches.c.map, matches.c.finished),
+    "opening": (matches.c.opening, matches.c.finished),
 }.items():
     sa.Index(
         f"ix_matches_{_name}",

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from server.web.heads import view_of
+
 GET_COSTS: dict[str, int] = {
     "/": 200,
+    "/match/": 2_000,
+    "/embed/": 2_000,
+    "/bot/": 2_000,
+    "/event/": 2_000,
+    "/table/": 2_000,
+    "/play/": 200,
+    "/file/": 200,
+    "/maps/": 200,
+    "/versus/": 200,
+    "/search/": 200,
+    "/picture/": 20_000,
+    "/film/": 200_000,
     "/web/": 200,
     "/healthz": 0,
     "/readyz": 0,
@@ -16,6 +30,10 @@ GET_COSTS: dict[str, int] = {
     "/api/record/": 2_000,
     "/api/truth/": 20_000,
     "/api/table": 5_000,
+    "/api/maps": 2_000,
+    "/api/search": 20_000,
+    "/api/versus": 2_000,
+    "/api/event": 5_000,
     "/api/bot": 5_000,
     "/api/bot/": 5_000,
     "/api/log/": 20_000,
@@ -30,6 +48,8 @@ def cost_of(path: str) -> int | None:
     """What a GET of this path costs, in µs; None where there is no such page."""
     if path in GET_COSTS and (path == "/" or not path.endswith("/")):
         return GET_COSTS[path]
+    if path != "/" and view_of(path) is not None:
+        return GET_COSTS[f"/{view_of(path)}/"]
     for depth in (2, 1):
         parts = path.split("/", depth + 1)
         beginning = "/".join(parts[: depth + 1]) + "/"

@@ -1,7 +1,9 @@
 """The answers to plain GETs on the server's own port: health, metrics, the page, and what the page asks for.
 
 /healthz /readyz /metrics
-/                          the page; its files lie under /web/
+/ /match/ID /bot/NAME …    the page, which shows a view at each of its addresses; its files lie under /web/
+/embed/ID                  a match, to be shown within any page
+/picture/…  /film/…        pictures of what an address is about (server.web.pictures.previews)
 /api/about                 the program, the digest of the page's files, whether names need tokens, the games and the shipped maps
 /api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
 /api/advice/MAP?position=  what an engine of the house thinks of a position on a shipped map
@@ -10,6 +12,10 @@
 /api/record/MATCH          one record; ?download gives it as a file
 /api/truth/MATCH           on a solved map, what each move truly was; null elsewhere
 /api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
+/api/search?bot=&opponent=&map=&game=&event=&result=&like=&before=&limit=    finished matches that fit
+/api/versus?bot=A&opponent=B  what one has scored against the other, by game
+/api/maps                  the shipped maps, with what was measured on them and what is known of them
+/api/event?name=NAME       how an event goes: its plan, what is due, its sequential test
 /api/bot?name=NAME         what is known of a bot; /api/bot/NAME where the name may stand in a path
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
@@ -22,22 +28,21 @@ from __future__ import annotations
 
 import gzip
 import logging
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from http import HTTPStatus
 from time import monotonic
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.to_thread
 
 from games.catalogue import KNOWN
-from maps.cells import shipped_cells
-from maps.loader import load_file, map_names
+from maps.loader import map_names
 from maps.setup import DEFAULT_MAP
+from protocol.messages import LiveMatch, View
 from server.net import answers
 from server.net.answers import Answer
 from server.net.metrics import Metrics
@@ -45,11 +50,17 @@ from server.net.request import Request
 from server.net.turns import Turns
 from server.net.work import WorkBudget
 from server.store import database
-from server.store.queries import MOST_LISTED, Queries
-from server.web import boards
+from server.store.queries import Queries
+from server.web import boards, heads
 from server.web.advice import Advisor
 from server.web.costs import cost_of
+from server.web.events import Events
+from server.web.heads import view_of
+from server.web.maps import map_shown, maps_known
+from server.web.match_lists import WORD, MatchLists, Wrong, parameters
 from server.web.match_log import MatchLogs
+from server.web.pictures.previews import Previews
+from server.web.progress import Progress, nobody_plays
 from server.web.static import FOREVER, StaticFiles, takes_gzip
 from server.web.truth import truth_of
 
@@ -69,21 +80,23 @@ KEPT_BYTES = 2 * 1024 * 1024
 """How many bytes the answers that are kept have together."""
 STORE_QUESTIONS = 6
 """How many questions go to the store at the same time."""
+HEAD_SECONDS = 1.5
+"""How long the page waits for what it is called at an address: it is shown without that, too."""
 PATIENCE_SECONDS = 10.0
 """From a question to its being given up."""
 PARAMETERS = {
-    "records": {"before", "limit", "bot", "game"},
+    "records": {"before", "limit", "bot", "game", "event"},
     "record": {"download"},
     "truth": set[str](),
     "table": {"event"},
     "bot": {"name"},
+    "event": {"name"},
+    "search": {"bot", "opponent", "map", "game", "event", "result", "like", "before", "limit"},
+    "versus": {"bot", "opponent"},
 }
 """The parameters that may follow the `?` of each question."""
 LONGEST = 2048
 """The most characters that a path and its query may have together."""
-
-_WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-_TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 
 
 GONE = answers.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
@@ -97,10 +110,6 @@ class _Asker:
     request: Request
     address: str
     cost: int
-
-
-class _Wrong(Exception):
-    """A parameter that cannot be what somebody meant; the text says why."""
 
 
 class Pages:
@@ -119,6 +128,10 @@ class Pages:
         guests: bool,
         draining: Callable[[], bool],
         trouble: Callable[[], str],
+        live: Callable[[str], View | None],
+        listed: Callable[[], list[LiveMatch]],
+        progress: Progress = nobody_plays,
+        secure: Callable[[], bool] = lambda: False,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Answer from these sources.
@@ -128,6 +141,10 @@ class Pages:
         guests    whether people without a token may play the house bots
         draining  says whether the server is about to stop
         trouble   says why nothing becomes durable now; empty where all is well
+        live      gives a match in progress as a spectator sees it; None for any other
+        listed    gives the matches in progress
+        progress  tells how an event goes that is played here
+        secure    says whether the server itself speaks TLS
         patience  seconds from a question to the store to its being given up, there and here
         """
         self._metrics = metrics
@@ -152,7 +169,12 @@ class Pages:
         self._turns = Turns(STORE_QUESTIONS)
         self._draining = draining
         self._trouble = trouble
+        self._secure = secure
+        self._lists = MatchLists(queries)
+        self._events = Events(queries, progress, listed)
         self._patience = patience
+        self._heads = heads.Heads(queries, live)
+        self._previews = Previews(queries, live)
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -173,8 +195,10 @@ class Pages:
             return answers.too_much(wait)
         asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
-        if path == "/":
-            return self._files.page(accepts, ", ".join(request.headers.get_all("If-None-Match")))
+        if view_of(path) is not None:
+            return await self._view(asker, accepts, embedded=view_of(path) == "embed")
+        if path.startswith(("/picture/", "/film/")):
+            return await self._picture(path, asker)
         if path.startswith("/web/"):
             return self._files.file(path.removeprefix("/web/"), accepts)
         if path.startswith("/api/log/"):
@@ -190,6 +214,30 @@ class Pages:
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
+
+    async def _view(self, asker: _Asker, accepts: str, *, embedded: bool) -> Answer:
+        """The page at one of its addresses. Where the store has no time to say what is there, it is called as in general."""
+        found = heads.GENERAL
+        with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
+            try:
+                async with self._turns.turn(asker.address, asker.cost):
+                    found = await self._heads.of(asker.request.path)
+            except Exception as error:
+                if database.complaint(error) is None and not isinstance(error, TimeoutError):
+                    raise
+        known = ", ".join(asker.request.headers.get_all("If-None-Match"))
+        head = heads.html(found, asker.request, secure=self._secure())
+        return self._files.page(accepts, known, head, embedded=embedded)
+
+    async def _picture(self, path: str, asker: _Asker) -> Answer | None:
+        """A picture. One at a time is drawn, so they need no turn among the questions to the store."""
+        try:
+            return await self._previews.answer(path, asker.address, asker.cost)
+        except Exception as error:
+            answer = self._complaint(path, error)
+            if answer is None:
+                raise
+            return answer
 
     def _plain(self, path: str) -> Answer | None:
         match path:
@@ -212,14 +260,15 @@ class Pages:
         what, _, rest = path.partition("/")
         name = unquote(rest)
         try:
-            given = _parameters(urlsplit(asker.request.path).query)
+            given = parameters(urlsplit(asker.request.path).query)
             match what, bool(rest):
                 case "about", False:
                     return answers.json(self._about)
                 case "map", True:
-                    return _map(name, takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding"))))
+                    packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
+                    return map_shown(name, packs)
                 case "records", False:
-                    return await ask(lambda: self._records(given))
+                    return await ask(lambda: self._lists.records(given))
                 case "record", True:
                     packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
                     return await ask(lambda: self._record(name, packs, download="download" in given), packs)
@@ -227,9 +276,17 @@ class Pages:
                     return await ask(lambda: self._truth(name))
                 case "table", False:
                     return await ask(lambda: self._table(given.get("event", "")))
+                case "search", False:
+                    return await ask(lambda: self._lists.search(given))
+                case "versus", False if given.keys() >= {"bot", "opponent"}:
+                    return await ask(lambda: self._lists.versus(given["bot"], given["opponent"]))
+                case "maps", False:
+                    return await anyio.to_thread.run_sync(maps_known)
+                case "event", False if "name" in given:
+                    return await ask(lambda: self._event(given["name"]))
                 case "bot", _ if bool(rest) != ("name" in given):
                     return await ask(lambda: self._bot(name or given["name"]))
-        except _Wrong as wrong:
+        except Wrong as wrong:
             return answers.bad_request(str(wrong))
         return None
 
@@ -246,7 +303,7 @@ class Pages:
         for name in given:
             if name not in known:
                 # A parameter without a meaning would make one question into as many as somebody likes.
-                raise _Wrong(f"there is no parameter {name!r:.40} here")
+                raise Wrong(f"there is no parameter {name!r:.40} here")
         question = (unquote(path), *form, *sorted(given.items()))
 
         async def answer() -> Answer:
@@ -293,29 +350,21 @@ class Pages:
         except TimeoutError:
             return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:
-            why = database.complaint(error)
-            if why is None:
+            answer = self._complaint(asked, error)
+            if answer is None:
                 raise
-            log.error("the store does not answer %s: %s", asked, why)  # noqa: TRY400  one line, for the host
-            return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+            return answer
 
-    async def _records(self, given: dict[str, str]) -> Answer:
-        limit = given.get("limit", "20")
-        if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST_LISTED:
-            raise _Wrong(f"limit must be 1 to {MOST_LISTED}")
-        game = given.get("game", "")
-        if game and not KNOWN.knows(game):
-            raise _Wrong(f"there is no game {game!r:.40}")
-        before = None
-        if given.get("before"):
-            time, _, match = given["before"].partition("|")
-            if not _TIME.fullmatch(time) or not _WORD.fullmatch(match):
-                raise _Wrong("before must be the `next` of an earlier answer")
-            before = (time, match)
-        return answers.json(await self._queries.match_list(before, int(limit), given.get("bot", ""), game))
+    def _complaint(self, asked: str, error: Exception) -> Answer | None:
+        """The answer where the store fails, which the log tells as well; None for any other error."""
+        why = database.complaint(error)
+        if why is None:
+            return None
+        log.error("the store does not answer %s: %s", asked, why)
+        return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _record(self, match: str, packs: bool, *, download: bool) -> Answer:  # noqa: FBT001  what the asker takes
-        line = await self._queries.record(match) if _WORD.fullmatch(match) else None
+        line = await self._queries.record(match) if WORD.fullmatch(match) else None
         if line is None:
             return answers.not_found(f"no finished match is called {match!r:.80}")
         # A record never changes: whoever has it need not ask again.
@@ -329,7 +378,7 @@ class Pages:
         return answers.raw_json(body, headers)
 
     async def _truth(self, match: str) -> Answer:
-        line = await self._queries.record(match) if _WORD.fullmatch(match) else None
+        line = await self._queries.record(match) if WORD.fullmatch(match) else None
         if line is None:
             return answers.not_found(f"no finished match is called {match!r:.80}")
         return answers.json(await anyio.to_thread.run_sync(truth_of, line))
@@ -337,43 +386,13 @@ class Pages:
     async def _table(self, event: str) -> Answer:
         if not event:
             return answers.json(await self._queries.rated())
-        found = await self._queries.event(event)
+        found = await self._queries.event(event, self._events.bots_of(event))
+        return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
+
+    async def _event(self, event: str) -> Answer:
+        found = await self._events.told(event)
         return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
 
     async def _bot(self, name: str) -> Answer:
         found = await self._queries.bot(name) if len(name) <= 64 else None
         return answers.json(found) if found else answers.not_found(f"no match of {name!r:.80} is finished")
-
-
-def _parameters(query: str) -> dict[str, str]:
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=8, errors="strict")
-    except ValueError:
-        raise _Wrong("the query cannot be read") from None
-    if any(len(value) > 128 for _, value in pairs):
-        raise _Wrong("a parameter is longer than 128 characters")
-    return dict(pairs)
-
-
-def _map(name: str, packs: bool) -> Answer:  # noqa: FBT001  what the asker takes
-    if name not in map_names():
-        return answers.not_found(f"no shipped map is called {name!r:.80}")
-    return _kept_map(name, packs)
-
-
-@cache
-def _kept_map(name: str, packs: bool) -> Answer:  # noqa: FBT001
-    file = load_file(name)
-    whole = {
-        "map": name,
-        "description": file.description,
-        "continents": file.continents,
-        "wraps": file.wraps,
-        "cells": shipped_cells(name),
-        "setup": file.map.to_data(),
-    }
-    plain = answers.json(whole, {"Vary": "Accept-Encoding"})
-    if not packs:
-        return plain
-    headers = {**plain.headers, "Content-Encoding": "gzip"}
-    return answers.raw_json(gzip.compress(plain.body, 9, mtime=0), headers)

@@ -14,6 +14,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -34,11 +35,14 @@ KINDS = {
 }
 """The media types of the files that are served, by how their names end."""
 
-POLICY = (
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
-"""The page runs nothing but its own files, and talks to nobody but its own server."""
+POLICY = f"{_POLICY}'none'"
+"""The page runs nothing but its own files, talks to nobody but its own server, and is shown in no other page."""
+EMBEDDED = f"{_POLICY}*"
+"""The same of what may be shown within any page: one match, to look at."""
 
 SECURITY = {
     "Content-Security-Policy": POLICY,
@@ -54,9 +58,14 @@ SMALL = 500
 """Bytes below which compressing gains nothing."""
 DIGEST = b"{{digest}}"
 """Stands in the page where the digest of all the files is to be."""
+HEAD = b"<!-- head -->"
+"""Stands in the page where its title is to be, and what tells of it where a link is shown."""
 MODULES = b"<!-- modules -->"
 """Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
-FIRST_MODULE = "js/main.js"
+PAGES = {"index.html": "js/main.js", "embed.html": "js/embed.js"}
+"""The pages, each with the module that it begins with."""
+KEPT = 32
+"""How many pages with their heads are kept compressed."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLES = b"<!-- styles -->"
 """Stands in the page for its styles: what is in the page itself need not be waited for before anything is seen."""
@@ -83,29 +92,36 @@ class StaticFiles:
         for name, body in found.items():
             whole.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = whole.hexdigest()[:16]
-        modules = b"".join(
-            b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
-            for name in _modules(found, FIRST_MODULE)
-        )
         style = b"".join(found[name] for name in STYLE_FILES)
         seal = base64.b64encode(sha256(style).digest()).decode()
-        self._policy = POLICY.replace("style-src 'self'", f"style-src 'self' 'sha256-{seal}'")
-        page = found["index.html"].replace(MODULES, modules).replace(STYLES, b"<style>%b</style>" % style)
-        found["index.html"] = page.replace(DIGEST, self.digest.encode())
+        self._sealed = f"style-src 'self' 'sha256-{seal}'"
+        for page, first in PAGES.items():
+            modules = b"".join(
+                b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
+                for name in _modules(found, first)
+            )
+            made = found[page].replace(MODULES, modules).replace(STYLES, b"<style>%b</style>" % style)
+            found[page] = made.replace(DIGEST, self.digest.encode())
+        self._pages = {page: found.pop(page) for page in PAGES}
         self._files = {name: _file(name, body) for name, body in found.items()}
+        self._made = lru_cache(maxsize=KEPT)(self._make)
 
-    def page(self, accepts: str, known: str) -> Answer:
-        """The page itself. `accepts` and `known` are the request's Accept-Encoding and If-None-Match."""
-        tag = f'"{self.digest}"'
-        headers = {
-            **SECURITY,
-            "Content-Security-Policy": self._policy,
-            "ETag": tag,
-            "Cache-Control": "no-cache",
-        }
+    def page(self, accepts: str, known: str, head: bytes = b"", *, embedded: bool = False) -> Answer:
+        """The page itself, or the one that is shown within others.
+
+        accepts, known  the request's Accept-Encoding and If-None-Match
+        head            the elements that tell what it is called
+        """
+        made, tag = self._made("embed.html" if embedded else "index.html", head)
+        policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self._sealed)
+        headers = {**SECURITY, "Content-Security-Policy": policy, "ETag": tag, "Cache-Control": "no-cache"}
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
-        return _answer(self._files["index.html"], accepts, headers)
+        return _answer(made, accepts, headers)
+
+    def _make(self, page: str, head: bytes) -> tuple[_File, str]:
+        made = _file(page, self._pages[page].replace(HEAD, head))
+        return made, f'"{self.digest}{sha256(made.body).hexdigest()[:16]}"'
 
     def file(self, path: str, accepts: str) -> Answer | None:
         """The file at `DIGEST/name`; None where there is none, or where the digest is another version's."""

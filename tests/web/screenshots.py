@@ -97,8 +97,8 @@ def views(running: Arena, browser: Browser, folder: Path) -> None:
     match = running.ask("records")["matches"][-1]["match"]
     for name, address, sign in (
         ("start", "", ".card.live"),
-        ("table", "#/table", "table.cross"),
-        ("bot", "#/bot/greedy", ".card"),
+        ("table", "table", "table.cross"),
+        ("bot", "bot/greedy", ".card"),
     ):
         page = view(browser, TABLET, f"{running.url}{address}")
         expect(page.locator(sign).first).to_be_visible()
@@ -111,12 +111,19 @@ def views(running: Arena, browser: Browser, folder: Path) -> None:
             ".small-board",
             lambda page: page.locator(".card.live").first.scroll_into_view_if_needed(),
         ),
-        View("table", "#/table", "table.cross"),
-        View("event", "#/table/serve", "table.standing"),
-        View("bot", "#/bot/greedy", ".card"),
-        View("replay", f"#/match/{match}/12", ".map .area-of"),
-        View("rules", "#/table", "table", lambda page: page.get_by_role("button", name="Rules").click()),
-        View("comfort", "#/table", "table", lambda page: page.get_by_role("button", name="Comfort").click()),
+        View("table", "table", "table.cross"),
+        View("event", "event/serve", "table.standing"),
+        View("bot", "bot/greedy", ".card"),
+        View("versus", "versus/greedy/random", ".card"),
+        View("search", "search?bot=greedy", ".card"),
+        View("maps", "maps", ".maps svg"),
+        View("map", "maps/usa", ".mini-board svg"),
+        View(
+            "share", f"match/{match}/12", ".map", lambda page: page.get_by_text("Share", exact=True).click()
+        ),
+        View("replay", f"match/{match}/12", ".map .area-of"),
+        View("rules", "table", "table", lambda page: page.get_by_role("button", name="Rules").click()),
+        View("comfort", "table", "table", lambda page: page.get_by_role("button", name="Comfort").click()),
     ):
         sheet(running, browser, each, folder)
 
@@ -142,10 +149,10 @@ def quiet_views(running: Arena, browser: Browser, folder: Path, work: Path) -> N
 
     for each in (
         View("empty", "", ".stage .map"),
-        View("form", "#/play", "form"),
-        View("own", "#/play/house-greedy", "form", begun),
-        View("usa", "#/file", "input", opened),
-        View("analysis", "#/file", "input", analysed),
+        View("form", "play", "form"),
+        View("own", "play/house-greedy", "form", begun),
+        View("usa", "file", "input", opened),
+        View("analysis", "file", "input", analysed),
     ):
         sheet(running, browser, each, folder)
 
@@ -189,7 +196,7 @@ def maps(running: Arena, browser: Browser, folder: Path) -> None:
         file = folder / f"{name}.jsonl"
         file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
         for look, (size, scheme) in LOOKS.items():
-            page = view(browser, size, f"{running.url}#/file", scheme)
+            page = view(browser, size, f"{running.url}file", scheme)
             page.locator("input[type=file]").set_input_files(file)
             expect(page.locator(".map")).to_be_visible()
             page.get_by_role("slider").fill("9")

@@ -35,7 +35,7 @@ def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str 
     if game == "riskless":
         page.get_by_label("Map").select_option(map)
     page.get_by_role("button", name="Start the match").click()
-    page.wait_for_url("**/#/match/*")
+    page.wait_for_url("**/match/*")
     expect(page.locator("[data-source]").first).to_be_visible()
     return page.url.rpartition("/")[2]
 
@@ -69,7 +69,7 @@ def test_a_match_has_its_own_address_and_a_reload_comes_back_to_it(idle: Arena, 
     page.reload()
     status(page, "Your turn")
     expect(page.locator(".moves li")).to_have_count(seen)
-    assert page.url.endswith(f"#/match/{match}")
+    assert page.url.endswith(f"/match/{match}")
     click_a_move(page)
     status(page, "Your turn")
     expect(page.locator(".moves li")).to_have_count(seen + 2)
@@ -329,7 +329,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         page.get_by_label("Token (a guest").fill(token)
         page.get_by_label("Map").select_option("path4")
         page.get_by_role("button", name="Start the match").click()
-        page.wait_for_url("**/#/match/*")
+        page.wait_for_url("**/match/*")
         status(page, "Your turn")
         page.reload()
         status(page, "Your turn")

@@ -35,7 +35,7 @@ def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:
     page.get_by_role("link", name="serve").click()
     expect(page.get_by_role("heading", name="Ladder serve")).to_be_visible()
     expect(page.locator("table.standing tbody tr")).to_have_count(2)
-    page.get_by_role("link", name="greedy").first.click()
+    page.locator("table.standing").get_by_role("link", name="greedy").click()
     expect(page.get_by_role("heading", name="By map and seat")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
 
@@ -48,11 +48,16 @@ def test_axe_finds_nothing_serious(played: Arena, browser: Browser, scheme: str)
     match = played.ask("records")["matches"][-1]["match"]
     views = {
         "": ".card",
-        f"#/match/{match}/3": ".map",
-        "#/play": "form",
-        "#/table": "table.cross",
-        "#/bot/greedy": ".card",
-        "#/file": "input",
+        f"match/{match}/3": ".map",
+        "play": "form",
+        "table": "table.cross",
+        "event/serve": "table.cross",
+        "bot/greedy": ".card",
+        "versus/greedy/random": "meter",
+        "search?map=path4": ".card",
+        "maps": ".maps svg",
+        "maps/path4": "table",
+        "file": "input",
     }
     for address, sign in views.items():
         page.goto(f"{played.url}{address}")

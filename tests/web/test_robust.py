@@ -35,10 +35,14 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
     match = strange.ask("records")["matches"][-1]["match"]
     for address, sign in {
         "": ".card",
-        f"#/match/{match}": ".players",
-        f"#/bot/{LONG}": ".card",
-        "#/table": "table.standing",
-        f"#/play/{LONG}": "form",
+        f"match/{match}": ".players",
+        f"bot/{LONG}": ".card",
+        "table": "table.standing",
+        "event/serve": "table.standing",
+        f"versus/{LONG}/{LONG}": "h1",
+        f"search?bot={LONG}": ".card",
+        "maps": ".card",
+        f"play/{LONG}": "form",
     }.items():
         page.goto(f"{strange.url}{address}")
         expect(page.locator(sign).first).to_be_visible()

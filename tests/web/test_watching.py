@@ -114,7 +114,7 @@ def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> No
     expect(filled).to_have_count(2)
     page.keyboard.press("ArrowRight")
     expect(filled).to_have_count(3)
-    assert page.url.endswith(f"#/match/{match['match']}/3")
+    assert page.url.endswith(f"/match/{match['match']}/3")
     page.keyboard.press("Home")
     expect(filled).to_have_count(0)
     page.get_by_role("slider").fill("4")

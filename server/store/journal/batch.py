@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from protocol.record import Record, to_line
 from server.store import database
 from server.store.arrival import let_nobody_count, next_arrival
-from server.store.finished import SHOWN, keep_record, shown_of
+from server.store.finished import AT_ITS_END, keep_record, shown_of
 from server.store.journal.rows import EventRow, Rows, chunks
 from server.store.lease import HELD, Lease, parameters
 from server.store.packing import pack_record, record_in
@@ -117,7 +117,7 @@ OPEN_MATCH = sa.insert(matches).from_select([*OPENED, "server"], _new)
 def close_match(kind: str) -> sa.Update:
     """Ends a match in progress. Nothing changes one that is over, and one that repeats another is rated no more."""
     mine = (matches.c.match == sa.bindparam("which")) & (matches.c.server == sa.bindparam("lease_name"))
-    values = {name: sa.bindparam(f"new_{name}", type_=matches.c[name].type) for name in SHOWN}
+    values = {name: sa.bindparam(f"new_{name}", type_=matches.c[name].type) for name in AT_ITS_END}
     return (
         sa.update(matches)
         .where(mine, matches.c.finished.is_(None), sa.exists().where(HELD))

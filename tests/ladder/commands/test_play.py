@@ -21,7 +21,9 @@ def test_the_page_is_where_the_ladder_says(tmp_path: Path) -> None:
     ) as process:
         try:
             assert process.stderr is not None
-            told = re.fullmatch(r"watch it at (http://127\.0\.0\.1:\d+/)\n", process.stderr.readline())
+            told = re.fullmatch(
+                r"watch it at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", process.stderr.readline()
+            )
             assert told
             with urlopen(told[1], timeout=10) as page:
                 assert page.status == 200

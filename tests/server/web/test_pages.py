@@ -75,7 +75,7 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
     assert "unsafe" not in headers["Content-Security-Policy"]
     again, _, nothing = await get(host, "/", If_None_Match=headers["ETag"])
     assert (again, nothing) == (304, b"")
-    files = re.findall(r'(?:src|href)="(/[^"]+)"', body.decode())
+    files = re.findall(r'(?:src|href)="(/web/[^"]+)"', body.decode())
     assert len(files) > 10
     for file in files:
         status, headers, whole = await get(host, file)
@@ -289,6 +289,8 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
             guests=False,
             draining=lambda: False,
             trouble=lambda: "",
+            live=lambda _match: None,
+            listed=list,
             patience=0.3,
         )
         async with host.engine.connect() as locking:

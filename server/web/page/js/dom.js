@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// h("a", { href: "#/" }, "text", child): attributes that begin with "on" are listeners; null and false are left out.
+// h("a", { href: "/" }, "text", child): attributes that begin with "on" are listeners; null and false are left out.
 export function h(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }

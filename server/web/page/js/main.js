@@ -1,5 +1,6 @@
-// The page's addresses: #/ #/match/ID/PLY #/play/BOT #/table/EVENT #/bot/NAME #/file/PLY
+// The page's views, each by the name that its addresses begin with.
 
+import { follow, go, onGone, read, to } from "./address.js";
 import { apply } from "./comfort.js";
 import { h, on, set } from "./dom.js";
 import { kept } from "./kept.js";
@@ -17,7 +18,11 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["match", async (id) => (plays(id) ? (await import("./views/seat.js")).SeatView : (await import("./views/match.js")).MatchView)],
   ["file", async () => (await import("./views/file.js")).FileView],
   ["play", async () => (await import("./views/play.js")).PlayView],
-  ["table", async () => (await import("./views/table.js")).TableView],
+  ["table", async (event) => (event ? (await import("./views/event.js")).EventView : (await import("./views/table.js")).TableView)],
+  ["event", async () => (await import("./views/event.js")).EventView],
+  ["search", async () => (await import("./views/search.js")).SearchView],
+  ["versus", async () => (await import("./views/versus.js")).VersusView],
+  ["maps", async () => (await import("./views/maps.js")).MapsView],
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
 
@@ -31,15 +36,10 @@ function plays(id) {
   return playing.matchId === id && (playing.state === "returning" || playing.state === "playing" || (playing.state === "over" && playing.follower !== null));
 }
 
-function address() {
-  const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  return [name, rest.map(decode)];
-}
-
 async function route() {
-  const [name, parameters] = address();
+  const [name, parameters] = read();
   // Another ply of what is shown is not another view.
-  const key = name === "match" ? `match/${parameters[0]}/${plays(parameters[0])}` : name === "file" ? "file" : location.hash;
+  const key = name === "match" ? `match/${parameters[0]}/${plays(parameters[0])}` : name === "file" ? "file" : location.pathname + location.search;
   const ply = parameters[name === "match" ? 1 : 0];
   if (key === shown && current?.go && (name === "match" || ply !== undefined)) {
     current.go(ply);
@@ -49,18 +49,22 @@ async function route() {
   const View = await load(name, parameters[0]);
   if (mine !== asked) return;
   current?.stop();
+  if (current) window.scrollTo(0, 0);
   shown = key;
   document.title = titleOf(name, parameters);
   if (name !== "match" && name !== "play") playing.rest();
   current = new View(main, parameters);
   for (const link of document.querySelectorAll("header nav a")) {
-    set(link, { "aria-current": link.getAttribute("href") === `#/${name}` ? "page" : null });
+    set(link, { "aria-current": link.getAttribute("href") === `/${name}` ? "page" : null });
   }
 }
 
 // What the tab says; a match says more when it is known.
-function titleOf(name, /** @type {any} */ [what]) {
-  const words = { match: "A match", file: "A record file", play: "Play", table: what ? `Ladder ${what}` : "Table", bot: what };
+function titleOf(name, /** @type {any} */ [what, other]) {
+  const words = {
+    match: "A match", file: "A record file", play: "Play", table: what ? `Ladder ${what}` : "Table", event: `Ladder ${what}`, bot: what,
+    versus: `${what} against ${other}`, search: "Search", maps: what ? `Map ${what}` : "Maps",
+  };
   return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";
 }
 
@@ -87,38 +91,30 @@ class Unloaded {
   }
 }
 
-function decode(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is the view's
   main.focus();
 });
 const bars = new Bars((match) => {
-  const [name, [id]] = address();
+  const [name, [id]] = read();
   return name === "match" && id === match && plays(match);
 });
 main.before(bars.element);
 document.querySelector(".rules-button").addEventListener("click", () => showRules());
 document.querySelector("header nav").append(h("button", { type: "button", class: "rules-button", onclick: showSettings }, "Comfort"));
 apply();
-window.addEventListener("hashchange", () => {
-  const [name, [id]] = address();
+onGone(() => {
+  const [name, [id]] = read();
   if (name === "match" && !playing.goesOn && playing.matchId !== id && kept(id)) playing.wake(id);
   route();
   bars.show();
 });
 on(playing, "started", (detail) => {
-  location.hash = `#/match/${detail}`;
+  go(to("match", detail));
 });
 let wasPlayed = false;
 playing.addEventListener("change", () => {
-  const [name, [id]] = address();
+  const [name, [id]] = read();
   const played = name === "match" && plays(id);
   if (played !== wasPlayed) route();
   wasPlayed = played;
@@ -126,7 +122,8 @@ playing.addEventListener("change", () => {
 holdReload(() => opened !== null);
 spectator();
 acceptDrops();
-const [name, [id]] = address();
+follow(VIEWS);
+const [name, [id]] = read();
 playing.wake(name === "match" ? id : null);
 wasPlayed = name === "match" && plays(id);
 route();

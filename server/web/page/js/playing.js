@@ -106,6 +106,11 @@ class Playing extends EventTarget {
     this.changed();
   }
 
+  // Take what somebody has left open for whoever takes it: { name, token, challenge, asked }, as if `asked` had been asked for.
+  accept({ name, token, challenge, asked }) {
+    this.ask({ name, token, ...asked, taken: challenge });
+  }
+
   // Ask for no match after all.
   withdraw() {
     if (this.challenge) this.wire.say("withdraw", { challenge: this.challenge });
@@ -114,8 +119,13 @@ class Playing extends EventTarget {
 
   challengeNow() {
     this.challenge = null;
-    const { opponent, game, map, time_control, seat } = this.entry.asked;
+    const { opponent, game, map, time_control, seat, taken } = this.entry.asked;
     keep(this.entry);
+    if (taken) {
+      this.challenge = taken;
+      this.wire.say("accept", { challenge: taken });
+      return;
+    }
     this.wire.say("challenge", { opponent, game, map, time_control, seat, rated: false });
   }
 

@@ -5,7 +5,7 @@ export const other = (seat) => (seat === "maxie" ? "minnie" : "maxie");
 export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
 export const GAME_NAMES = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" };
 
-const REASONS = {
+export const REASONS = {
   elimination: "no territory left",
   armies: "enough armies",
   both_armies: "both reached the winning total",

@@ -1,5 +1,6 @@
 // What stands above every view: that the reader's match goes on, that the server is away, that there is a newer page.
 
+import { go, to } from "../address.js";
 import { h, say, set } from "../dom.js";
 import { playing } from "../playing.js";
 import { onServer } from "../server.js";
@@ -40,7 +41,7 @@ class MatchBar {
   }
 
   comeBack() {
-    location.hash = `#/match/${playing.matchId}`;
+    go(to("match", playing.matchId));
     playing.comeBack(this.token.value || undefined);
   }
 
@@ -51,7 +52,7 @@ class MatchBar {
     if (playing.state !== "token") this.token.remove();
     else if (!this.token.isConnected) this.words.after(this.token);
     set(this.here, { hidden: !away });
-    set(this.link, { hidden: away, href: `#/match/${playing.matchId}` });
+    set(this.link, { hidden: away, href: to("match", playing.matchId) });
     say(this.words, this.told());
   }
 

@@ -1,13 +1,14 @@
 // Record files of the reader's own: dropped on the page, or opened. They never leave the browser.
 
+import { go } from "../address.js";
+
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export let opened = null; // { name, lines, fault } of the last file; its fault is why it cannot be read, in words
 
 export async function openFile(file) {
   opened = { name: file.name, ...(await read(file)) };
-  if (location.hash === "#/file") window.dispatchEvent(new HashChangeEvent("hashchange"));
-  else location.hash = "#/file";
+  go("/file");
 }
 
 async function read(file) {

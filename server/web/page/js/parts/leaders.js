@@ -1,5 +1,6 @@
 // Who leads: the best bots of the game that is played most, and the standings of the event that is going on.
 
+import { to } from "../address.js";
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { GAME_NAMES, plural } from "../text.js";
@@ -8,7 +9,7 @@ const MOST = 5;
 
 const row = ({ bot, middle, error }, n) => h("tr", null,
   h("td", null, n + 1),
-  h("th", { scope: "row" }, h("a", { href: `#/bot/${encodeURIComponent(bot)}` }, bot)),
+  h("th", { scope: "row" }, h("a", { href: to("bot", bot) }, bot)),
   h("td", null, middle.toFixed(0)), h("td", { class: "quiet" }, `± ${error.toFixed(0)}`));
 
 const table = (caption, rows) => h("table", { class: "leaders" }, h("caption", null, caption), h("tbody", null, rows.map(row)));
@@ -32,12 +33,12 @@ function leaders({ standings }) {
   const best = standings.filter((each) => each.game === game).slice(0, MOST)
     .map((each) => ({ bot: each.bot, middle: each.rating, error: 2 * each.deviation }));
   return h("section", { class: "panel" }, h("h2", null, "Leaders"), table(`${GAME_NAMES[game] ?? game}: rating, with its 95 % error`, best),
-    h("a", { href: "#/table" }, "The whole table"));
+    h("a", { href: "/table" }, "The whole table"));
 }
 
 function eventPanel(event, live, { rows, counted }) {
   const best = rows.slice(0, MOST).map((each) => ({ bot: each.bot, middle: each.elo, error: each.elo_error }));
   return h("section", { class: "panel" }, h("h2", null, `Now: ${event}`),
     table(`Elo, with its 95 % error, after ${plural(counted, "match", "matches")}; ${live} in progress`, best),
-    h("a", { href: `#/table/${encodeURIComponent(event)}` }, "The whole event"));
+    h("a", { href: to("event", event) }, "The whole event"));
 }

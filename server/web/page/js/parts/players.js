@@ -1,5 +1,6 @@
 // The two players: seat, name, clock, armies. Their clocks run by themselves.
 
+import { to } from "../address.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
@@ -25,7 +26,7 @@ export class Players {
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("div", { class: "who" },
-        h("a", { class: "name", href: `#/bot/${encodeURIComponent(name)}`, title: name }, name),
+        h("a", { class: "name", href: to("bot", name), title: name }, name),
         h("span", { class: "seat" }, word(SEAT_NAMES[seat])),
         this.match.engines[seat] ? h("span", { class: "engine", title: engine(this.match.engines[seat]) }, engine(this.match.engines[seat])) : null),
       score, time, bar, thinking);

@@ -11,7 +11,7 @@ export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
   const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "nickname", value: guest() });
   const token = h("input", { name: "token", type: "password", maxlength: 128, autocomplete: "off" });
-  const who = h("select", { name: "opponent", required: true });
+  const who = h("select", { name: "opponent" });
   const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
   const map = h("select", { name: "map" }, options(about.maps.map((each) => [each, each])));
   const time = h("select", { name: "time" }, options(Object.entries(TIMES)));
@@ -30,7 +30,11 @@ export function playForm(about, opponent, begin) {
     token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
   };
   name.addEventListener("input", vouch);
-  who.addEventListener("change", vouch);
+  let anybody = false; // whether the match is for whoever takes it
+  who.addEventListener("change", () => {
+    anybody = who.value === "";
+    vouch();
+  });
   game.addEventListener("change", () => { mapRow.hidden = game.value !== "riskless"; });
   element.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -40,9 +44,18 @@ export function playForm(about, opponent, begin) {
       time_control: control(time.value), seat: seat.value || null,
     });
   });
-  let known = "";
+  let known = null;
   return {
     element,
+    // Under which name a match is taken, and with which token; null where something is missing, which the browser then tells.
+    who: () => {
+      const missing = token.required;
+      token.required = !about.anyone;
+      const good = element.reportValidity();
+      token.required = missing;
+      if (good) keep(name.value);
+      return good ? { name: name.value.trim(), token: token.value } : null;
+    },
     setBusy: (busy) => { start.disabled = busy; },
     setBots: (bots) => {
       houses.clear();
@@ -53,8 +66,9 @@ export function playForm(about, opponent, begin) {
       if (names.join("\n") === known) return;
       const chosen = who.value || opponent;
       known = names.join("\n");
-      who.replaceChildren(...options(names.map((each) => [each, each])));
-      if (names.includes(chosen)) who.value = chosen;
+      who.replaceChildren(...options([...names.map((each) => [each, each]), ["", "whoever takes it, a person too"]]));
+      if (anybody) who.value = "";
+      else if (names.includes(chosen)) who.value = chosen;
       vouch();
     },
   };

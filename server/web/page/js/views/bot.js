@@ -1,5 +1,6 @@
 // A bot: its ratings over time, its results by game, map and seat, how its losses ended, its matches.
 
+import { to } from "../address.js";
 import { ask } from "../api.js";
 import { h, svg } from "../dom.js";
 import { pastItem } from "../parts/matchlist.js";
@@ -12,7 +13,7 @@ export class BotView {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
     main.replaceChildren(
       h("h1", null, name),
-      h("p", null, h("a", { class: "button", href: `#/play/${encodeURIComponent(name)}` }, "Play against it")),
+      h("p", null, h("a", { class: "button", href: to("play", name) }, "Play against it")),
       this.place);
     this.load(name);
   }

@@ -1,5 +1,6 @@
 // A record file of the reader's own, match by match.
 
+import { rename, to } from "../address.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { opened, openFile } from "../parts/dropped.js";
@@ -53,8 +54,8 @@ export class FileView {
     try {
       const match = Match.fromRecord(JSON.parse(opened.lines[n] ?? ""));
       this.viewer = new Viewer(match, {
-        link: (at) => `#/file/${at}`,
-        went: (at) => history.replaceState(null, "", `#/file${at === null ? "" : `/${at}`}`),
+        link: (at) => to("file", at),
+        went: (at) => rename(to("file", at)),
       });
       this.place.replaceChildren(this.viewer.element);
       this.viewer.go(ply);

@@ -1,6 +1,7 @@
 // The start page: a match on a large board, what the game is, who leads, matches in progress, who is here to play against, and
 // what was played. docs/page.md says what each part answers.
 
+import { to } from "../address.js";
 import { ask } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { keyed } from "../parts/keyed.js";
@@ -30,13 +31,13 @@ export class Home {
     main.replaceChildren(
       h("div", { class: "hero" },
         h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
-          h("a", { class: "button big", href: "#/play" }, "Play"),
+          h("a", { class: "button big", href: "/play" }, "Play"),
           this.primer.element, this.leading),
         this.stage.element),
       h("section", null, h("h2", null, "In progress"), this.counted, this.live.element),
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
-        h("p", { class: "quiet" }, "Or drop a record file anywhere on this page to see it played: ", h("a", { href: "#/file" }, "open a file"), ".")));
+        h("p", { class: "quiet" }, "Or drop a record file anywhere on this page to see it played: ", h("a", { href: "/file" }, "open a file"), ".")));
     this.next = "";
     this.unlist = onListing((listing) => this.show(listing));
     this.load();
@@ -57,9 +58,9 @@ export class Home {
     const busy = matches >= capacity;
     const state = benched || (matches ? `plays ${matches} of ${capacity}` : "free");
     return h("li", null,
-      h("a", { class: "name", href: `#/bot/${encodeURIComponent(name)}` }, name),
+      h("a", { class: "name", href: to("bot", name) }, name),
       h("span", { class: "quiet" }, [house ? `the server's own ${program}` : program, state].filter(Boolean).join(" · ")),
-      h("a", { class: "button", "data-busy": busy, href: `#/play/${encodeURIComponent(name)}`, "aria-label": `Play against ${name}` }, "Play"));
+      h("a", { class: "button", "data-busy": busy, href: to("play", name), "aria-label": `Play against ${name}` }, "Play"));
   }
 
   // What the store knows has changed, or will have in a moment.

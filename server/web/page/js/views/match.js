@@ -1,9 +1,11 @@
 // One match: live while it lasts, then from its record.
 
+import { rename, to } from "../address.js";
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
+import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { spectator, wasLive, watch, watchAgain } from "../spectator.js";
 import { plyOf } from "../text.js";
@@ -12,8 +14,10 @@ const RETRY_MS = 1200;
 const RETRIES = 5;
 
 export class MatchView {
-  constructor(main, [id, ply]) {
+  // view: the name that the address begins with.
+  constructor(main, [id, ply], { view = "match" } = {}) {
     this.main = main;
+    this.view = view;
     this.id = id;
     this.ply = plyOf(ply);
     this.viewer = null;
@@ -60,19 +64,28 @@ export class MatchView {
     this.viewer?.stop();
     this.viewer = new Viewer(match, {
       live,
-      link: (ply) => `#/match/${this.id}/${ply}`,
-      went: (ply) => history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`),
+      link: (ply) => to(this.view, this.id, ply),
+      went: (ply) => rename(to(this.view, this.id, ply)),
     });
     this.viewer.ply = kept === null ? null : Math.min(kept, match.moves.length);
     this.main.replaceChildren(this.viewer.element);
+    this.offer(match);
     this.viewer.refresh(); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 
   ended(match) {
     if (match.gameName === "riskless") this.judge(match);
-    this.viewer.actions.replaceChildren(
-      h("a", { class: "button", href: `/api/record/${encodeURIComponent(match.id)}?download` }, "Download the record"));
+    this.offer(match);
+  }
+
+  // What can be done with the match beside looking at it; within somebody else's page, nothing.
+  offer(match) {
+    if (this.view === "embed") return;
+    this.viewer.actions.replaceChildren(...[
+      match.end && h("a", { class: "button", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download the record"),
+      match.end && h("a", { class: "button plain", href: `/search?like=${encodeURIComponent(this.id)}` }, "Same opening"),
+      share(this.id, () => this.viewer.ply, { over: Boolean(match.end) })].filter(Boolean));
   }
 
   // On a solved map the server knows what each move truly was; elsewhere it answers null.
@@ -91,7 +104,7 @@ export class MatchView {
 
   fail(error) {
     this.main.replaceChildren(h("h1", null, "No such match"), h("p", { class: "fault", role: "alert" }, error.message),
-      h("p", null, h("a", { href: "#/" }, "All matches")));
+      h("p", null, h("a", { href: "/" }, "All matches")));
   }
 
   stop() {

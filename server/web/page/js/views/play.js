@@ -2,16 +2,20 @@
 
 import { ask } from "../api.js";
 import { h, say, set } from "../dom.js";
+import { keyed } from "../parts/keyed.js";
 import { playForm } from "../parts/playform.js";
 import { playing } from "../playing.js";
 import { onListing } from "../spectator.js";
+import { GAME_NAMES, SEAT_NAMES, control, other } from "../text.js";
 
 export class PlayView {
   constructor(main, [opponent]) {
     this.status = h("p", { class: "status", role: "status" });
     this.cancel = h("button", { type: "button", hidden: true, onclick: () => playing.withdraw() }, "Ask for no match after all");
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
-    main.replaceChildren(h("h1", null, "Play"), this.place, this.status, this.cancel);
+    this.offers = h("ul", { class: "bots" });
+    this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
+    main.replaceChildren(h("h1", null, "Play"), this.open, this.place, this.status, this.cancel);
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
     this.prepare(opponent ?? "");
@@ -22,12 +26,32 @@ export class PlayView {
       this.form = playForm(await ask("about"), opponent, (asked) => playing.ask(asked));
       if (this.stopped) return;
       this.form.setBots([]); // whom the address names can be asked before the first listing has come
-      this.unlist = onListing(({ bots }) => this.form.setBots(bots));
+      this.unlist = onListing(({ bots, challenges }) => {
+        this.form.setBots(bots);
+        this.offer(challenges.filter((each) => each.challenge !== playing.challenge));
+      });
       this.place.replaceChildren(this.form.element);
       this.show();
     } catch (error) {
       say(this.status, error.message);
     }
+  }
+
+  // What others have left open for whoever takes it.
+  offer(challenges) {
+    keyed(this.offers, challenges, { key: ({ challenge }) => challenge, words: JSON.stringify, make: (each) => this.one(each) });
+    set(this.open, { hidden: !challenges.length });
+  }
+
+  one({ challenge, challenger, game, map, time_control, seat }) {
+    const mine = seat ? `you play ${SEAT_NAMES[other(seat)]}` : "";
+    const asked = { opponent: challenger, game, map, time_control, seat: seat ? other(seat) : null };
+    return h("li", null, h("span", { class: "name" }, challenger),
+      h("span", { class: "quiet" }, [`${GAME_NAMES[game] ?? game}${game === "riskless" ? ` ${map}` : ""}`, control(time_control), mine].filter(Boolean).join(" · ")),
+      h("button", { type: "button", class: "button", "aria-label": `Play ${challenger}`, onclick: () => {
+        const who = this.form.who();
+        if (who) playing.accept({ ...who, challenge, asked });
+      } }, "Take it"));
   }
 
   show() {

@@ -1,6 +1,8 @@
 // The match that the reader plays, at the address of the match.
 
+import { go, rename, to } from "../address.js";
 import { h, set } from "../dom.js";
+import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
 import { SEAT_NAMES, other, plyOf } from "../text.js";
@@ -51,9 +53,9 @@ export class SeatView {
   begin(match) {
     this.viewer = new Viewer(match, {
       live: true,
-      link: (ply) => `#/match/${this.id}/${ply}`,
+      link: (ply) => to("match", this.id, ply),
       went: (ply) => {
-        history.replaceState(null, "", `#/match/${this.id}${ply === null ? "" : `/${ply}`}`);
+        rename(to("match", this.id, ply));
         this.show();
       },
       speak: true,
@@ -103,16 +105,17 @@ export class SeatView {
     const { asked } = playing.entry;
     this.viewer.actions.replaceChildren(...[
       asked && h("button", { type: "button", class: "button", onclick: () => this.rematch(asked) }, "Rematch"),
-      h("a", { class: "button plain", href: asked ? `#/play/${encodeURIComponent(asked.opponent)}` : "#/play" }, "Another match"),
+      h("a", { class: "button plain", href: to("play", asked?.opponent) }, "Another match"),
       h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download the record"),
+      share(this.id, () => this.viewer.ply, { over: true }),
       this.told].filter(Boolean));
   }
 
   // The same again, with the seats swapped.
   rematch(asked) {
     const { name, token } = playing.entry;
-    const again = { ...asked, name, token, seat: other(playing.seat) };
-    location.hash = `#/play/${encodeURIComponent(asked.opponent)}`;
+    const again = { ...asked, name, token, seat: other(playing.seat), taken: undefined };
+    go(to("play", asked.opponent));
     playing.ask(again);
   }
 

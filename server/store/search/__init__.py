@@ -1,0 +1,1 @@
+"""Finished matches found by what somebody remembers of them."""

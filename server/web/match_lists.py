@@ -1,0 +1,99 @@
+"""Lists of finished matches that are asked for by parameters: `/api/records`, `/api/search` and `/api/versus`.
+
+What cannot be what somebody meant is refused in one line.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl
+
+from games.catalogue import KNOWN
+from protocol.codes import EndReason
+from server.net import answers
+from server.net.answers import Answer
+from server.store.finished import Place
+from server.store.queries import MOST_LISTED, Queries
+from server.store.search.searching import DRAWN, LOST, WON, Wanted
+
+SEEN_BY_BOT = (WON, LOST, DRAWN)
+SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
+"""Results that may be searched for, beside reasons, with a bot and without."""
+_REASONS = {each.value for each in EndReason}
+
+WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+"""What the id of a match is made of."""
+_TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+
+
+class Wrong(Exception):
+    """A parameter that cannot be what somebody meant; the text says why."""
+
+
+class MatchLists:
+    """Answers with finished matches of one store."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def records(self, given: dict[str, str]) -> Answer:
+        """The newest matches: of a bot, of a game, or of an event. Raises Wrong."""
+        limit, before = _limit(given), _before(given)
+        game = given.get("game", "")
+        if game and not KNOWN.knows(game):
+            raise Wrong(f"there is no game {game!r:.40}")
+        event = given.get("event", "")
+        if event:
+            if given.get("bot") or game:
+                raise Wrong("event goes with no bot and no game: /api/search takes them together")
+            return answers.json(await self._queries.matches_of(event, before, limit))
+        return answers.json(await self._queries.match_list(before, limit, given.get("bot", ""), game))
+
+    async def search(self, given: dict[str, str]) -> Answer:
+        """The newest matches that fit all that is given. Raises Wrong."""
+        limit, before, result = _limit(given), _before(given), given.get("result", "")
+        if given.get("opponent") and not given.get("bot"):
+            raise Wrong("an opponent is that of a bot: say bot, too")
+        results = SEEN_BY_BOT if given.get("bot") else SEEN_BY_NOBODY
+        if result and result not in results and result not in _REASONS:
+            raise Wrong(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
+        opening = ""
+        if given.get("like"):
+            found = await self._queries.opening_of(given["like"]) if WORD.fullmatch(given["like"]) else None
+            if found is None:
+                return answers.not_found(f"no finished match {given['like']!r:.80} has an opening")
+            opening = found
+        words = {name: given.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
+        wanted = Wanted(opening=opening, result=result, **words)
+        return answers.json(await self._queries.search(wanted, before, limit))
+
+    async def versus(self, bot: str, opponent: str) -> Answer:
+        """What a bot has scored against another, by game."""
+        return answers.json(await self._queries.scores(bot, opponent))
+
+
+def parameters(query: str) -> dict[str, str]:
+    """The parameters of a query by name. Raises Wrong."""
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict")
+    except ValueError:
+        raise Wrong("the query cannot be read") from None
+    if any(len(value) > 128 for _, value in pairs):
+        raise Wrong("a parameter is longer than 128 characters")
+    return dict(pairs)
+
+
+def _limit(given: dict[str, str]) -> int:
+    limit = given.get("limit", "20")
+    if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST_LISTED:
+        raise Wrong(f"limit must be 1 to {MOST_LISTED}")
+    return int(limit)
+
+
+def _before(given: dict[str, str]) -> Place | None:
+    if not given.get("before"):
+        return None
+    time, _, match = given["before"].partition("|")
+    if not _TIME.fullmatch(time) or not WORD.fullmatch(match):
+        raise Wrong("before must be the `next` of an earlier answer")
+    return time, match

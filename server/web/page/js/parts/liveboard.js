@@ -1,0 +1,40 @@
+// A small board of a match in progress, that moves.
+
+import { to } from "../address.js";
+import { makeBoard } from "../boards/index.js";
+import { h, say } from "../dom.js";
+import { watch, watchAgain } from "../spectator.js";
+import { Follower } from "./follow.js";
+
+export class LiveBoard {
+  constructor({ match, players }) {
+    // What is to be looked at is not walked through by Tab: the card leads to the match itself.
+    this.place = h("div", { class: "board mini-board", inert: true });
+    this.told = h("span", { class: "quiet" });
+    this.element = h("li", null, h("a", { class: "card live", href: to("match", match) },
+      h("span", { class: "pairing" },
+        ["maxie", "minnie"].map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), players[seat]))),
+      this.place, this.told));
+    this.follower = new Follower((found, fresh) => this.show(found, fresh), () => watchAgain(match));
+    this.unwatch = watch(match, (message) => message.type === "error" || this.follower.take(message));
+  }
+
+  // Bots may play a hundred plies a second: the newest position is drawn, once a picture.
+  show(match, fresh) {
+    if (fresh) {
+      this.board = makeBoard(match.game, () => null);
+      this.place.replaceChildren(this.board.element);
+    }
+    this.due ??= requestAnimationFrame(() => {
+      this.due = undefined;
+      const last = match.moves.length;
+      this.board.show(match.last, last ? match.moves[last - 1].move : null, last ? match.positions[last - 1] : null);
+      say(this.told, `ply ${last}`);
+    });
+  }
+
+  stop() {
+    this.unwatch();
+    cancelAnimationFrame(this.due);
+  }
+}

@@ -1,0 +1,34 @@
+// A list of finished matches that goes on when it is asked to.
+
+import { ask } from "../api.js";
+import { h, say } from "../dom.js";
+import { pastItem } from "./matchlist.js";
+
+const PAGE = 24;
+
+export class Paged {
+  // question: what is asked for, as in "search?map=m2".
+  constructor(question) {
+    this.question = question;
+    this.next = "";
+    this.list = h("ul", { class: "cards" });
+    this.told = h("p", { class: "quiet", role: "status" }, "Looking …");
+    this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Look further back");
+    this.element = h("div", null, this.list, this.told, this.more);
+    this.load();
+  }
+
+  async load() {
+    const question = `${this.question}${this.question.includes("?") ? "&" : "?"}limit=${PAGE}`;
+    try {
+      const { matches, next } = await ask(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
+      this.list.append(...matches.map(pastItem));
+      this.next = next;
+      this.more.hidden = !next;
+      const none = this.list.children.length ? "" : "No match fits.";
+      say(this.told, next && !matches.length ? "None of the matches that were looked through fits: there are older ones." : none);
+    } catch (error) {
+      say(this.told, error.message);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// The shipped maps: a picture of each, its numbers, how matches on it go, and what is known of it for certain.
+
+import { to } from "../address.js";
+import { ask, askOnce } from "../api.js";
+import { makeBoard } from "../boards/index.js";
+import { h } from "../dom.js";
+import { rules } from "../games/index.js";
+import { Paged } from "../parts/paged.js";
+import { plural } from "../text.js";
+
+export class MapsView {
+  constructor(main, [name]) {
+    this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
+    main.replaceChildren(h("h1", null, name ? `Map ${name}` : "Maps"), this.place);
+    this.load(name);
+  }
+
+  async load(name) {
+    try {
+      const known = await ask("maps");
+      if (this.stopped) return;
+      const one = known.find((each) => each.name === name);
+      if (name && !one) throw new Error(`no shipped map is called ${name}`);
+      this.place.replaceChildren(...(one ? whole(one) : [h("ul", { class: "cards maps" }, known.map(card))]));
+    } catch (error) {
+      if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+    }
+  }
+
+  stop() {
+    this.stopped = true;
+  }
+}
+
+const numbers = ({ territories, roads, continents }) =>
+  [plural(territories, "territory", "territories"), plural(roads, "road"), continents ? plural(continents, "continent") : ""].filter(Boolean).join(", ");
+
+function card(map) {
+  return h("li", null, h("a", { class: "card", href: to("maps", map.name) },
+    h("strong", null, map.name, map.default ? h("span", { class: "quiet" }, " · where matches are played unless a map is named") : null),
+    picture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
+    map.solved ? h("span", { class: "outcome" }, `Solved: from the start, ${map.solved.start}`) : null));
+}
+
+function whole(map) {
+  return [
+    h("p", null, map.description),
+    h("div", { class: "map-picture" }, picture(map.name)),
+    h("p", null, `${numbers(map)}. Who has ${map.armies_to_win} armies wins; a territory holds ${map.territory_cap} at the most; after ${map.ply_limit} plies it is a draw.`),
+    h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches on it")),
+    h("h2", null, "What is known of it"),
+    map.solved
+      ? h("p", null, `It is solved. From the start, ${map.solved.start}; the longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
+      : h("p", { class: "quiet" }, "It is not solved: nobody knows who wins when both play without a fault."),
+    ...(map.measured.length ? [h("h2", null, "How matches between equals go"), measured(map.measured)] : []),
+    h("h2", null, "Latest matches"), new Paged(`search?map=${encodeURIComponent(map.name)}`).element,
+  ];
+}
+
+function measured(rows) {
+  const head = ["Nodes a move", "Drawn", "Plies", "Maxie's share"];
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measured" }, h("table", null,
+    h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)))),
+    h("tbody", null, rows.map(({ nodes, drawn, plies, maxie }) => h("tr", null, h("th", { scope: "row" }, nodes), [drawn, plies, maxie].map((each) => h("td", null, each)))))));
+}
+
+// The board at the start of a match, to look at.
+function picture(name) {
+  const inside = h("div", { inert: true });
+  const place = h("div", { class: "board mini-board", role: "img", "aria-label": `The map ${name}` }, inside);
+  askOnce(`map/${encodeURIComponent(name)}`).then(({ setup }) => {
+    const game = rules("riskless", setup);
+    const board = makeBoard(game, () => null);
+    inside.replaceChildren(board.element);
+    board.show(game.start(), null, null);
+  }, () => place.remove());
+  return place;
+}

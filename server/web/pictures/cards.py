@@ -1,0 +1,140 @@
+"""The pictures as SVG documents, 1200 × 630 as those who show links ask for (https://ogp.me): a match, a map, a table, words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from games.core import AnyGame
+from games.riskless import Riskless
+from maps.mapfile import MapFile
+from server.web.pictures.boards import MAXIE, MINNIE, Box, draw_position
+from server.web.pictures.jobs import HEIGHT, MOST_ROWS, WIDTH, DrawTable, MatchWords
+from server.web.pictures.lettering import FONT, QUIET, text
+
+MARGIN = 40
+
+
+def table_card(words: DrawTable) -> str:
+    """A title with rows below it."""
+    parts = [
+        text(MARGIN, 110, 60, words.title, WIDTH - 2 * MARGIN),
+        text(MARGIN, 165, 30, words.line, WIDTH - 2 * MARGIN, QUIET),
+    ]
+    for number, (name, told, share) in enumerate(words.rows[:MOST_ROWS]):
+        y = 235 + number * 45
+        wide = max(4.0, 420 * min(1.0, max(0.0, share)))
+        parts += [
+            text(MARGIN, y, 28, name, 480),
+            f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
+            text(980, y, 28, told, 180, QUIET),
+        ]
+    return _document([*parts, _brand()])
+
+
+def match_card(match: MatchWords, game: AnyGame | None, position: Any, ply: int, plies: int) -> str:
+    """A match at a ply: the board and who plays. Without a game, which only the server's process may know, the words alone."""
+    return _document([*_sides(match, f"ply {ply} of {plies}", 760), *_board_of(game, position), _brand()])
+
+
+def map_card(file: MapFile) -> str:
+    """A map with the start of a match on it."""
+    map = file.map
+    game = Riskless(map)
+    box = Box(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
+    told = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
+    return _document(
+        [
+            text(MARGIN, 75, 50, map.name, 600),
+            text(MARGIN, 115, 24, file.description or told, WIDTH - 2 * MARGIN, QUIET),
+            draw_position(game, game.start(), box).whole,
+            _brand(),
+        ]
+    )
+
+
+def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> str:
+    """What every picture of a film has: the names above, the board below."""
+    names = [
+        *_name(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
+        *_name(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
+    ]
+    still = draw_position(game, game.start(), film_box(width, height)).still
+    return _document([*names, still], width, height)
+
+
+def film_frame(game: AnyGame, position: Any, width: int, height: int, share: float) -> str:
+    """What changes from one picture of a film to the next, without a ground: pieces, armies, and how far the match is."""
+    moving = draw_position(game, position, film_box(width, height)).moving
+    bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
+    return _document([moving, bar, *_armies(game, position, 16, 40, width - 32, 8)], width, height, ground="")
+
+
+def film_box(width: int, height: int) -> Box:
+    """Where the board of a film is."""
+    return Box(8, 56, width - 16, height - 68)
+
+
+def _board_of(game: AnyGame | None, position: Any) -> list[str]:
+    if game is None:
+        return []
+    box = Box(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
+    return [
+        f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
+        draw_position(game, position, Box(box.x + 16, box.y + 16, box.width - 32, box.height - 32)).whole,
+        *_armies(game, position, 780, 420, 380, 22),
+    ]
+
+
+def _sides(match: MatchWords, told: str, x: float) -> list[str]:
+    wide = WIDTH - x - MARGIN
+    return [
+        *_name(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
+        text(x + 20, 175, 26, "against", wide, QUIET),
+        *_name(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
+        text(x + 20, 310, 26, match.about, wide, QUIET),
+        text(x + 20, 355, 26, match.result or "in progress", wide),
+        text(x + 20, 395, 22, told, wide, QUIET),
+    ]
+
+
+def _name(
+    name: str, x: float, y: float, size: float, wide: float, colour: str, *, square: bool = False
+) -> list[str]:
+    r = 0.36 * size
+    shape = (
+        f'<rect x="{x:.1f}" y="{y - 2 * r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="3" fill="{colour}"/>'
+        if square
+        else f'<circle cx="{x + r:.1f}" cy="{y - r:.1f}" r="{r:.1f}" fill="{colour}"/>'
+    )
+    return [shape, text(x + 2.8 * r, y, size, name, wide - 2.8 * r)]
+
+
+def _armies(game: AnyGame, position: Any, x: float, y: float, wide: float, high: float) -> list[str]:
+    """A bar of both players' armies, where the game has any."""
+    if not isinstance(game, Riskless):
+        return []
+    maxie = sum(n for n in position.armies if n > 0)
+    minnie = -sum(n for n in position.armies if n < 0)
+    cut = wide * maxie / max(1, maxie + minnie)
+    bar = [
+        f'<rect x="{x}" y="{y}" width="{cut:.1f}" height="{high}" fill="{MAXIE}"/>',
+        f'<rect x="{x + cut:.1f}" y="{y}" width="{wide - cut:.1f}" height="{high}" fill="{MINNIE}"/>',
+    ]
+    if high >= 20:
+        bar.append(text(x, y + high + 34, 24, f"{maxie} against {minnie} armies", wide, QUIET))
+    return bar
+
+
+def _brand() -> str:
+    return text(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, QUIET)
+
+
+def _document(
+    parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, ground: str = "#f6f7f9"
+) -> str:
+    sheet = f'<rect width="{width}" height="{height}" fill="{ground}"/>' if ground else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="{FONT}">{sheet}{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,76 @@
+"""What a ladder's page is told: the plan, what is due, and the sequential test as the command tells it."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from ladder.event import Ladder
+from ladder.plan import BotPlan, LadderPlan
+from ladder.progress import MOST_DUE, progress_of
+from protocol.codes import EndReason
+from protocol.record import FORMAT, Record, Result
+from protocol.values import Players
+from rating.sprt import Sprt
+from tests.server.matches import game_of
+
+A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")
+
+
+def ladder(*bots: BotPlan, rounds: int | None = 2) -> Ladder:
+    made = Ladder(LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none"))
+    made.begin(uuid.UUID(int=1))
+    return made
+
+
+def won(maxie: str, minnie: str, winner: str) -> Record:
+    seat = "maxie" if winner == maxie else "minnie"
+    return Record(
+        FORMAT,
+        "m",
+        "test",
+        "tictactoe",
+        {},
+        Players(maxie, minnie),
+        "1+0",
+        "2026-11-20T12:00:00Z",
+        [],
+        Result(seat, EndReason.LINE),  # type: ignore[arg-type]
+    )
+
+
+def test_a_new_ladder_has_everything_before_it() -> None:
+    told = progress_of(ladder(A, B, C))
+    assert (told.event, told.kind, told.played, told.matches) == ("test", "ladder", 0, 12)
+    assert told.bots == {"a": "greedy", "b": "random", "c": ""}
+    assert {frozenset((due.maxie, due.minnie)) for due in told.due} == {
+        frozenset("ab"),
+        frozenset("ac"),
+        frozenset("bc"),
+    }
+    assert {(due.map, due.round) for due in told.due} == {("", 1)}
+    assert told.sprt is None
+
+
+def test_what_is_due_is_no_longer_than_anybody_reads() -> None:
+    bots = [BotPlan(f"bot {number}") for number in range(12)]
+    assert len(progress_of(ladder(*bots)).due) == MOST_DUE
+
+
+@pytest.mark.parametrize("rounds", [1, None])
+def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None:
+    made = ladder(A, B, rounds=rounds)
+    test = Sprt(0, 50)
+    assert made.schedule is not None
+    first = made.schedule.heads()[0]
+    for pairing in first.pair.matches():
+        made.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
+    told = progress_of(made, test).sprt
+    assert told is not None
+    assert told.pairs == 1
+    assert (told.lower, told.upper) == (test.lower, test.upper)
+    assert told.llr == test.llr((0, 0, 0, 0, 1))
+    assert told.llr > 0
+    assert told.verdict == test.verdict((0, 0, 0, 0, 1)).value

@@ -1,0 +1,62 @@
+"""Positions as pieces of SVG: what lies on the board is drawn, and every game has a picture."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from games.catalogue import KNOWN, make_game
+from games.riskless import Riskless
+from maps.loader import load_file
+from server.web.pictures.boards import Box, draw_position, file_of
+from tests.games.own import EXAMPLES
+from tests.games.setups import random_match
+
+BOX = Box(0, 0, 700, 500)
+
+
+def drawn(svg: str) -> ET.Element:
+    return ET.fromstring(f"<svg>{svg}</svg>")
+
+
+@pytest.mark.parametrize("name", ["m2", "italy", "world"])
+def test_every_army_of_a_map_is_drawn_with_its_number_and_what_stays_does_not_depend_on_it(name: str) -> None:
+    game = Riskless(load_file(name).map)
+    match = random_match(game, 3)
+    pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
+    assert len({each.still for each in pieces}) == 1
+    for position, piece in zip(match.positions[::7], pieces, strict=True):
+        drawn(piece.whole)
+        for kind, held in (
+            ("maxie", [n for n in position.armies if n > 0]),
+            ("minnie", [-n for n in position.armies if n < 0]),
+        ):
+            assert len(re.findall(f'class="{kind}"', piece.moving)) == len(held)
+            shape = "circle" if kind == "maxie" else "rect"
+            numbers = re.findall(
+                rf'<{shape} class="{kind}"[^>]*/><text class="armies"[^>]*>(\d+)<', piece.moving
+            )
+            assert sorted(map(int, numbers)) == sorted(held)
+
+
+def test_continents_are_those_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
+    file = load_file("italy")
+    assert file_of(Riskless(file.map)) == file
+    other = Riskless.from_setup({**file.map.to_data(), "armies_to_win": file.map.armies_to_win + 1})
+    assert not file_of(other).continents
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
+def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
+    game = make_game(KNOWN.name(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
+    for position in random_match(game, 5).positions:
+        piece = draw_position(game, position, BOX)
+        drawn(piece.whole)
+        picture = game.picture(position).upper()
+        letters = "WB" if name == "hexapawn" else "XO"
+        lines = [line for line in picture.splitlines() if not line.strip().startswith(("A B", "A  B"))]
+        told = "".join(re.sub(r"^\s*\d+", "", line) for line in lines)
+        assert piece.moving.count("<circle") == told.count(letters[0])
+        assert piece.moving.count("<rect") == told.count(letters[1])

@@ -1,0 +1,59 @@
+"""The documents that are drawn: well-formed whatever bots are called, and as large as links want them."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.catalogue import make_game
+from maps.loader import load_file
+from server.web.pictures import cards
+from server.web.pictures.jobs import MOST_ROWS, DrawTable, MatchWords
+
+NAMES = st.text(max_size=64)
+
+
+def size(svg: str) -> tuple[str | None, str | None]:
+    root = ET.fromstring(svg)
+    return root.get("width"), root.get("height")
+
+
+@given(NAMES, NAMES)
+def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str, minnie: str) -> None:
+    game = make_game("tictactoe", {})
+    match = MatchWords(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won: three in a line")
+    assert size(cards.match_card(match, game, game.start(), 0, 5)) == ("1200", "630")
+    assert size(cards.match_card(match, None, None, 0, 5)) == ("1200", "630")
+    assert size(cards.film_ground(match, game, 600, 450)) == ("600", "450")
+
+
+@given(NAMES, st.lists(st.tuples(NAMES, NAMES, st.floats(-1, 2)), max_size=12))
+def test_a_table_has_as_many_bars_as_there_is_room_for(
+    title: str, rows: list[tuple[str, str, float]]
+) -> None:
+    svg = cards.table_card(DrawTable(title, "", rows))
+    assert size(svg) == ("1200", "630")
+    assert svg.count("<rect") == 1 + min(len(rows), MOST_ROWS)
+
+
+def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
+    game = make_game("riskless", load_file("m2").map.to_data())
+    start = game.start()
+    bar = cards.film_frame(game, start, 600, 450, 0.5)
+    widths = [
+        float(each.get("width") or 0)
+        for each in ET.fromstring(bar)
+        if each.tag.endswith("rect") and each.get("height") == "8"
+    ]
+    maxie = sum(n for n in start.armies if n > 0)  # type: ignore[attr-defined]
+    minnie = -sum(n for n in start.armies if n < 0)  # type: ignore[attr-defined]
+    assert abs(widths[0] / widths[1] - maxie / minnie) < 0.01
+
+
+def test_a_map_says_its_name_and_its_line() -> None:
+    file = load_file("usa")
+    svg = cards.map_card(file)
+    assert ">usa<" in svg
+    assert file.description in svg

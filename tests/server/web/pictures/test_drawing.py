@@ -1,0 +1,97 @@
+"""PNG and GIF of real matches, read again by another library's reader."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from maps.setup import make_setup
+from protocol.codes import EndReason
+from protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from protocol.values import Players
+from server.web.pictures import drawing
+from server.web.pictures.drawing import draw
+from server.web.pictures.jobs import (
+    HEIGHT,
+    WIDTH,
+    DrawFilm,
+    DrawLive,
+    DrawMap,
+    DrawRecord,
+    DrawTable,
+    MatchWords,
+)
+from tests.games.setups import random_match
+
+
+def line(game: str = "riskless", map: str = "path4", most: int = 400) -> str:
+    made = make_setup(game, map)
+    moves = random_match(made, 2).moves[:most]
+    return to_line(
+        Record(
+            FORMAT,
+            "m" * 32,
+            "test",
+            game,
+            made.setup(),
+            Players("anna", "bert"),
+            "1+0",
+            "2026-11-20T12:00:00Z",
+            [RecordedMove(made.move_to_data(move), 1.0) for move in moves],
+            Result("maxie", EndReason.RESIGNATION),
+        )
+    )
+
+
+def image(body: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(body))
+
+
+def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
+    told = line()
+    start, last = draw(DrawRecord(told, 0)), draw(DrawRecord(told))
+    assert image(start).format == "PNG"
+    assert image(start).size == (WIDTH, HEIGHT)
+    assert start != last
+
+
+def test_a_ply_that_was_not_played_has_no_picture() -> None:
+    with pytest.raises(drawing.NoPicture, match=r"has 3 plies, not 4"):
+        draw(DrawRecord(line(most=3), 4))
+
+
+def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
+    film = image(draw(DrawFilm(line(most=5))))
+    assert film.format == "GIF"
+    assert film.size == drawing.FILM
+    assert film.n_frames == 6  # type: ignore[attr-defined]
+    shown = []
+    for frame in range(6):
+        film.seek(frame)
+        shown.append((film.info["duration"], film.convert("RGB").tobytes()))
+    assert [each for each, _ in shown] == [drawing.FRAME_MS] * 5 + [drawing.LAST_MS]
+    assert len({body for _, body in shown}) == 6
+
+
+def test_a_match_in_progress_is_drawn_from_what_spectators_see() -> None:
+    job = DrawLive(MatchWords("anna", "bert", "Tic-tac-toe", ""), "tictactoe", {}, [4, 0])
+    assert image(draw(job)).size == (WIDTH, HEIGHT)
+
+
+def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> None:
+    told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
+    assert image(draw(DrawRecord(told, 2))).format == "PNG"
+    with pytest.raises(drawing.NoPicture, match="no board"):
+        draw(DrawFilm(told))
+
+
+def test_what_is_no_record_is_told_in_one_line() -> None:
+    with pytest.raises(drawing.NoPicture, match="cannot be drawn"):
+        draw(DrawFilm("{}"))
+
+
+def test_maps_and_tables_have_pictures() -> None:
+    for job in (DrawMap("m2"), DrawTable("Ladder", "", [("a", "1", 0.5)])):
+        assert image(draw(job)).size == (WIDTH, HEIGHT)

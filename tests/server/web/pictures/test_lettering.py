@@ -1,0 +1,25 @@
+"""Texts of pictures stay within their places."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import ImageFont
+
+from server.web.pictures.lettering import FONT_FILE, SMALLEST, text
+
+
+@given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
+def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
+    drawn = text(10, 20, size, words, wide)
+    found = re.search(r"font: ([\d.]+)px", drawn)
+    assert found is not None
+    shown = float(found[1])
+    said = ET.fromstring(drawn).text or ""
+    assert SMALLEST * size - 0.1 <= shown <= size + 0.1
+    long = ImageFont.truetype(str(FONT_FILE), 100).getlength(said) * shown / 100
+    assert len(said) <= 1 or long <= wide + 1
+    assert said == words or said.endswith("…") or not words.isprintable()

@@ -1,0 +1,29 @@
+"""What the page is told of the shipped maps is what their README says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from maps.loader import map_names
+from server.web.maps import README, known, maps_known, measurements, solutions
+
+
+def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
+    found = {each.name: each for each in known()}
+    assert sorted(found) == sorted(map_names())
+    assert [each.name for each in found.values() if each.default] == ["italy"]
+    assert found["m1"].measured
+    for each in found.values():
+        # A map whose numbers were changed has none until it is measured again.
+        assert [measured.nodes for measured in each.measured] in ([], ["500", "4,000", "32,000"]), each.name
+        assert all(re.match(r"\d+ ± \d+ %$", measured.drawn) for measured in each.measured)
+    assert json.loads(maps_known().body)[0]["name"] == min(found)
+
+
+def test_what_is_solved_is_told_in_its_words() -> None:
+    solved = solutions(README)
+    assert solved["path4"].start == "Minnie wins in 16 plies"
+    assert solved["m1"].longest == "35 plies"
+    assert {each.name for each in known() if each.solved} == {"m1", "path4"}
+    assert {name for name, _, _ in measurements(README)} == set(map_names())

@@ -1,0 +1,129 @@
+"""Events, searches, two bots side by side, maps, and challenges that somebody else takes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from maps.loader import map_names
+from testkit.browser import DAWDLER, Arena, arena, wait
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which some matches were played."""
+    with arena(
+        tmp_path_factory.mktemp("found"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
+    ) as running:
+        running.dawdler("random", 0.005)
+        wait(lambda: len(running.ask("records")["matches"]) >= 4)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page of a match with a sequential test, in progress until the tests are over."""
+    folder = tmp_path_factory.mktemp("ladder")
+    files = []
+    for name in ("slow", "slower"):
+        files.append(folder / f"{name}.py")
+        files[-1].write_text(DAWDLER.format(seconds=0.15))
+    command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "9/move", "--rounds", "500"]
+    command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
+    log = folder / "log"
+    with (
+        log.open("wb") as err,
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena", *command], cwd=folder, stdout=err, stderr=err
+        ) as process,
+    ):
+        try:
+            told = wait(lambda: re.search(r"watch it at (http\S+)", log.read_text()))
+            yield told[1]
+        finally:
+            process.terminate()
+
+
+def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:
+    assert ladder.endswith("/event/cup")
+    page.goto(ladder)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ladder cup")
+    expect(page.get_by_text(re.compile(r"In progress: \d+ of 1000 matches played"))).to_be_visible()
+    expect(page.locator(".mini-board [data-owner]").first).to_be_visible()
+    expect(page.get_by_role("meter")).to_be_visible()
+    expect(page.get_by_text("log likelihood ratio")).to_be_visible()
+    expect(page.locator("table.standing tbody tr")).to_have_count(2)
+    expect(page.locator("table.cross tbody tr")).to_have_count(2)
+    expect(page.locator(".due li")).not_to_have_count(0)
+    far = page.locator("main > .status")
+    before = far.inner_text()
+    expect(far).not_to_have_text(before)
+    page.locator(".card.live").first.click()
+    expect(page.locator(".viewer")).to_be_visible()
+
+
+def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Arena, page: Page) -> None:
+    page.goto(f"{played.url}table")
+    page.locator("table.cross td a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(" against ")
+    expect(page.get_by_text(re.compile(r"\d+ won, \d+ drawn, \d+ lost in \d+ rated match"))).to_be_visible()
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Page) -> None:
+    page.goto(f"{played.url}search")
+    page.get_by_label("Bot", exact=True).fill("greedy")
+    page.get_by_label("Map").select_option("path4")
+    page.get_by_label("Result").select_option("drawn")
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_url("**/search?bot=greedy&map=path4&result=drawn")
+    expect(page.locator(".card").first).to_contain_text("draw: ")
+    page.get_by_label("Map").select_option("usa")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("No match fits.")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".card").first).to_contain_text("draw: ")
+
+
+def test_the_matches_of_the_same_opening_are_one_press_away(played: Arena, page: Page) -> None:
+    match = played.ask("records")["matches"][-1]["match"]
+    page.goto(f"{played.url}match/{match}")
+    page.get_by_role("link", name="Same opening").click()
+    expect(page.locator(f'.card[href="/match/{match}"]')).to_be_visible()
+
+
+def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: Page) -> None:
+    page.goto(f"{played.url}maps")
+    expect(page.locator(".maps .card")).to_have_count(len(map_names()))
+    expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(map_names()))
+    page.get_by_role("link", name=re.compile("path4")).click()
+    expect(page.get_by_text("It is solved. From the start, Minnie wins in 16 plies")).to_be_visible()
+    expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, browser: Browser) -> None:
+    with arena(tmp_path, "--challenges-only") as running:
+        one, two = (browser.new_context() for _ in range(2))
+        first, second = one.new_page(), two.new_page()
+        for page, name in ((first, "ada"), (second, "bob")):
+            page.goto(f"{running.url}play")
+            page.get_by_label("Your name", exact=True).fill(name)
+        first.get_by_label("Against").select_option("")
+        first.get_by_label("Game").select_option("tictactoe")
+        first.get_by_role("button", name="Start the match").click()
+        expect(first.get_by_text("Anybody is asked …")).to_be_visible()
+        second.get_by_role("button", name="Play ada").click()
+        for page in (first, second):
+            expect(page.locator(".player .name", has_text="ada")).to_be_visible()
+            expect(page.locator(".player .name", has_text="bob")).to_be_visible()
+        first.locator("[data-target]").first.click()
+        expect(second.locator(".status").first).to_contain_text("Your turn, Minnie")
+        one.close()
+        two.close()

@@ -1,0 +1,135 @@
+"""Addresses that can be sent to others: real paths, older ones, copies, pictures, and a match in another page."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from testkit.browser import Arena, arena, wait
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which some matches were played."""
+    with arena(
+        tmp_path_factory.mktemp("shared"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
+    ) as running:
+        running.dawdler("random", 0.005)
+        wait(lambda: len(running.ask("records")["matches"]) >= 3)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def match(played: Arena) -> str:
+    return str(played.ask("records")["matches"][-1]["match"])
+
+
+@contextmanager
+def other_site(folder: Path) -> Iterator[str]:
+    """The address of another site, whose files are in this folder."""
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_ply_has_an_address_that_survives_a_reload_and_the_ways_back(
+    played: Arena, page: Page, match: str
+) -> None:
+    page.goto(f"{played.url}match/{match}/2")
+    expect(page.locator(".told")).to_contain_text("Ply 2")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".told")).to_contain_text("Ply 3")
+    assert page.url == f"{played.url}match/{match}/3"
+    page.reload()
+    expect(page.locator(".told")).to_contain_text("Ply 3")
+    page.locator(".player .name").first.click()
+    page.wait_for_url("**/bot/*")
+    page.go_back()
+    expect(page.locator(".told")).to_contain_text("Ply 3")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("#/match/{match}/2", "match/{match}/2"),
+        ("#/bot/greedy", "bot/greedy"),
+        ("#/bot/..", "bot?name=.."),
+        ("#/table/serve", "table/serve"),
+        ("#/constructor", ""),
+    ],
+)
+def test_an_older_address_leads_to_what_it_meant(
+    played: Arena, page: Page, match: str, old: str, new: str
+) -> None:
+    page.goto(played.url + old.format(match=match))
+    expect(page.locator("main h1").first).to_be_visible()
+    page.wait_for_url(played.url + new.format(match=match))
+
+
+def test_links_within_the_page_load_nothing_anew(played: Arena, page: Page) -> None:
+    page.goto(played.url)
+    page.evaluate("window.stays = true")
+    page.get_by_role("link", name="Table", exact=True).click()
+    page.locator("table.standing").get_by_role("link", name="greedy").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("greedy")
+    assert page.evaluate("window.stays")
+    page.go_back()
+    expect(page.locator("table.standing").first).to_be_visible()
+    assert page.evaluate("window.stays")
+
+
+def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser, match: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{played.url}match/{match}/3")
+    page.get_by_text("Share", exact=True).click()
+    expect(page.get_by_label("Link", exact=True)).to_have_value(f"{played.url}match/{match}/3")
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_text("The link is copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{played.url}match/{match}/3"
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Picture (PNG)").click()
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Film (GIF)").click()
+    assert download.value.path().read_bytes().startswith(b"GIF89a")
+    context.close()
+
+
+def test_a_match_is_shown_within_another_site_and_no_other_view_is(
+    played: Arena, page: Page, match: str, tmp_path: Path
+) -> None:
+    frames = "".join(
+        f'<iframe name="{name}" src="{played.url}{path}" width="600" height="500"></iframe>'
+        for name, path in {"shown": f"embed/{match}/2", "match": f"match/{match}", "play": "play"}.items()
+    )
+    (tmp_path / "index.html").write_text(f"<!doctype html><title>Another site</title>{frames}")
+    with other_site(tmp_path) as url:
+        outside = page.context.new_page()
+        outside.goto(url)
+        shown = outside.frame_locator("iframe[name=shown]")
+        expect(shown.locator(".told")).to_contain_text("Ply 2")
+        shown.get_by_role("button", name="One on").click()
+        expect(shown.locator(".told")).to_contain_text("Ply 3")
+        expect(shown.get_by_role("link", name="Open in Riskless Arena")).to_have_attribute("target", "_blank")
+        expect(shown.get_by_role("link", name="Play")).to_have_count(0)
+        for name in ("match", "play"):
+            expect(outside.frame_locator(f"iframe[name={name}]").locator("main")).to_have_count(0)
+        with outside.context.expect_page() as opened:
+            shown.get_by_role("link", name="Open in Riskless Arena").click()
+        opened.value.wait_for_url(f"**/match/{match}")
+        opened.value.close()
+        outside.close()
