@@ -41,7 +41,6 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
 def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
     for name, policed in (
         ("icon.svg", True),
-        ("index.html", True),
         ("js/main.js", False),
         ("css/page.css", False),
     ):
@@ -49,6 +48,10 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
         assert answer is not None
         assert ("Content-Security-Policy" in answer.headers) is policed
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    for page in ("index.html", "embed.html"):
+        assert files.file(f"{files.digest}/{page}", "") is None, "a page is told at its addresses alone"
+    for embedded in (False, True):
+        assert "default-src 'none'" in files.page("", "", embedded=embedded).headers["Content-Security-Policy"]
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
