@@ -5,7 +5,7 @@ import { rules } from "./games/index.js";
 import { control } from "./text.js";
 
 export class Match {
-  constructor({ match, event = "", game, setup, players, time_control, time_odds, engines }) {
+  constructor({ match, event = "", game, setup, players, time_control, time_odds = {}, engines }) {
     this.id = match;
     this.event = event;
     this.gameName = game;
