@@ -51,7 +51,9 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
     for page in ("index.html", "embed.html"):
         assert files.file(f"{files.digest}/{page}", "") is None, "a page is told at its addresses alone"
     for embedded in (False, True):
-        assert "default-src 'none'" in files.page("", "", embedded=embedded).headers["Content-Security-Policy"]
+        assert (
+            "default-src 'none'" in files.page("", "", embedded=embedded).headers["Content-Security-Policy"]
+        )
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:

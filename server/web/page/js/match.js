@@ -4,15 +4,17 @@ import { Declared } from "./games/declared.js";
 import { rules } from "./games/index.js";
 import { control } from "./text.js";
 
+const NO_ODDS = { maxie: "", minnie: "" };
+
 export class Match {
-  constructor({ match, event = "", game, setup, players, time_control, time_odds = {}, engines }) {
+  constructor({ match, event = "", game, setup, players, time_control, time_odds = NO_ODDS, engines }) {
     this.id = match;
     this.event = event;
     this.gameName = game;
     this.setup = setup;
     this.players = players;
     this.engines = engines ?? {}; // by seat what chooses the moves, of players who say so
-    const shared = control(time_control), odds = time_odds ?? {};
+    const shared = control(time_control), odds = time_odds ?? NO_ODDS;
     const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: not the same for both
     this.control = maxie === minnie ? maxie : `${maxie} : ${minnie}`;
     this.perMove = maxie.endsWith("/move") && minnie.endsWith("/move");
