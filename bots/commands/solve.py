@@ -89,7 +89,13 @@ def solve_command(
     ] = 0,
     depth: Annotated[
         int,
-        typer.Option("--depth", min=1, max=20, help="--check-with-search: how many plies it looks ahead."),
+        typer.Option(
+            "--depth",
+            metavar="PLIES",
+            min=1,
+            max=20,
+            help="--check-with-search: how many plies it looks ahead.",
+        ),
     ] = 4,
     seed: SeedOption = 1,
     memory: Annotated[

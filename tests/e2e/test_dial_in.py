@@ -33,6 +33,15 @@ def running(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+def address_of(server: subprocess.Popen[str]) -> str:
+    """Where the bots are awaited; the address of the event's page comes before it."""
+    assert server.stdout is not None
+    for line in server.stdout:
+        if found := re.search(r"ws://[0-9.:]+", line):
+            return found[0]
+    raise AssertionError("the ladder ended without an address")
+
+
 def output(process: subprocess.Popen[str]) -> str:
     return process.communicate(timeout=50)[0]
 
@@ -52,10 +61,8 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
         "5+1",
     )
     with running(*ladder, "--record", "record.jsonl", "--json", "table.json", folder=tmp_path) as server:
-        assert server.stdout is not None
-        url = re.search(r"ws://[0-9.:]+", server.stdout.readline())
-        assert url
-        bot = ("--unique", "--url", url[0])
+        url = address_of(server)
+        bot = ("--unique", "--url", url)
         with (
             running("bot", "random", *bot, folder=tmp_path) as first,
             running("bot", "random", *bot, folder=tmp_path) as second,
@@ -91,11 +98,9 @@ def test_a_ladder_that_is_refused_sends_its_bots_home_and_names_the_way_on(tmp_p
         assert first.returncode == 0, told
     external = ("ladder", "--external", "2", "--port", "0", "--rounds", "2", *kept)
     with running(*external, folder=tmp_path) as server:
-        assert server.stdout is not None
-        url = re.search(r"ws://[0-9.:]+", server.stdout.readline())
-        assert url
+        url = address_of(server)
         # A bot that finds no server looks for it for a minute: these two were told that it ends.
-        bot = ("bot", "greedy", "--unique", "--url", url[0], "--wait", "60")
+        bot = ("bot", "greedy", "--unique", "--url", url, "--wait", "60")
         with running(*bot, folder=tmp_path) as one, running(*bot, folder=tmp_path) as two:
             told = output(server)
             assert server.returncode == 1, told
