@@ -13,7 +13,7 @@ RING = Boards.of(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
 
 
-def test_there_are_as_many_as_the_issue_counts() -> None:
+def test_there_are_as_many_as_arithmetic_says() -> None:
     assert RING.count == 19**6
     assert Boards.of(load_map("path4")).count == 21**4
 
