@@ -15,6 +15,7 @@ RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashe
 FROM dependencies AS searches
 COPY games games
 COPY bots bots
+COPY maps maps
 COPY solved solved
 FROM searches AS searches-here
 RUN XDG_CACHE_HOME=/kernels /opt/arena/bin/python -m bots.compiled
