@@ -14,14 +14,13 @@ from ladder.plan import odds_of
 from ladder.reports.draws import draws_in_words
 from ladder.reports.match_line import in_words
 from ladder.reports.plots import colours, over_plies, ratings, swatch
-from ladder.reports.standings import FAULTS, LEGEND
+from ladder.reports.standings import FAULTS, HEADINGS, LEGEND
 from ladder.reports.truth import GivenAway, given_away
 from protocol.record import Record, RecordedMove
 from rating.breakdown import Breakdown, Duel, Part, breakdown
 from rating.draws import count_draws
 from rating.pairing import Pairing
 from rating.standings import Row, is_void, losers, pair_scores
-from rating.words import WORDS
 from server.processes.identity import PROGRAM
 
 SHOWN = 3
@@ -184,17 +183,7 @@ def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mappi
 
 
 def _standings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
-    head = (
-        "bot",
-        "games",
-        "points",
-        "won",
-        "drawn",
-        "lost",
-        "Elo",
-        "± 95 %",
-        *(WORDS[name] for name in FAULTS),
-    )
+    head = ("bot", *HEADINGS)
     lines = (
         (
             *(r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses),

@@ -23,6 +23,8 @@ WIDE = 200
 """Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
+HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
+"""Of the columns after a bot's name, in every form of the table."""
 
 
 def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> Table:
@@ -34,16 +36,7 @@ def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> 
     drawn = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     drawn.add_column("#", justify="right", no_wrap=True)
     drawn.add_column("bot", overflow="fold", min_width=9)
-    for heading in (
-        "games",
-        "points",
-        "won",
-        "drawn",
-        "lost",
-        "Elo",
-        "± 95 %",
-        *(WORDS[name] for name in FAULTS),
-    ):
+    for heading in HEADINGS:
         drawn.add_column(heading, justify="right", no_wrap=True)
     if blunders:
         drawn.add_column("blunders", justify="right", no_wrap=True)

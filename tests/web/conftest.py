@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import PATIENCE, chromium
+from testkit.browser import PATIENCE, Arena, arena, chromium, wait
 
 expect.set_options(timeout=PATIENCE * 700)
 
@@ -27,3 +27,14 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert not faults
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which some matches were played."""
+    with arena(
+        tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
+    ) as running:
+        running.dawdler("random", 0.005)
+        wait(lambda: len(running.ask("records")["matches"]) >= 4)
+        yield running

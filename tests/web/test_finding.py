@@ -16,17 +16,6 @@ from testkit.browser import DAWDLER, Arena, arena, wait
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which some matches were played."""
-    with arena(
-        tmp_path_factory.mktemp("found"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
-    ) as running:
-        running.dawdler("random", 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 4)
-        yield running
-
-
-@pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page of a match with a sequential test, in progress until the tests are over."""
     folder = tmp_path_factory.mktemp("ladder")

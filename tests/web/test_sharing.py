@@ -12,18 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena, arena, wait
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which some matches were played."""
-    with arena(
-        tmp_path_factory.mktemp("shared"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
-    ) as running:
-        running.dawdler("random", 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 3)
-        yield running
+from testkit.browser import Arena
 
 
 @pytest.fixture(scope="module")
