@@ -187,6 +187,12 @@ def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
 
 FINISHED = matches.c.finished.is_not(None)
 """The condition of the indices of finished matches; one object, as queries are kept by it."""
+LISTED = [
+    matches.c[name] for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
+]
+"""What is read of a match for a list."""
+PLACE = sa.tuple_(matches.c.finished, matches.c.number)
+NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 _MOST = sa.bindparam("most", type_=sa.Integer)
 
 
@@ -197,19 +203,20 @@ def newest(
 
     With `before` its parameters are `finished_before` and `before` too, the place after which matches are left out.
     """
-    columns = ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
-    query = sa.select(*(matches.c[name] for name in columns)).where(
-        *conditions, matches.c.finished.is_not(None)
-    )
+    query = sa.select(*LISTED).where(*conditions, FINISHED)
     if before:
-        known = matches.alias("known")
-        last = sa.bindparam("before", type_=matches.c.match.type)
-        number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
-        # A match that has been removed meanwhile leaves its time, and all that finished then are passed over.
-        finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
-        place = sa.tuple_(matches.c.finished, matches.c.number)
-        query = query.where(place < sa.tuple_(finished, sa.func.coalesce(number, 0)))
-    return query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(most)
+        query = query.where(is_before())
+    return query.order_by(*NEWEST_FIRST).limit(most)
+
+
+def is_before() -> sa.ColumnElement[bool]:
+    """Whether a match comes after a place in a list of the newest first; parameters are `finished_before` and `before`."""
+    known = matches.alias("known")
+    last = sa.bindparam("before", type_=matches.c.match.type)
+    number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
+    # A match that has been removed meanwhile leaves its time, and all that finished then are passed over.
+    finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
+    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > PLACE
 
 
 async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 One of what is asked for has an index, in whose order matches are looked through; the rest is held against each of them.
 At most 2,000 are looked through for one answer, which says where to go on: so it takes as long in a store of a million.
+How far that is is found first, in the indices alone.
 """
 
 from __future__ import annotations
@@ -12,11 +13,22 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from rating.words import WORDS
 from server.store.database import reading
-from server.store.finished import FINISHED, MatchList, Place, games_in, newest, shown
+from server.store.finished import (
+    FINISHED,
+    LISTED,
+    NEWEST_FIRST,
+    PLACE,
+    MatchList,
+    Place,
+    games_in,
+    is_before,
+    shown,
+)
 from server.store.schema import crosses, matches
 
 LOOKED_THROUGH = 2_000
@@ -64,21 +76,26 @@ async def search(
         games = await _games(connection, wanted)
         if games is None:
             return MatchList([], None)
-        found, edge = _statements(_shape(wanted), len(games), before=before is not None)
-        window = limit + 1 if edge is None else looked_through
+        statements = _statements(_shape(wanted), len(games), before=before is not None)
         given: dict[str, Any] = {name: value for name, value in _given(wanted).items() if value}
         given |= {f"game{number}": game for number, game in enumerate(games)}
         if before is not None:
             given |= {"finished_before": before[0], "before": before[1]}
-        rows: Sequence[Any] = (
-            await connection.execute(found, given | {"most": limit + 1, "window": window})
-        ).all()
-        if len(rows) > limit:
-            return MatchList([shown(row) for row in rows[:limit]], _place(rows[limit - 1]))
+        edge = None
+        if statements.edge is not None:
+            passed = max(looked_through // statements.lists, 1) - 1
+            edge = (await connection.execute(statements.edge, given | {"passed": passed})).one_or_none()
+        given |= {"most": limit + 1}
+        rows: Sequence[Any]
         if edge is None:
-            return MatchList([shown(row) for row in rows], None)
-        last = (await connection.execute(edge, given | {"window": window, "edge": window - 1})).one_or_none()
-    return MatchList([shown(row) for row in rows], None if last is None else _place(last))
+            rows = (await connection.execute(statements.everything, given)).all()
+        else:
+            given |= {"edge_finished": edge.finished, "edge_number": edge.number}
+            rows = (await connection.execute(statements.as_far_as_the_edge, given)).all()
+    shown_rows = [shown(row) for row in rows[:limit]]
+    if len(rows) > limit:
+        return MatchList(shown_rows, _place(rows[limit - 1]))
+    return MatchList(shown_rows, None if edge is None else _place(edge))
 
 
 async def opening_of(engine: AsyncEngine, match: str) -> str | None:
@@ -127,27 +144,67 @@ def _shape(wanted: Wanted) -> Shape:
     return names, "" if "result" in _given(wanted) else wanted.result
 
 
+class _List(Struct, frozen=True):
+    """Matches in the order of an index."""
+
+    index: tuple[sa.ColumnElement[bool], ...]
+    """Conditions that choose the list."""
+    once: tuple[sa.ColumnElement[bool], ...] = ()
+    """Conditions that leave out what stands in another list, too."""
+
+
+class _Statements(Struct, frozen=True):
+    """What is executed for a search of one shape."""
+
+    lists: int
+    """How many lists are looked through together."""
+    edge: sa.Select[Any] | None
+    """For the last match that one answer looks through, of more than `passed` in a list; None where each that is in the lists fits."""
+    as_far_as_the_edge: sa.Select[Any]
+    everything: sa.Select[Any]
+
+
 @lru_cache(maxsize=256)
-def _statements(shape: Shape, games: int, *, before: bool) -> tuple[sa.Select[Any], sa.Select[Any] | None]:
-    """The query for the matches that fit, and the one for the last of a full window; None where each in the index fits."""
+def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
-    # What is left to be held against each match; an index alone looks through none in vain.
-    left = [name for name in names if name not in ("result", *_indexed(names))]
-    filtered = bool(left or "result" in names)
-    window = sa.bindparam("window", type_=sa.Integer)
-    most = sa.bindparam("most", type_=sa.Integer)
-    lists = [newest(each, window, before=before) for each in _lists(names, games)]
-    merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
-    order = merged.c.finished.desc(), merged.c.number.desc()
-    looked = sa.select(merged).order_by(*order).limit(window).subquery()
-    order = looked.c.finished.desc(), looked.c.number.desc()
-    conditions = [_condition(looked, name, parameter) for name in left]
+    # What is left to be held against each match.
+    left = [_condition(name, parameter) for name in names if name not in ("result", *_indexed(names))]
     if "result" in names:
-        conditions.append(_result(looked, result, parameter))
-    found = sa.select(looked).where(*conditions).order_by(*order).limit(most)
-    edge = sa.select(looked.c.finished, looked.c.match).order_by(*order).limit(1)
-    return found, edge.offset(sa.bindparam("edge", type_=sa.Integer)) if filtered else None
+        left.append(_result(result, parameter))
+    if before:
+        lists = [replace(each, index=(*each.index, is_before())) for each in _lists(names, games)]
+    else:
+        lists = _lists(names, games)
+    most = sa.bindparam("most", type_=sa.Integer)
+    finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
+    until = sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= PLACE
+    found = [sa.select(*LISTED).where(*each.index, FINISHED, *each.once, *left) for each in lists]
+    return _Statements(
+        len(lists),
+        _edge(lists) if left else None,
+        _together([each.where(until) for each in found], most),
+        _together(found, most),
+    )
+
+
+def _edge(lists: Sequence[_List]) -> sa.Select[Any]:
+    """The query for the newest of the matches that come in their lists after `passed` others."""
+    passed = sa.bindparam("passed", type_=sa.Integer)
+    one = sa.select(matches.c.finished, matches.c.number).order_by(*NEWEST_FIRST).limit(1).offset(passed)
+    edges = sa.union_all(
+        *(sa.select(one.where(*each.index, FINISHED).subquery()) for each in lists)
+    ).subquery()
+    newest = sa.select(edges.c.number).order_by(edges.c.finished.desc(), edges.c.number.desc()).limit(1)
+    columns = matches.c.match, matches.c.finished, matches.c.number
+    return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
+
+
+def _together(found: Sequence[sa.Select[Any]], most: sa.BindParameter[int]) -> sa.Select[Any]:
+    """The query for the newest of what several find, at most `most`."""
+    each = [sa.select(query.order_by(*NEWEST_FIRST).limit(most).subquery()) for query in found]
+    merged = sa.union_all(*each).subquery()
+    return sa.select(merged).order_by(merged.c.finished.desc(), merged.c.number.desc()).limit(most)
 
 
 def _indexed(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -163,8 +220,8 @@ def _indexed(names: tuple[str, ...]) -> tuple[str, ...]:
     return next(((name,) for name in ("map", "game") if name in names), ())
 
 
-def _lists(names: tuple[str, ...], games: int) -> list[list[sa.ColumnElement[bool]]]:
-    """The conditions of the lists that are looked through together, each in the order of an index."""
+def _lists(names: tuple[str, ...], games: int) -> list[_List]:
+    """The lists that are looked through together."""
     column = matches.c
     by = _indexed(names)
 
@@ -174,36 +231,43 @@ def _lists(names: tuple[str, ...], games: int) -> list[list[sa.ColumnElement[boo
     if by == ("bot", "opponent"):
         bot, opponent = bind("bot", column.maxie), bind("opponent", column.maxie)
         return [
-            [column.maxie == bot, column.minnie == opponent],
-            [column.maxie == opponent, column.minnie == bot, column.maxie != column.minnie],
+            _List((column.maxie == bot, column.minnie == opponent)),
+            _List((column.maxie == opponent, column.minnie == bot), (column.maxie != column.minnie,)),
         ]
     if by == ("bot", "game"):
         bot = bind("bot", column.maxie)
-        seats = [[column.maxie == bot], [column.minnie == bot, column.maxie != bot]]
         named = [column.game == bind(f"game{number}", column.game) for number in range(games)]
-        return [[*seat, game] for game in named for seat in seats]
-    return [[column[name] == bind(name, column[name]) for name in by]]
+        return [
+            each
+            for game in named
+            for each in (
+                _List((column.maxie == bot, game)),
+                _List((column.minnie == bot, game), (column.maxie != column.minnie,)),
+            )
+        ]
+    return [_List(tuple(column[name] == bind(name, column[name]) for name in by))]
 
 
-def _condition(looked: Any, name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
     if name in ("bot", "opponent"):
-        return sa.or_(looked.c.maxie == parameter[name], looked.c.minnie == parameter[name])
-    condition: sa.ColumnElement[bool] = looked.c[name] == parameter[name]
+        return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
+    condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
     return condition
 
 
-def _result(looked: Any, result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _result(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+    column = matches.c
     if not result:
-        condition: sa.ColumnElement[bool] = looked.c.reason == parameter["result"]
+        condition: sa.ColumnElement[bool] = column.reason == parameter["result"]
         return condition
     if result == DRAWN:
-        return sa.and_(looked.c.winner.is_(None), looked.c.reason != "server_fault")
+        return sa.and_(column.winner.is_(None), column.reason != "server_fault")
     if result in ("maxie", "minnie"):
-        winner: sa.ColumnElement[bool] = looked.c.winner == result
+        winner: sa.ColumnElement[bool] = column.winner == result
         return winner
     bot = parameter["bot"]
     mine, other = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
     return sa.or_(
-        sa.and_(looked.c.maxie == bot, looked.c.winner == mine),
-        sa.and_(looked.c.minnie == bot, looked.c.winner == other),
+        sa.and_(column.maxie == bot, column.winner == mine),
+        sa.and_(column.minnie == bot, column.winner == other),
     )
