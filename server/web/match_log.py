@@ -64,10 +64,12 @@ class Log(Struct, frozen=True):
         return msgspec.structs.replace(self, steps=kept)
 
 
-async def match_log(engine: Engine, match: str, player: str = "") -> Log:
+async def match_log(
+    engine: Engine, match: str, player: str = "", threads: anyio.CapacityLimiter | None = None
+) -> Log:
     """The log of the one match whose id begins with `match`, among those of `player` where one is named.
 
-    Raises NoLog.
+    threads: how many such matches are told at once; None for as many as anyio has threads. Raises NoLog.
     """
     if player and len(match) < SHORTEST and await begin_with(engine, match, MOST_BEGIN) == MOST_BEGIN:
         raise NoLog(f"very many matches begin with {match!r:.70}: give more of the id")
@@ -87,7 +89,7 @@ async def match_log(engine: Engine, match: str, player: str = "") -> Log:
         return timeline(terms, happened if packed is None else events_in(packed))
 
     # A match is played through a referee again, which takes as long as some hundred moves in play.
-    entries, result = await anyio.to_thread.run_sync(told)
+    entries, result = await anyio.to_thread.run_sync(told, limiter=threads)
     return Log(
         match=terms.match,
         game=terms.game.name,
@@ -113,6 +115,8 @@ class MatchLogs:
     def __init__(self, engine: Engine, lobby: Lobby) -> None:
         self._engine = engine
         self._lobby = lobby
+        # Threads that play matches again at once would only take the interpreter from each other.
+        self._threads = anyio.CapacityLimiter(1)
 
     async def answer(self, match: str, request: Request, address: str) -> Answer:
         """The log as JSON, for a player of the match or an admin."""
@@ -122,7 +126,7 @@ class MatchLogs:
                 log = await self._of_guest(match, name, token, address)
             else:
                 role = await self._lobby.accounts.check(name, token, address)
-                log = await match_log(self._engine, match, "" if role == "admin" else name)
+                log = await match_log(self._engine, match, "" if role == "admin" else name, self._threads)
         except Refused as refused:
             if refused.code is Code.SERVER_FULL:
                 return answers.text(refused.detail, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -140,8 +144,8 @@ class MatchLogs:
                     Code.BAD_TOKEN, "a guest reads its logs with its session's secret (`welcome.session`)"
                 )
             await self._lobby.accounts.check(name, secret, address)
-            return await match_log(self._engine, match, name)
-        log = await match_log(self._engine, match, name)
+            return await match_log(self._engine, match, name, self._threads)
+        log = await match_log(self._engine, match, name, self._threads)
         if log.match not in member.played:
             raise NoLog(f"no match of this session begins with {match!r:.70}")
         return log
