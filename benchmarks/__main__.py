@@ -10,8 +10,8 @@ import argparse
 import importlib
 from pathlib import Path
 
-from benchmarks.measure import machine
-from benchmarks.results import HEAD, measured_on, read_sections, whole_text
+from benchmarks.kit.measure import machine
+from benchmarks.kit.results import HEAD, measured_on, read_sections, whole_text
 
 PARTS = (
     "native",

@@ -32,11 +32,11 @@ from typing import Any, cast
 
 import uvloop
 
-from benchmarks.faults import report
-from benchmarks.load import Load, all_in, arena_bot, measured
-from benchmarks.measure import Ratio, Section
-from benchmarks.results import claim, measured_on, write_server
-from benchmarks.served import ROOT, Running, arena, histogram, quantile
+from benchmarks.kit.faults import report
+from benchmarks.kit.load import Load, all_in, arena_bot, measured
+from benchmarks.kit.measure import Ratio, Section
+from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.served import ROOT, Running, arena, histogram, quantile
 from server.net.outgoing import CLOSE_SECONDS
 from testkit.horde import KINDS, step_aside
 

@@ -27,9 +27,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from benchmarks.faults import report
-from benchmarks.measure import Section
-from benchmarks.results import claim, measured_on, write_server
+from benchmarks.kit.faults import report
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import claim, measured_on, write_server
 from protocol.messages import SUBPROTOCOL
 from server.host import open_host
 from server.lobby.dispatch import Dispatch

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.faults import report
+from benchmarks.kit.faults import report
 from testkit.crash import crash
 
 

@@ -12,9 +12,9 @@ import asyncio
 import logging
 import sys
 
-from benchmarks.faults import report
-from benchmarks.measure import Section
-from benchmarks.results import claim, measured_on, write_server
+from benchmarks.kit.faults import report
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import claim, measured_on, write_server
 from testkit.fuzz import Outcome, fuzz
 
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import sqlalchemy as sa
 import uvloop
 
-from benchmarks.measure import Section
-from benchmarks.results import measured_on, write_server
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import measured_on, write_server
 from games.core import Player
 from maps.setup import make_setup
 from match.events import Moved, TurnLeft

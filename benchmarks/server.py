@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import uvloop
 
-from benchmarks.load import Load, all_in, arena_bot, measured, relay_bot
-from benchmarks.results import claim, write_server
-from benchmarks.script import MAP, frame_sizes, script
-from benchmarks.served import arena, histogram, quantile, serving
+from benchmarks.kit.load import Load, all_in, arena_bot, measured, relay_bot
+from benchmarks.kit.results import claim, write_server
+from benchmarks.kit.script import MAP, frame_sizes, script
+from benchmarks.kit.served import arena, histogram, quantile, serving
 
 KINDS = ("arena", "relay", "ready-made relay")
 LOAD_IS_THE_BOUND = 0.8

@@ -25,11 +25,11 @@ from urllib.parse import quote
 import msgspec
 import sqlalchemy as sa
 
-from benchmarks.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
-from benchmarks.load import Load, all_in, arena_bot
-from benchmarks.plot import logarithmic
-from benchmarks.results import claim, measured_on, write_server
-from benchmarks.served import Running, arena, histogram, quantile
+from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
+from benchmarks.kit.load import Load, all_in, arena_bot
+from benchmarks.kit.plot import logarithmic
+from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.served import Running, arena, histogram, quantile
 from server.net.turns import SHARE
 from server.store import tokens
 from server.store.database import Engine, make_engine, open_store, prepare

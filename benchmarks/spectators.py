@@ -25,10 +25,10 @@ import anyio
 import uvloop
 from websockets.asyncio.client import ClientConnection
 
-from benchmarks.load import line_to
-from benchmarks.results import claim, measured_on, write_server
-from benchmarks.script import longest
-from benchmarks.served import arena
+from benchmarks.kit.load import line_to
+from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.script import longest
+from benchmarks.kit.served import arena
 from protocol.codec import decode_server, encode
 from protocol.messages import (
     Browse,

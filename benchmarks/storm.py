@@ -21,9 +21,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from benchmarks.faults import report
-from benchmarks.measure import Section
-from benchmarks.results import claim, measured_on, write_server
+from benchmarks.kit.faults import report
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import claim, measured_on, write_server
 from protocol.record import from_line
 from server.store import schema
 from server.store.database import open_store

@@ -40,7 +40,7 @@ from server.store.journal.journal import Journal
 from server.store.journal.recovery import kept_sessions, unfinished
 from server.store.maintenance import Maintenance
 from server.store.queries import Queries
-from server.store.rating_counter import RatingCounter
+from server.store.aggregates.rating_counter import RatingCounter
 from server.store.retention import Retention
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages

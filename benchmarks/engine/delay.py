@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
-from benchmarks.measure import Section, game, positions
-from benchmarks.results import claim
+from benchmarks.kit.measure import Section, game, positions
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.measure import Ratio, Section, game, positions
-from benchmarks.results import claim
+from benchmarks.kit.measure import Ratio, Section, game, positions
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.evaluators.catalogue import evaluator_for

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.measure import Ratio, Section, game, positions, short
-from benchmarks.results import claim
+from benchmarks.kit.measure import Ratio, Section, game, positions, short
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 

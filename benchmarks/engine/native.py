@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Ratio, Section, game, positions, short, timed
-from benchmarks.results import claim
+from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import compile_game, weights_for
 from bots.compiled.plain import FRAMES, frame_words, make_plain, result
 from bots.compiled.riskless_kernel import planes_of

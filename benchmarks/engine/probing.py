@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Section
-from benchmarks.results import claim
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.limits import MAX_TERRITORIES
 from bots.compiled.searcher import Searcher, Settings

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.measure import Ratio, Section, game, positions, short
+from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.evaluators.catalogue import evaluator_for

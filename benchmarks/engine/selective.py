@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any
 
-from benchmarks.measure import Section, game
+from benchmarks.kit.measure import Section, game
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.compiled.selfplay import Budget, opening

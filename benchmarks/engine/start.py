@@ -9,8 +9,8 @@ import sys
 import tempfile
 import time
 
-from benchmarks.measure import Section
-from benchmarks.results import claim
+from benchmarks.kit.measure import Section
+from benchmarks.kit.results import claim
 
 PROGRAM = """
 from bots.compiled.catalogue import weights_for

@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.measure import Section, game
-from benchmarks.results import claim
+from benchmarks.kit.measure import Section, game
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.compiled.selfplay import Budget, opening, pair

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from benchmarks.measure import Ratio, Section, game, positions, short, timed
-from benchmarks.results import claim
+from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
+from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
 from bots.search.deepening import Report

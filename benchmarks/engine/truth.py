@@ -16,8 +16,8 @@ from random import Random
 from threading import Event
 from typing import Any
 
-from benchmarks.measure import Section, game
-from benchmarks.results import claim
+from benchmarks.kit.measure import Section, game
+from benchmarks.kit.results import claim
 from bots.api.bot import Bot, ask, begin
 from bots.api.clock import Clock
 from bots.api.match import Ending, Match

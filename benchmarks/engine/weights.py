@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.engine import strength
 from benchmarks.engine.strength import Contest
-from benchmarks.measure import Section
+from benchmarks.kit.measure import Section
 
 PROMISED = "at least +50, and more than its 95 % error"
 CONTESTS = tuple(

@@ -19,10 +19,10 @@ import tempfile
 
 import uvloop
 
-from benchmarks.faults import report
+from benchmarks.kit.faults import report
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, faults, run, section
-from benchmarks.results import measured_on, write_server
+from benchmarks.kit.results import measured_on, write_server
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from benchmarks.hostile.stranger import Stranger, Tally, Told, again_and_again, entered, get
-from benchmarks.script import script
+from benchmarks.kit.script import script
 
 REFUSED_SECONDS = 0.1
 """From a refusal to the next try of a client whose next step depends on the answer."""

@@ -15,11 +15,11 @@ from benchmarks.attackers import Window, window
 from benchmarks.hostile.kinds import HOUSE
 from benchmarks.hostile.seeds import fill
 from benchmarks.hostile.stranger import Tally
-from benchmarks.load import Load, all_in, arena_bot
-from benchmarks.measure import Ratio, Section, short
-from benchmarks.results import claim
-from benchmarks.script import MAP
-from benchmarks.served import ROOT, Running, serving
+from benchmarks.kit.load import Load, all_in, arena_bot
+from benchmarks.kit.measure import Ratio, Section, short
+from benchmarks.kit.results import claim
+from benchmarks.kit.script import MAP
+from benchmarks.kit.served import ROOT, Running, serving
 
 SECONDS = 5.0
 """Of each quiet and each hostile time: 1,500 honest moves, and all kinds are measured within eight minutes."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from benchmarks.hostile.kinds import LINE, THINKERS
-from benchmarks.script import longest
+from benchmarks.kit.script import longest
 from maps.setup import make_setup
 from protocol.codes import EndReason
 from protocol.record import FORMAT, Record, RecordedMove, Result

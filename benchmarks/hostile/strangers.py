@@ -21,7 +21,7 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS, LINE, THINKERS, Client, Kind, World
 from benchmarks.hostile.stranger import Stranger, Tally, entered, get
-from benchmarks.script import script
+from benchmarks.kit.script import script
 from testkit.horde import step_aside
 from testkit.wire import report
 

@@ -11,7 +11,7 @@ from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import print_table, say
 from server.commands.retention import retention_of
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import Engine
 from server.store.retention import ArchiveFailed, prune
 from server.store.stats import stats, vacuum

@@ -3,7 +3,7 @@
 A match is one row of `matches`, which has all that lists show of it. Everything that happened in it is in `events`,
 in order, while it is in progress. When it is over its record is in `records`, and somewhat later all of it, compressed
 (`server.store.compaction`). What the page tells of many matches is kept in tables of its own, which
-`server.store.counting` adds each finished match to. Many servers may share one PostgreSQL: ids are unique everywhere, a server writes only under the number
+`server.store.aggregates.counting` adds each finished match to. Many servers may share one PostgreSQL: ids are unique everywhere, a server writes only under the number
 of its lease (`server.store.lease`), and whatever else reads before it writes does so under `database.exclusive`.
 """
 
@@ -52,7 +52,7 @@ matches = sa.Table(
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("finished", sa.String(32), nullable=True),  # as `database.now` writes it, once it is over
-    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # by server.store.counting
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # by server.store.aggregates.counting
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # who plays it, and goes on with it
@@ -64,7 +64,7 @@ matches = sa.Table(
     sa.Column("winner", sa.String(8), nullable=True),  # protocol.messages.Seat, or nobody
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
-    sa.Column("played", sa.LargeBinary, nullable=True),  # of a rated match: server.store.repeats
+    sa.Column("played", sa.LargeBinary, nullable=True),  # of a rated match: server.store.aggregates.repeats
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.search.openings: what it began with
 )
 _FINISHED = sa.text("finished IS NOT NULL")
@@ -165,7 +165,7 @@ sessions = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False),  # of the session's secret, as of a token
 )
 
-rating_steps = sa.Table(  # server.store.counting: two rows a rated match
+rating_steps = sa.Table(  # server.store.aggregates.counting: two rows a rated match
     "rating_steps",
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),

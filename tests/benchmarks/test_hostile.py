@@ -4,7 +4,7 @@ from benchmarks.attackers import Window
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import MOST_NEAR, Outcome, Turns, faults, near, section
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, Tally
-from benchmarks.results import SERVER_PARTS
+from benchmarks.kit.results import SERVER_PARTS
 from server.lobby.costs import MESSAGE_COSTS
 from server.net.limits import HostLimits
 from server.web.costs import GET_COSTS

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import anyio
 
-from benchmarks.load import line_to
+from benchmarks.kit.load import line_to
 from benchmarks.relay import ANSWER, HOST, TURN, Pairs, no_page
 from server.net.limits import PRIVATE
 from server.net.server import open_server

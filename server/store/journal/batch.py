@@ -21,7 +21,7 @@ from server.store.finished import AT_ITS_END, keep_record, shown_of
 from server.store.journal.rows import EventRow, Rows, chunks
 from server.store.lease import HELD, Lease, parameters
 from server.store.packing import pack_record, record_in
-from server.store.repeats import digest_of, repeated
+from server.store.aggregates.repeats import digest_of, repeated
 from server.store.schema import matches, records, servers, sessions
 
 log = logging.getLogger("arena.journal")

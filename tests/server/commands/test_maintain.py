@@ -8,7 +8,7 @@ import pytest
 
 from protocol.record import from_line
 from server.host import open_host
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from server.processes.identity import PROGRAM
 from server.store import migrations, schema, sqlite, tokens
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import (
     PASSWORD_FILE,
     StoreError,

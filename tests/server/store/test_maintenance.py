@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from server.store import schema
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import open_store
 from server.store.maintenance import Maintenance
 from server.store.retention import Retention

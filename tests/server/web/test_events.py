@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from server.host import Host, open_host
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.ladders import claimed, finish
 from server.store.queries import Queries
 from server.web.events import MOST_BOTS, Events

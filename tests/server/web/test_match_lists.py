@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from server.host import Host
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from tests.server.web.test_pages import ask, get, play
 
 

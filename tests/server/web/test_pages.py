@@ -21,7 +21,7 @@ from server.host import Host, open_host
 from server.net.limits import HostLimits
 from server.net.request import Headers, Request
 from server.net.work import WorkBudget
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.queries import Queries
 from server.web.match_log import MatchLogs
 from server.web.pages import STORE_QUESTIONS, Pages

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from server.host import Host
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.queries import Queries
 from server.web.pictures.previews import Previews
 from tests.server.web.test_pages import get, play

@@ -5,9 +5,9 @@ from collections import Counter
 
 from rating.glicko import Rating
 from rating.steps import Known
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import exclusive, open_store
-from server.store.standings import (
+from server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     Standing,
     bases,

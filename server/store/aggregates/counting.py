@@ -16,8 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.values import Players
 from rating.steps import Ended, Rater, RatingStep
-from server.store import database, event_tables, standings
-from server.store.event_tables import Ending
+from server.store import database
+from server.store.aggregates import event_tables, standings
+from server.store.aggregates.event_tables import Ending
 from server.store.finished import result_of
 from server.store.schema import matches, rating_steps
 

@@ -1,6 +1,6 @@
 """The kept table of each game: a line for each bot, and what it scored against each other.
 
-`server.store.counting` adds to it, so reading takes no longer however many matches there were.
+`server.store.aggregates.counting` adds to it, so reading takes no longer however many matches there were.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Rater, RatingStep
-from server.store import counting
-from server.store.counting import refresh
+from server.store.aggregates import counting
+from server.store.aggregates.counting import refresh
 from server.store.database import open_store
-from server.store.rating_steps import step_of
+from server.store.aggregates.rating_steps import step_of
 from server.store.schema import rating_steps
-from server.store.standings import ratings_of, standings
+from server.store.aggregates.standings import ratings_of, standings
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,

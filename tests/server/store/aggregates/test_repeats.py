@@ -1,4 +1,4 @@
-"""server.store.repeats: rated matches that repeat an earlier one of the same two bots count nothing."""
+"""server.store.aggregates.repeats: rated matches that repeat an earlier one of the same two bots count nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from protocol.codes import EndReason
 from protocol.record import Record, RecordedMove, Result
 from protocol.values import Players
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import open_store
-from server.store.repeats import digest_of
+from server.store.aggregates.repeats import digest_of
 from server.store.schema import matches
-from server.store.standings import standings
+from server.store.aggregates.standings import standings
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 

@@ -13,7 +13,7 @@ from pathlib import Path
 _MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
 _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULTILINE)
 
-SERVER = Path(__file__).with_name("SERVER.md")
+SERVER = Path(__file__).parents[1] / "SERVER.md"
 SERVER_PARTS = (
     "speed",
     "size",

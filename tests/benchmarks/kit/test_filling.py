@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from benchmarks.filling import BOTS, EVENT, PLIES, fill, tell_truly
+from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
 from match.events import Moved
-from server.store.counting import refresh
+from server.store.aggregates.counting import refresh
 from server.store.database import open_store
 from server.store.finished import match_list, record_of
 from server.store.journal.reader import events_of

@@ -1,6 +1,6 @@
 """The kept table of each event: how many matches it had, who played them, and how they ended.
 
-`server.store.counting` adds to it, so reading takes no longer however many matches there were.
+`server.store.aggregates.counting` adds to it, so reading takes no longer however many matches there were.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rating.steps import Ended
 from server.store.database import reading
 from server.store.finished import result_of
 from server.store.schema import event_bots, event_scores, event_totals, matches
-from server.store.standings import adding
+from server.store.aggregates.standings import adding
 
 MOST_IN_TABLE = 100
 """Bots of an event that are all in its table: rating so many takes half a second."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.faults import SHOWN, report
+from benchmarks.kit.faults import SHOWN, report
 
 
 def test_no_fault(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks.plot import HEIGHT, WIDTH, logarithmic
+from benchmarks.kit.plot import HEIGHT, WIDTH, logarithmic
 
 LINES = {"a <b>": [(1_000, 2.0), (1_000_000, 30.0)], "other": [(1_000, 0.5), (1_000_000, 700.0)]}
 

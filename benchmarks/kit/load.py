@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from benchmarks.relay import ANSWER
-from benchmarks.script import ID, script
+from benchmarks.kit.script import ID, script
 from protocol.codec import encode
 from protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 

@@ -12,9 +12,9 @@ from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Key, RatingStep
 from server.store import database
-from server.store.counting import Write, refresh
+from server.store.aggregates.counting import Write, refresh
 from server.store.database import StoreError
-from server.store.standings import ratings_of, standings
+from server.store.aggregates.standings import ratings_of, standings
 
 log = logging.getLogger("arena.ratings")
 

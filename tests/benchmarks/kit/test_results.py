@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.measure import Ratio, Section
-from benchmarks.results import claim, read_sections, whole_text, write_server
+from benchmarks.kit.measure import Ratio, Section
+from benchmarks.kit.results import claim, read_sections, whole_text, write_server
 
 ORDER = ("first", "second", "third")
 
