@@ -35,12 +35,12 @@ from server.processes.identity import PROGRAM
 from server.rooms.disclosure import Disclosure
 from server.rooms.room import INBOX, Room
 from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
+from server.store.aggregates.rating_counter import RatingCounter
 from server.store.database import Engine
 from server.store.journal.journal import Journal
 from server.store.journal.recovery import kept_sessions, unfinished
 from server.store.maintenance import Maintenance
 from server.store.queries import Queries
-from server.store.aggregates.rating_counter import RatingCounter
 from server.store.retention import Retention
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages

@@ -19,9 +19,9 @@ import tempfile
 
 import uvloop
 
-from benchmarks.kit.faults import report
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, faults, run, section
+from benchmarks.kit.faults import report
 from benchmarks.kit.results import measured_on, write_server
 
 

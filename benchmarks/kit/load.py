@@ -14,8 +14,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
-from benchmarks.relay import ANSWER
 from benchmarks.kit.script import ID, script
+from benchmarks.relay import ANSWER
 from protocol.codec import encode
 from protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 

@@ -10,9 +10,9 @@ from console import DatabaseOption, Failure, JsonOption, game_named, write_json
 from server.commands.in_store import DATABASE, in_store
 from server.commands.output import Justify, print_table, say
 from server.store.aggregates.counting import refresh
-from server.store.database import Engine
 from server.store.aggregates.recompute import Differs, Recomputed, recompute
 from server.store.aggregates.standings import Standing, month_ago, standings
+from server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
     "#": "right",

@@ -18,14 +18,20 @@ from protocol.values import Players
 from rating.standings import Row, table_of_scores
 from server.store import finished
 from server.store.aggregates import standings
+from server.store.aggregates.event_tables import (
+    Event,
+    EventScores,
+    counted_in,
+    event_scores_of,
+    events_with_matches,
+)
+from server.store.aggregates.standings import Cross, Standing
 from server.store.database import reading
-from server.store.aggregates.event_tables import Event, EventScores, counted_in, event_scores_of, events_with_matches
 from server.store.finished import MatchList, Place, Shown
 from server.store.ladders import LadderPlanned, planned
 from server.store.schema import rating_steps
 from server.store.search import searching
 from server.store.search.searching import Score, Wanted
-from server.store.aggregates.standings import Cross, Standing
 
 MOST_LISTED = 50
 MOST_OF_BOT = 100

@@ -23,10 +23,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.steps import Key, Known
 from server.store import database
+from server.store.aggregates.standings import keep_bases
 from server.store.archive import CLOCKS_DIFFER, archived_line
 from server.store.database import reading
 from server.store.schema import events, ladders, matches, rating_steps, records
-from server.store.aggregates.standings import keep_bases
 
 CHUNK = 20
 """Matches that are removed in one transaction: on SQLite the journal waits for it, some milliseconds."""

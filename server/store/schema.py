@@ -52,7 +52,9 @@ matches = sa.Table(
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("finished", sa.String(32), nullable=True),  # as `database.now` writes it, once it is over
-    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),  # by server.store.aggregates.counting
+    sa.Column(
+        "counted", sa.Boolean, nullable=False, server_default=sa.false()
+    ),  # by server.store.aggregates.counting
     sa.Column(
         "server", sa.String(64), nullable=False, server_default=""
     ),  # who plays it, and goes on with it

@@ -15,10 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from protocol.values import Players
 from rating.steps import Ended
+from server.store.aggregates.standings import adding
 from server.store.database import reading
 from server.store.finished import result_of
 from server.store.schema import event_bots, event_scores, event_totals, matches
-from server.store.aggregates.standings import adding
 
 MOST_IN_TABLE = 100
 """Bots of an event that are all in its table: rating so many takes half a second."""

@@ -13,8 +13,8 @@ from rating.glicko import Rating
 from rating.steps import Key, RatingStep
 from server.store import database
 from server.store.aggregates.counting import Write, refresh
-from server.store.database import StoreError
 from server.store.aggregates.standings import ratings_of, standings
+from server.store.database import StoreError
 
 log = logging.getLogger("arena.ratings")
 

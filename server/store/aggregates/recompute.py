@@ -25,11 +25,11 @@ from protocol.record import BadRecord, Record, Result, from_line
 from rating.glicko import Rating
 from rating.steps import Known, Rater, RatingStep
 from server.store import database
+from server.store.aggregates.rating_steps import counted_matches, steps_of
+from server.store.aggregates.standings import bases, known_of
 from server.store.journal.reader import events_of_all
 from server.store.packing import Unreadable, record_in, unpack_whole
-from server.store.aggregates.rating_steps import counted_matches, steps_of
 from server.store.schema import standings as standings_table
-from server.store.aggregates.standings import bases, known_of
 
 CHUNK = 100
 """Matches that are read at once."""

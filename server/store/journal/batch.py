@@ -16,12 +16,12 @@ import sqlalchemy as sa
 
 from protocol.record import Record, to_line
 from server.store import database
+from server.store.aggregates.repeats import digest_of, repeated
 from server.store.arrival import let_nobody_count, next_arrival
 from server.store.finished import AT_ITS_END, keep_record, shown_of
 from server.store.journal.rows import EventRow, Rows, chunks
 from server.store.lease import HELD, Lease, parameters
 from server.store.packing import pack_record, record_in
-from server.store.aggregates.repeats import digest_of, repeated
 from server.store.schema import matches, records, servers, sessions
 
 log = logging.getLogger("arena.journal")

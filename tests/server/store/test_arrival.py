@@ -4,8 +4,8 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store.arrival import let_nobody_count
 from server.store.aggregates.counting import refresh
+from server.store.arrival import let_nobody_count
 from server.store.database import exclusive, open_store
 from server.store.schema import matches
 from tests.server.databases import Postgresql

@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Opened, TurnLeft
 from server.store import backup as backing
 from server.store import database, migrations, schema, tokens
-from server.store.backup import Contents, backup, restore
 from server.store.aggregates.counting import refresh
+from server.store.backup import Contents, backup, restore
 from server.store.database import StoreError, open_store
 from server.store.journal.journal import Journal
 from server.store.journal.reader import events_of

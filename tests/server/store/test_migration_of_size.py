@@ -14,16 +14,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.steps import RatingStep
 from server.store import migrations, schema
+from server.store.aggregates.counting import refresh
+from server.store.aggregates.recompute import recompute
+from server.store.aggregates.standings import standings
 from server.store.archive import export_lines
 from server.store.compaction import compact
-from server.store.aggregates.counting import refresh
 from server.store.database import make_engine, open_store
 from server.store.journal.reader import events_of
 from server.store.journal.recovery import unfinished
 from server.store.packing import record_in
 from server.store.queries import Queries
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import standings
 from tests.server.played import (
     KINDS,
     MAXIE_WINS,

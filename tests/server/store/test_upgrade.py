@@ -20,15 +20,15 @@ from protocol.record import Record, from_line
 from server.host import open_host
 from server.processes.identity import PROGRAM
 from server.store import lease, migrations, schema, tokens
+from server.store.aggregates.counting import refresh
+from server.store.aggregates.recompute import recompute
+from server.store.aggregates.standings import ratings_of
 from server.store.archive import export_lines
 from server.store.backup import copy_into_file, restore
-from server.store.aggregates.counting import refresh
 from server.store.database import StoreError, close, exclusive, make_engine, open_store
 from server.store.journal.reader import events_of
 from server.store.journal.writer import open_writer
 from server.store.lease import NameHeld
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import ratings_of
 from server.store.upgrade import make_ready
 from tests.server.peer import Peer, dial
 from tests.server.releases import RELEASES, STORES, Release, everything

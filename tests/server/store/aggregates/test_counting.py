@@ -15,10 +15,10 @@ from rating.glicko import Rating
 from rating.steps import Rater, RatingStep
 from server.store.aggregates import counting
 from server.store.aggregates.counting import refresh
-from server.store.database import open_store
 from server.store.aggregates.rating_steps import step_of
-from server.store.schema import rating_steps
 from server.store.aggregates.standings import ratings_of, standings
+from server.store.database import open_store
+from server.store.schema import rating_steps
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,

@@ -7,10 +7,16 @@ import pytest
 
 from protocol.record import Record
 from rating.standings import table
-from server.store.archive import import_lines
 from server.store.aggregates.counting import refresh
+from server.store.aggregates.event_tables import (
+    BEST_KNOWN,
+    MOST_IN_TABLE,
+    Event,
+    event_scores_of,
+    events_with_matches,
+)
+from server.store.archive import import_lines
 from server.store.database import open_store
-from server.store.aggregates.event_tables import BEST_KNOWN, MOST_IN_TABLE, Event, event_scores_of, events_with_matches
 from server.store.queries import Queries
 from tests.server.matches import record
 from tests.server.played import (

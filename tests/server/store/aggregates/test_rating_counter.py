@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from rating.glicko import Rating
 from server.store.aggregates.counting import Counted, Write
-from server.store.database import StoreError, open_store
-from server.store.journal.writer import open_writer
 from server.store.aggregates.rating_counter import PAUSE_SECONDS, RatingCounter
 from server.store.aggregates.standings import ratings_of
+from server.store.database import StoreError, open_store
+from server.store.journal.writer import open_writer
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
 

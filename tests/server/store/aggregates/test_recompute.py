@@ -10,9 +10,9 @@ from protocol.codes import EndReason
 from protocol.record import Record, Result, to_line
 from server.store import schema
 from server.store.aggregates.counting import refresh
+from server.store.aggregates.recompute import Differs, recompute
 from server.store.database import open_store
 from server.store.packing import pack_record
-from server.store.aggregates.recompute import Differs, recompute
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,

@@ -10,10 +10,10 @@ from protocol.codes import EndReason
 from protocol.record import Record, RecordedMove, Result
 from protocol.values import Players
 from server.store.aggregates.counting import refresh
-from server.store.database import open_store
 from server.store.aggregates.repeats import digest_of
-from server.store.schema import matches
 from server.store.aggregates.standings import standings
+from server.store.database import open_store
+from server.store.schema import matches
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 

@@ -6,7 +6,6 @@ from collections import Counter
 from rating.glicko import Rating
 from rating.steps import Known
 from server.store.aggregates.counting import refresh
-from server.store.database import exclusive, open_store
 from server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     Standing,
@@ -19,6 +18,7 @@ from server.store.aggregates.standings import (
     standings,
     standings_of,
 )
+from server.store.database import exclusive, open_store
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
 KINDS = {
