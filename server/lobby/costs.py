@@ -34,9 +34,9 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Decline: 200,
     Withdraw: 200,
     Watch: 2_000,
-    Unwatch: 20,
+    Unwatch: 200,
     Browse: 1_000,
-    Ping: 20,
+    Ping: 200,
 }
 """By message, what its sender's address pays for it, in µs of `server.net.work.WorkBudget`.
 

@@ -32,7 +32,7 @@ GET_COSTS: dict[str, int] = {
     "/api/table": 5_000,
     "/api/maps": 2_000,
     "/api/search": 20_000,
-    "/api/versus": 2_000,
+    "/api/versus": 5_000,
     "/api/event": 5_000,
     "/api/bot": 5_000,
     "/api/bot/": 5_000,
