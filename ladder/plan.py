@@ -27,7 +27,7 @@ MOST_THREADS = 1024
 MOST_OPENING_PLIES = 100
 
 DEFAULT_TIME = "0.01/move"
-DEFAULT_ROUNDS = 6
+DEFAULT_ROUNDS = 10
 """With this time the five engines on the default map: enough pairs to tell them apart, within 90 s on two cores."""
 
 COMMAND = "command:"
