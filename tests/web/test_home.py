@@ -8,10 +8,56 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from protocol.record import to_line
 from testkit.browser import Arena, arena, wait
+from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
   return board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0); }"""
+
+SAME_PLACES = """(drawn) => {
+  const still = new DOMParser().parseFromString(drawn, 'text/html').querySelector('.stage.first .map');
+  const moving = document.querySelector('.stage .map');
+  const numbers = (map, query, names) => [...map.querySelectorAll(query)].map((each) => (
+    names.map((name) => each.getAttribute(name).replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))).flat(2)).sort().join();
+  const same = (...asked) => [numbers(still, ...asked) === numbers(moving, ...asked)];
+  return { spots: same('.spot', ['transform']), areas: same('.area-of', ['d']), ground: same('.ground', ['d']),
+    roads: same('.road', ['x1', 'y1', 'x2', 'y2']),
+    size: [still.getAttribute('viewBox') === moving.getAttribute('viewBox')] };
+}"""
+
+SMALL_BOARDS = """async (line) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ SmallBoard }, { Match }] = [await from('boards/small.js'), await from('match.js')];
+  const match = Match.fromRecord(JSON.parse(line));
+  const boards = [...Array(3)].map(() => new SmallBoard(match.game));
+  document.querySelector('main').append(...boards.map((each) => each.element));
+  await new Promise((ready) => setTimeout(ready, 600));
+  let pictures = 0;
+  for (const each of boards) {
+    const draw = each.draw.bind(each);
+    each.draw = () => { pictures += 1; draw(); };
+  }
+  const moves = match.positions.slice(0, 40);
+  for (const [ply, position] of moves.entries()) {
+    for (const each of boards) each.show(position, ply ? match.moves[ply - 1].move : null);
+    await new Promise((ready) => setTimeout(ready, 20));
+  }
+  await new Promise((ready) => setTimeout(ready, 600));
+  const anew = new SmallBoard(match.game);
+  document.querySelector('main').append(anew.element);
+  await new Promise((ready) => setTimeout(ready, 600));
+  anew.show(moves.at(-1), match.moves[moves.length - 2].move);
+  await new Promise((ready) => setTimeout(ready, 600));
+  const pixels = ({ context }) => context.getImageData(0, 0, 280, 150).data;
+  const [one, other] = [pixels(boards[0]), pixels(anew)];
+  const count = (wrong) => one.filter((each, n) => wrong(each, n)).length / one.length;
+  const coloured = (seat) => {
+    const [red, green, blue] = getComputedStyle(anew.element).getPropertyValue(`--small-${seat}`).match(/[0-9]+/g).map(Number);
+    return one.some((_, n) => n % 4 === 0 && one[n] === red && one[n + 1] === green && one[n + 2] === blue);
+  };
+  return { pictures, shown: 3 * moves.length, coloured: ['maxie', 'minnie', 'nobody', 'move'].map(coloured), different: count((each, n) => Math.abs(each - other[n]) > 64) };
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +88,23 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page:
         "(first) => document.querySelector('.stage .stage-head a').getAttribute('href') !== first", arg=first
     )
     expect(stage.locator(".kind")).to_have_text(re.compile("^Live: "))
+
+
+def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
+    busy: Arena, browser: Browser, page: Page
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    still = context.new_page()
+    while not still.locator(".stage.first").count():
+        still.goto(busy.url)
+    expect(still.locator(".stage.first .map .spot")).to_have_count(4)
+    expect(still.locator(".stage.first .score").first).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
+    drawn = still.content()
+    context.close()
+    page.goto(busy.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    same = page.evaluate(SAME_PLACES, drawn)
+    assert same == {name: [True] for name in ("spots", "areas", "ground", "roads", "size")}
 
 
 def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: Arena, page: Page) -> None:
@@ -109,3 +172,14 @@ def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, browser: Bro
     expect(primer.locator(".told")).to_contain_text("sends all armies")
     expect(primer.locator(".march > *")).to_have_count(0)
     context.close()
+
+
+def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_drawn_anew(
+    empty: Arena, page: Page
+) -> None:
+    """What is drawn again of a map is what has another owner: the board must look as a new one does."""
+    page.goto(empty.url)
+    found = page.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    assert found["pictures"] < found["shown"] / 4
+    assert found["coloured"] == [True] * 4
+    assert found["different"] < 0.005, "of the pixels, by more than what lies between two borders"

@@ -1,7 +1,6 @@
 // One websocket in the bots' own protocol, which comes back by itself when it is lost.
 
-import { Decoder } from "../vendor/msgpack/Decoder.mjs";
-import { Encoder } from "../vendor/msgpack/Encoder.mjs";
+import { Decoder, Encoder } from "../vendor/msgpack/msgpack.mjs";
 
 const SUBPROTOCOL = "arena.v1.msgpack";
 const FIRST_WAIT = 250;
@@ -19,6 +18,9 @@ export class Wire extends EventTarget {
   // whether it is there, for a browser cannot send a websocket's own ping.
   constructor(hello, quietMs) {
     super();
+    this.socket = /** @type {any} */ (null);
+    this.heardAt = 0;
+    this.askedAt = /** @type {number | null} */ (null);
     this.hello = hello;
     this.quietMs = quietMs;
     this.open = false;

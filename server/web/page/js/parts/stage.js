@@ -16,8 +16,11 @@ const PLY_MS = 700; // of a match that was played
 const DEMO = new URL("../../demo.jsonl", import.meta.url);
 
 export class Stage {
-  constructor() {
-    this.match = null;
+  // begun() is called when the first match is there.
+  constructor(begun) {
+    this.begun = begun;
+    this.match = /** @type {any} */ (null);
+    this.board = /** @type {any} */ (null);
     this.last = ""; // the match that was shown last
     this.live = false; // whether a match in progress is shown
     this.replaying = false;
@@ -149,6 +152,7 @@ export class Stage {
     set(this.kind, { "data-live": this.live });
     set(this.link, { hidden: match.event === "demo", href: matchLink(match.id) });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.live && this.changed(match));
+    this.begun();
   }
 
   draw(ply) {
