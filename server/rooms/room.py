@@ -23,6 +23,7 @@ from time import monotonic_ns
 
 import anyio
 
+from games.catalogue import KNOWN
 from games.core import Player
 from match.clock import MS
 from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
@@ -397,4 +398,5 @@ class Room:
             else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
             adjudication=self.terms.adjudication,
             engines=self.terms.engines if self.terms.engines != Engines() else None,
+            rules=KNOWN.rules(self.terms.game),
         )

@@ -1,0 +1,110 @@
+"""A ladder of ours against what others wrote, at equal time: easyAI, OpenSpiel's search, and a plain alpha-beta in C."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from benchmarks.measure import Section
+from benchmarks.results import claim
+from ladder.event import Ladder
+from ladder.openings import openings_of_maps
+from ladder.plan import BotPlan, LadderPlan, engine_bot
+from ladder.play import run_ladder
+from maps.setup import make_setup
+from protocol.codes import FORFEITS
+from protocol.record import Record
+from protocol.timecontrol import TimeControl
+from rating.standings import Row
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MAP = "italy"
+TIME = "0.05/move"
+PAIRS = 4
+OURS = ("alphabeta", "jamboree:threads=1")
+PLAYED_BY = {
+    "alphabeta": "this project's alpha-beta, compiled",
+    "jamboree:threads=1": "this project's Jamboree, compiled, one thread",
+    "C": "`examples/alphabeta.c`: alpha-beta by deepening, army difference, no table, gcc -O3",
+    "easyAI": "`examples/easyai_bot.py`: easyAI's Negamax with its table, by deepening, army difference",
+    "OpenSpiel": "`examples/openspiel_bot.py`: OpenSpiel's MCTS in Python with the same estimate at its leaves",
+    "greedy": "one ply, to compare with",
+}
+
+
+class Watcher:
+    """Tells how far the ladder is."""
+
+    def played(self, ladder: Ladder, record: Record) -> None:
+        """A match is over."""
+        who = f"{record.players.maxie} - {record.players.minnie}"
+        print(f"{len(ladder.played)} of {ladder.matches}: {who}: {record.result.winner}", flush=True)
+
+    def notice(self, text: str) -> None:
+        """Something went wrong with a bot."""
+        print(text, flush=True)
+
+
+def run(pairs: int = 0) -> Section:
+    """Play the ladder, `pairs` pairs for each two bots."""
+    pairs = pairs or PAIRS
+    with tempfile.TemporaryDirectory(prefix="arena-benchmark-") as made:
+        ladder = _played(Path(made), pairs)
+    rows = ladder.table()
+    late = sum(record.result.reason in FORFEITS for record in ladder.records)
+    return Section(
+        "Against what others wrote",
+        f"Riskless on {MAP} at {TIME} for everybody, every two bots {pairs} pairs from the map's openings, each bot a process "
+        f"of its own with one thread. The adapters play by the arena's rules in Python; C and ours have their own.",
+        ["bot", "what it is", "points", "of", "Elo", "±"],
+        [_row(row) for row in rows],
+        note=f"{late} of {len(ladder.records)} matches were forfeited. Elo is relative to the average of these bots.",
+        claims=[_claim(rows)],
+    )
+
+
+def _played(folder: Path, pairs: int) -> Ladder:
+    program = folder / "alphabeta"
+    words = ["gcc", "-O3", "-march=native", "-o", str(program), str(EXAMPLES / "alphabeta.c")]
+    subprocess.run(words, check=True)
+    others = {
+        "C": f"exec:{shlex.quote(str(program))}",
+        "easyAI": str(EXAMPLES / "easyai_bot.py"),
+        "OpenSpiel": str(EXAMPLES / "openspiel_bot.py"),
+    }
+    bots: list[BotPlan] = [engine_bot(name) for name in (*OURS, "greedy")]
+    bots += [replace(engine_bot(engine), name=name) for name, engine in others.items()]
+    game = make_setup("riskless", MAP)
+    plan = LadderPlan(
+        tuple(bots),
+        event="others",
+        maps=(MAP,),
+        time_control=TimeControl.parse(TIME),
+        rounds=pairs,
+        margin_ms=100,
+    )
+    openings = openings_of_maps([MAP], [game], plan.seed)
+    ladder = Ladder(plan, [game], folder / "record.jsonl", openings=openings)
+    anyio.run(run_ladder, ladder, Watcher(), backend_options={"use_uvloop": True})
+    return ladder
+
+
+def _row(row: Row) -> list[str]:
+    what = PLAYED_BY[row.bot]
+    return [row.bot, what, f"{row.points:g}", str(row.games), f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"]
+
+
+def _claim(rows: list[Row]) -> str:
+    ours = min((row for row in rows if row.bot in OURS), key=lambda row: row.elo)
+    best = max((row for row in rows if row.bot not in OURS), key=lambda row: row.elo)
+    error = (ours.elo_error**2 + best.elo_error**2) ** 0.5
+    return claim(
+        f"the weaker of ours against the strongest of others ({best.bot}), Elo at {TIME}",
+        "more than its error",
+        f"{ours.elo - best.elo:+z.0f} ± {error:.0f}",
+    )
