@@ -33,7 +33,6 @@ PLAYED_BY = {
     "C": "`examples/alphabeta.c`: alpha-beta by deepening, army difference, no table, gcc -O3",
     "easyAI": "`examples/easyai_bot.py`: easyAI's Negamax with its table, by deepening, army difference",
     "OpenSpiel": "`examples/openspiel_bot.py`: OpenSpiel's MCTS in Python with the same estimate at its leaves",
-    "greedy": "one ply, to compare with",
 }
 
 
@@ -77,7 +76,7 @@ def _played(folder: Path, pairs: int) -> Ladder:
         "easyAI": str(EXAMPLES / "easyai_bot.py"),
         "OpenSpiel": str(EXAMPLES / "openspiel_bot.py"),
     }
-    bots: list[BotPlan] = [engine_bot(name) for name in (*OURS, "greedy")]
+    bots: list[BotPlan] = [engine_bot(name) for name in OURS]
     bots += [replace(engine_bot(engine), name=name) for name, engine in others.items()]
     game = make_setup("riskless", MAP)
     plan = LadderPlan(

@@ -52,7 +52,7 @@ def savings(game: Game[Any, Any], position: Any, depth: int, spec: Spec) -> Iter
     take, bound = (_whole(spec.values, option) for option in ("take", "dynamic"))
     if take:
         yield _saving(
-            (game, position, depth, spec, f"the first {take} moves of each node"),
+            (game, position, depth, spec, f"The first {take} moves of each node"),
             (depth, _without(spec, "take"), "All moves"),
         )
     if bound:

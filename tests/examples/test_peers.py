@@ -34,9 +34,7 @@ PACKAGES = [
 def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any:
     """What the engine plays after these moves, and what it tells of it."""
     seat = game.player(game.start()) if len(moves) % 2 == 0 else game.player(game.start()).opponent
-    local = Local(
-        engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move"))
-    )
+    local = Local(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
     try:
         for move in moves:
             local.play(move)

@@ -98,7 +98,11 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
         (["trace", "x", "minimax"], 2, "no tree is called 'x': there are HandoutBig"),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
         (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic is for riskless, as in `arena trace path4"),
-        (["trace", "Intro", "lazy:take=1"], 2, "lazy has no option 'take': there are evaluator, keep, dynamic"),
+        (
+            ["trace", "Intro", "lazy:take=1"],
+            2,
+            "lazy has no option 'take': there are evaluator, keep, dynamic",
+        ),
         (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': there are evaluator"),
         (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
@@ -212,9 +216,7 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
 
 def test_what_each_move_came_back_with(capsys: pytest.CaptureFixture[str]) -> None:
     _, printed, _ = run(capsys, "trace", "HandoutSmall", "alphabeta", "--results")
-    assert (
-        "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
-    )
+    assert "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
 
 
 @pytest.mark.parametrize("engine", ["lazy:keep=yes", "lazy-ordered:take=2", "lazy:dynamic=2"])

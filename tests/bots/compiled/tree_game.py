@@ -19,6 +19,8 @@ from bots.compiled.kernel import LOST, PLAYING, WON, Compiled, Kernel, Words
 from bots.compiled.layout import LINE, Frame
 from games.core import Game, Outcome, Player
 
+OVER = 1000
+"""From this value on a node without children is over, and won."""
 MOST_MOVES = 4
 FIELDS = 2 + MOST_MOVES
 """Of a node: its value for Maxie, how many moves it has, and the nodes that these lead to."""
@@ -51,6 +53,8 @@ class Trees(Game[Place, int]):
 
     def __init__(self, nodes: Sequence[Node], height: int) -> None:
         self.nodes, self.height = tuple(nodes), height
+        self.read = self._written()
+        """What the kernel's functions read, and write their notes to."""
 
     def start(self) -> Place:
         return Place(0, 0)
@@ -71,17 +75,9 @@ class Trees(Game[Place, int]):
         return self.nodes[position.node].value
 
     def compiled(self) -> Compiled:
-        """The tree, with room behind it for notes."""
-        table = np.zeros((len(self.nodes), FIELDS), np.int64)
-        for number, node in enumerate(self.nodes):
-            table[number, : 2 + len(node.children)] = (node.value, len(node.children), *node.children)
-        head = np.zeros(LINE, np.int64)
-        notes = np.zeros(NOTE * 4 * len(self.nodes), np.int64)
-        head[:3] = (0, LINE + table.size, self.height)
-        rules = np.concatenate([head, table.ravel(), notes])
         return Compiled(
             kernel(),
-            rules,
+            self.read,
             MOST_MOVES,
             lambda place: np.array([place.node, self.player(place).sign], np.int64),
             lambda place: self.height - place.ply + 1,
@@ -89,13 +85,21 @@ class Trees(Game[Place, int]):
             int,
         )
 
+    def _written(self) -> Words:
+        """The tree, with room behind it for notes."""
+        table = np.zeros((len(self.nodes), FIELDS), np.int64)
+        for number, node in enumerate(self.nodes):
+            table[number, : 2 + len(node.children)] = (node.value, len(node.children), *node.children)
+        head = np.zeros(LINE, np.int64)
+        notes = np.zeros(NOTE * 4 * len(self.nodes), np.int64)
+        head[:2] = (0, LINE + table.size)
+        return np.concatenate([head, table.ravel(), notes])
 
-def notes_of(rules: Words) -> list[tuple[int, ...]]:
-    """The notes since they were last asked for: of an inner node with its window, of another the node alone."""
-    count, begin = int(rules[0]), int(rules[1])
-    rules[0] = 0
-    found = rules[begin : begin + NOTE * count].reshape(count, NOTE)
-    return [tuple(map(int, (each[0], *each[2:]) if each[1] else each[:1])) for each in found]
+    def notes(self) -> list[tuple[int, ...]]:
+        """What the searches have noted: of an inner node with its window, of another the node alone."""
+        count, begin = int(self.read[0]), int(self.read[1])
+        found = self.read[begin : begin + NOTE * count].reshape(count, NOTE)
+        return [tuple(map(int, (each[0], *each[2:]) if each[1] else each[:1])) for each in found]
 
 
 @cache
@@ -151,7 +155,3 @@ def kernel() -> Kernel:
         return 0
 
     return Kernel("trees", WORDS, 1, moves, play, status, estimate, promise)
-
-
-OVER = 1000
-"""From this value on a node without children is over, and won."""

@@ -21,7 +21,7 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
     _, all_of_them = run_reference(PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False)
     assert (told.whole_nodes, told.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
     assert told.nodes < all_of_them.nodes
-    assert told.told().startswith(f"the first 1 moves of each node: {told.nodes} nodes")
+    assert told.told().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
 
 
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
