@@ -95,7 +95,7 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are HandoutBig"),
+        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are Cuts, HandoutBig"),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
         (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic is for riskless, as in `arena trace path4"),
         (

@@ -12,14 +12,14 @@ from games.riskless import Riskless
 
 
 def test_the_trees_of_the_sources() -> None:
-    assert tree_names() == ["HandoutBig", "HandoutSmall", "Holden", "Hughes", "Intro", "Quoted"]
+    assert tree_names() == ["Cuts", "HandoutBig", "HandoutSmall", "Holden", "Hughes", "Intro"]
     assert {name: (len(load_tree(name).nodes), load_tree(name).height) for name in tree_names()} == {
+        "Cuts": (33, 4),
         "HandoutBig": (25, 4),
         "HandoutSmall": (13, 2),
         "Holden": (21, 2),
         "Hughes": (7, 2),
         "Intro": (7, 2),
-        "Quoted": (33, 4),
     }
     assert load_tree("handoutbig").nodes == load_tree("HandoutBig").nodes
 
@@ -50,7 +50,7 @@ def test_bad_files_say_which_file(tmp_path: Path, content: str, why: str) -> Non
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TreeError, match="no tree is called 'x': there are HandoutBig"):
+    with pytest.raises(TreeError, match="no tree is called 'x': there are Cuts, HandoutBig"):
         load_tree("x")
     with pytest.raises(TreeError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
         load_tree("nowhere.json")
