@@ -16,6 +16,7 @@ from benchmarks.kit.results import HEAD, measured_on, read_sections, whole_text
 PARTS = (
     "native",
     "peers",
+    "others",
     "devices",
     "depth",
     "threads",
@@ -28,7 +29,7 @@ PARTS = (
     "truth",
     "probing",
 )
-PLAYED = ("weights", "strength", "selective", "probing")
+PLAYED = ("others", "weights", "strength", "selective", "probing")
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -40,7 +41,7 @@ def main() -> None:
         "--pairs",
         type=int,
         default=0,
-        help="pairs of each contest of weights, strength, selective and probing",
+        help="pairs of each contest of others, weights, strength, selective and probing",
     )
     given = parser.parse_args()
     again = f" --pairs {given.pairs}" if given.pairs else ""

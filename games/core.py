@@ -67,6 +67,8 @@ class Game(ABC, Generic[P, M]):
 
     name: ClassVar[str]
     """The name on the wire and in records: 1 to 64 small letters, digits, `_` and `-`."""
+    title: ClassVar[str] = ""
+    """What people call a game of the project; any other goes by its name."""
     board: Board | None = None
     """The board that a page draws, with `marks` on its cells; None for a game that is drawn by its text."""
 

@@ -37,6 +37,7 @@ class Hexapawn(Game[Pawns, Move]):
     """Moves come pawn by pawn in the order of the squares: forward, then taking left, then right."""
 
     name = "hexapawn"
+    title = "Hexapawn"
 
     def __init__(self, width: int = 3, height: int = 3) -> None:
         self.width = whole_number(width, "width", 1, MAX_SIDE)

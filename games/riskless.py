@@ -37,6 +37,7 @@ class Riskless(Game[Armies, Move]):
     """The game on one map. Moves come territory by territory, neighbour by neighbour."""
 
     name = "riskless"
+    title = "Riskless"
 
     def __init__(self, map: RisklessMap) -> None:
         self.map = map

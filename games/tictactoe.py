@@ -30,6 +30,7 @@ class TicTacToe(Game[Board, int]):
     """Three in a line wins; a full board without one is a draw. Moves are cells, in order."""
 
     name = "tictactoe"
+    title = "Tic-tac-toe"
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:

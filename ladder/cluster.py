@@ -254,6 +254,7 @@ def checked(line: str, terms: Terms) -> Record:
         "time_control": str(terms.time_control),
         "time_odds": terms.time_odds,
         "adjudication": terms.adjudication,
+        "rules": KNOWN.rules(terms.game),
     }
     for name, value in wanted.items():
         if getattr(record, name) != value:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from games.catalogue import KNOWN
 from games.core import AnyGame
 from ladder.openings import NoOpenings, Openings
 from match.terms import Terms, ThreadLimits
@@ -70,6 +71,7 @@ class EventTerms:
             moves=[],
             result=result,
             adjudication=self.adjudication,
+            rules=KNOWN.rules(game),
         )
 
     def _time_odds(self, pairing: Pairing) -> TimeOdds:

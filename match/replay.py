@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from games.catalogue import make_game
+from games.catalogue import differing_rules, make_game
 from games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from match.events import GotReady, Moved, Opened
 from match.referee import SEATS, Referee
@@ -89,8 +89,8 @@ def summary(record: Record) -> str:
 def verify(record: Record) -> Replay:
     """The match of a record, played again.
 
-    Raises BadRecord, with the ply and why, when the setup is no game, a move is not legal, or the moves do not lead
-    to the result.
+    Raises BadRecord, with the ply and why, when the setup is no game, the game has other rules here, a move is not
+    legal, or the moves do not lead to the result.
     """
     terms = _terms(record)
     try:
@@ -119,6 +119,9 @@ def _played(record: Record, terms: Terms) -> Replay:
 def _terms(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
+        differ = differing_rules(game, record.rules)
+        if differ is not None:
+            raise BadRecord(differ)
         control = TimeControl.parse(record.time_control)
     except GameError as error:
         raise BadRecord(f"its setup is wrong: {error}") from None

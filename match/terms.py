@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from games.catalogue import make_game
+from games.catalogue import KNOWN, make_game
 from games.core import AnyGame
 from match.clock import Clock
 from protocol.adjudication import Adjudication
 from protocol.engines import EngineInfo, Engines
+from protocol.record import FORMAT, Record, RecordedMove, Result
 from protocol.timecontrol import TimeControl, TimeOdds
 from protocol.values import Data, Players, Seat
 
@@ -74,6 +75,25 @@ class Terms(Struct, frozen=True, kw_only=True):
         """Both clocks before ply 0."""
         maxie, minnie = self.control("maxie"), self.control("minnie")
         return Clock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
+
+    def record(self, started: str, moves: list[RecordedMove], result: Result) -> Record:
+        """The record of a match that was played under these terms, as far as `moves`."""
+        return Record(
+            format=FORMAT,
+            match=self.match,
+            event=self.event,
+            game=self.game.name,
+            setup=self.game.setup(),
+            players=self.players,
+            time_control=str(self.time_control),
+            time_odds=self.time_odds,
+            started=started,
+            moves=moves,
+            result=result,
+            adjudication=self.adjudication,
+            engines=self.engines if self.engines != Engines() else None,
+            rules=KNOWN.rules(self.game),
+        )
 
     @property
     def needed_threads(self) -> int:

@@ -70,6 +70,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     """The times of players that had another than `time_control`."""
     engines: Engines | None = None
     """What chose the moves of both, as they said; None where neither did, as in records that are older than this field."""
+    rules: str = ""
+    """The digest of the rules of a game of somebody's own (docs/games.md); empty for the games of the project."""
 
 
 def to_line(record: Record) -> str:

@@ -53,6 +53,8 @@ def _modules(*names: str) -> Callable[[], bool]:
     return lambda: all(find_spec(name) for name in names)
 
 
+PEERS = "pip install -r benchmarks/requirements.txt"
+
 PARTS = {
     "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
     "chromium": Part("the page in a browser", "install the package chromium", CHROMIUM.exists),
@@ -79,6 +81,8 @@ PARTS = {
     "postgresql": Part(
         "the store on PostgreSQL", "install the package postgresql", lambda: postgresql_folder() is not None
     ),
+    "easyai": Part("the example with easyAI", PEERS, _modules("easyAI")),
+    "openspiel": Part("the example with OpenSpiel", PEERS, _modules("open_spiel", "pyspiel")),
     "distributed": Part("ladders on a Dask cluster", "install the extra cluster", _modules("distributed")),
 }
 

@@ -20,6 +20,7 @@ from bots.api.match import Ending, Match
 from bots.api.thinking import Thinking
 from bots.client.state.moves import move_message
 from bots.client.worker import BotFactory
+from games.catalogue import KNOWN
 from games.core import Player
 from match.adjudication import adjudicate
 from match.recurrence import Recurrence
@@ -140,6 +141,7 @@ class Local:
             result=self.result or LEFT,
             adjudication=self._adjudication,
             engines=self._engines(),
+            rules=KNOWN.rules(self.match.game),
         )
 
     def _engines(self) -> Engines | None:

@@ -22,17 +22,18 @@ from bots.review.analysis import (
     parse_reference,
     run_reference,
 )
-from bots.review.trees import TreeError, load_tree, tree_names
+from bots.review.savings import Saving, savings
+from bots.review.trees import TreeError, tree_names, tree_of
 from bots.review.truths import Known, known
 from bots.search.algorithms import ALGORITHMS
 from bots.search.deepening import MAX_DEPTH
 from bots.search.seen_tree import seen_tree
-from bots.search.trace_text import closing_lines, trace_lines, value_text
+from bots.search.trace_text import closing_lines, results_line, trace_lines, value_text
 from bots.search.tree_picture import TooBig, tree_svg
-from bots.search.watch import Event
+from bots.search.watch import Event, Watch
 from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given, out, write_json, write_text
 from games.core import BadData, Game
-from games.explicit import WrongPlace
+from games.explicit import Explicit, WrongPlace
 from maps.setup import DEFAULT_MAP
 from solved.header import BadTable
 
@@ -50,7 +51,10 @@ def register(app: typer.Typer) -> None:
 
 
 def trace_command(
-    tree: Annotated[str, typer.Argument(help=f"{', '.join(tree_names())}, or a file NAME.json.")],
+    tree: Annotated[
+        str,
+        typer.Argument(help=f"{', '.join(tree_names())}, a file NAME.json, or a map of Riskless, as path4."),
+    ],
     algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; as in jamboree:prune=0.5.")],
     depth: Annotated[
         int | None, typer.Option("--depth", metavar="PLIES", min=0, help="Plies; else the whole tree.")
@@ -59,19 +63,27 @@ def trace_command(
         bool,
         typer.Option("--estimates/--no-estimates", help="Lines for leaves, as in Figure 4 of the course."),
     ] = True,
+    results: Annotated[
+        bool, typer.Option("--results", help="Also list what each move came back with, as Steps and Leaves.")
+    ] = False,
     svg: SvgOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Print how an algorithm searches an explicit tree, in the form of the course's own traces.
+    """Print how an algorithm searches a tree, in the form of the course's own traces.
+
+    The tree is an explicit one, or that of Riskless on a map, of which --depth says how much.
 
     Example: arena trace HandoutBig alphabeta --svg tree.svg
     """
     try:
-        game = load_tree(tree)
+        game = tree_of(tree)
         spec = parse_reference(algorithm)
     except (TreeError, BadSpec) as error:
         raise Misuse(str(error)) from None
-    depth = game.height if depth is None else min(depth, game.height)
+    if isinstance(game, Explicit):
+        depth = game.height if depth is None else min(depth, game.height)
+    elif depth is None:
+        raise Misuse(f"--depth: say how many plies of the tree of {tree} are searched, as in --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
         endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
         raise Misuse(
@@ -80,15 +92,18 @@ def trace_command(
     start = game.start()
     try:
         result, watch = run_reference(game, start, depth, spec, tracing=True)
+        saved = list(savings(game, start, depth, spec))
     except WrongPlace as error:
         raise Failure(f"{tree}, {spec.name} to depth {depth}: {error}") from None
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
         raise Misuse(str(error)) from None
-    lines = [*trace_lines(game, watch.events or (), estimates=estimates)]
-    lines += closing_lines(game, start, result, watch.leaves)
+    events = watch.events or ()
+    lines = [*trace_lines(game, events, estimates=estimates)]
+    lines += [results_line(game, events)] if results else []
+    lines += [*closing_lines(game, start, result, watch.leaves), *_effort(watch, saved)]
     if svg is not None:
         title = f"{tree}: {algorithm}, {watch.leaves} leaves, value {result.value}"
-        _draw(svg, game, start, depth, watch.events or (), title, result.line)
+        _draw(svg, game, start, depth, events, title, result.line)
     if json is not None:
         row = {
             "tree": tree,
@@ -99,11 +114,19 @@ def trace_command(
             "move": result.move,
             "nodes": watch.nodes,
             "terminals_visited": watch.leaves,
+            "held": watch.held,
+            "savings": saved,
             "trace": lines,
         }
         write_json(row, json)
     if "-" not in (str(json), str(svg)):
         typer.echo("\n".join(lines))
+
+
+def _effort(watch: Watch, saved: Sequence[Saving]) -> list[str]:
+    """What a search that builds a tree held of it, and what one saved that looked at less than it could."""
+    held = [f"In memory at once: at most {watch.held:,} of {watch.nodes:,} nodes"] if watch.held else []
+    return [*held, *(each.told() for each in saved)]
 
 
 def analyse_command(
@@ -173,11 +196,12 @@ def analyse_command(
         raise Failure(str(error)) from None
     try:
         found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
+        saved = list(savings(rules, start, depth, found.spec))
     except BadSpec as error:
         raise Misuse(f"--engine: {error}") from None
     except (UnknownEvaluator, BadWeights) as error:
         raise Misuse(f"--engine: {error}") from None
-    _show(rules, start, found, truth, trace=trace, svg=svg, json=json)
+    _show(rules, start, found, saved, truth, trace=trace, svg=svg, json=json)
 
 
 def _check_compare(context: typer.Context, *, compare: bool) -> None:
@@ -207,6 +231,7 @@ def _show(
     game: Game[Any, Any],
     position: Any,
     found: Analysis,
+    saved: Sequence[Saving],
     truth: Known | None,
     *,
     trace: bool,
@@ -218,7 +243,7 @@ def _show(
         title = f"{found.spec.name}, depth {found.last.depth}: {found.watch.nodes} nodes, {found.watch.leaves} leaves"
         _draw(svg, game, position, found.last.depth, events, title, found.last.line)
     if json is not None:
-        write_json(_rows(game, position, found, truth), json)
+        write_json(_rows(game, position, found, saved, truth), json)
     if "-" in (str(json), str(svg)):
         return
     if trace:
@@ -230,6 +255,8 @@ def _show(
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
         table.add_row(str(report.depth), value, f"{report.nodes:,}", _line(game, report.line))
     out.print(table)
+    for line in _effort(found.watch, saved):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
     if truth is not None:
         by_value: dict[str, list[str]] = {}
         for move, value in truth.moves:
@@ -245,7 +272,9 @@ def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
     return ", ".join(game.move_to_text(move) for move in line)
 
 
-def _rows(game: Game[Any, Any], position: Any, found: Analysis, truth: Known | None) -> dict[str, Any]:
+def _rows(
+    game: Game[Any, Any], position: Any, found: Analysis, saved: Sequence[Saving], truth: Known | None
+) -> dict[str, Any]:
     return {
         "game": game.name,
         "position": game.position_to_text(position),
@@ -262,6 +291,8 @@ def _rows(game: Game[Any, Any], position: Any, found: Analysis, truth: Known | N
             for report in found.reports
         ],
         "trace": list(trace_lines(game, found.watch.events)) if found.watch.events is not None else None,
+        "held": found.watch.held,
+        "savings": saved,
         "truth": truth,
     }
 

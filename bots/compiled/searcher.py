@@ -50,7 +50,8 @@ class Settings:
     exact        value and leftmost move of plain minimax at every depth; else whatever wins games
     course       the course's form of Jamboree, with `prune`; else the original
     prune        the course's form: of a node's moves, which part is searched in sequence
-    split_depth  the least depth of a node whose moves are shared out
+    split_depth  the least depth of a node whose moves are shared out, and of which the course's form keeps the window;
+                 at 1 that is the course's Jamboree to the leaves
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
 
     What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
@@ -109,6 +110,8 @@ class Searcher(Generic[P, M]):
         threads = self.settings.threads
         if threads < 1:
             raise ValueError(f"a search needs at least 1 thread, not {threads}")
+        if self.settings.split_depth < 1:
+            raise ValueError(f"moves are shared out from depth 1 on, not {self.settings.split_depth}")
         self._memories = [np.zeros(sizes.thread, np.int64) for _ in range(threads)]
         for thread, memory in enumerate(self._memories):
             memory[Register.THREAD] = thread
@@ -144,7 +147,7 @@ class Searcher(Generic[P, M]):
         shared[Option.ESTIMATE_ORDER] = s.estimate_order
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
-        shared[Option.SPLIT_DEPTH] = max(s.split_depth, 2)
+        shared[Option.SPLIT_DEPTH] = s.split_depth
         shared[Option.COURSE] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
         shared[Option.SPLIT_WORDS] = self._sizes.split

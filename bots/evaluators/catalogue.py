@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +32,11 @@ def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | N
     if isinstance(game, TicTacToe):
         return tictactoe.features(game), tictactoe.NAMES
     return None
+
+
+def dynamic_for(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
+    """Which positions of the game are too lively to be judged by an evaluator (000); None where nothing is known of it."""
+    return riskless.under_attack(game) if isinstance(game, Riskless) else None
 
 
 def plain(game: Game[P, M]) -> Evaluator[P]:

@@ -6,7 +6,7 @@ training and the cap. The other features see what training and the next moves wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bots.evaluators.linear import Features
 from games.riskless import Armies, Riskless
@@ -55,3 +55,26 @@ def features(game: Riskless) -> Features[Armies]:
         return (maxie - minnie, territories, borders, safe, threats, waste, nearness)
 
     return count
+
+
+GREAT = 5
+"""A territory is worth looking on for when one of so many of a player's armies stands there."""
+
+
+def under_attack(game: Riskless) -> Callable[[Armies], bool]:
+    """Whether a position of this game is dynamic, as 000 has it: great armies are under attack. O(V + E) a position.
+
+    They are when the player to move could take a territory on which a fifth or more of the other's armies stand.
+    """
+    near = game.map.neighbours
+
+    def attacked(position: Armies) -> bool:
+        sign = game.player(position).sign
+        theirs = [-sign * n for n in position.armies]
+        total = sum(n for n in theirs if n > 0)
+        return any(
+            n > 0 and n * GREAT >= total and max(-theirs[w] for w in near[v]) >= n
+            for v, n in enumerate(theirs)
+        )
+
+    return attacked

@@ -13,19 +13,22 @@ from typing import Any
 
 from bots.api.options import ENGINES, BadSpec, Options, Share, Spec, WholeNumber, Word, parse_spec
 from bots.engines.forms import check_evaluator, in_python
-from bots.evaluators import evaluator_for
+from bots.evaluators import dynamic_for, evaluator_for
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.deepening import Report, deepen
 from bots.search.play import Search, Table, alphabeta_search, jamboree_search, minimax_search
 from bots.search.pool import Pool
 from bots.search.problem import Problem, Result
-from bots.search.watch import Stop, Watch
+from bots.search.watch import Stop, Watch, never
 from games.core import Game
 from games.explicit import Explicit
 
 _EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
 _THREADS = WholeNumber(1, 1, 64, "threads that search at once")
 _PRUNE = Share(0.5, "the share of a node's moves that is searched in sequence")
+_KEEP = Word("no", ("yes", "no"), "whether the tree stays in memory")
+_DYNAMIC = WholeNumber(0, 0, 20, "plies more, at most, below positions with great armies under attack")
+_TAKE = WholeNumber(0, 0, 1000, "the first moves of each node that are looked at; 0: all")
 
 
 def _options(name: str) -> Options:
@@ -34,6 +37,10 @@ def _options(name: str) -> Options:
         options["threads"] = _THREADS
     if name == "jamboree":
         options["prune"] = _PRUNE
+    if name.startswith("lazy"):
+        options |= {"keep": _KEEP, "dynamic": _DYNAMIC}
+    if name == "lazy-ordered":
+        options["take"] = _TAKE
     return options
 
 
@@ -114,17 +121,34 @@ def _played(text: str, known: Mapping[str, Options]) -> Spec | None:
 
 
 def run_reference(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never
 ) -> tuple[Result[Any], Watch]:
-    """One search to one depth. Raises what the evaluator raises."""
+    """One search to one depth, until `stop`. Raises what the evaluator raises, BadSpec, and watch.Stopped."""
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
-    watch = Watch(tracing=tracing)
+    watch = Watch(stop, tracing=tracing)
     threads = spec.whole("threads") if "threads" in spec.values else 1
-    prune = spec.share("prune") if "prune" in spec.values else 0.0
     with Pool(threads) as pool:
-        result = ALGORITHMS[spec.name].run(problem, position, depth, watch, Settings(pool, prune))
+        result = ALGORITHMS[spec.name].run(problem, position, depth, watch, _settings(game, spec, pool))
     return result, watch
+
+
+def _settings(game: Game[Any, Any], spec: Spec, pool: Pool) -> Settings:
+    bound = spec.whole("dynamic") if "dynamic" in spec.values else 0
+    dynamic = dynamic_for(game) if bound else None
+    if bound and dynamic is None:
+        raise BadSpec(
+            f"{spec.name}: dynamic is for riskless, as in `arena trace path4 {spec.name}:dynamic=2 --depth 4`: "
+            f"nobody has said which positions of {game.name} are dynamic"
+        )
+    return Settings(
+        pool,
+        prune=spec.share("prune") if "prune" in spec.values else 0.0,
+        take=spec.whole("take") if "take" in spec.values else 0,
+        dynamic=dynamic,
+        bound=bound,
+        kept=spec.values.get("keep") == "yes",
+    )
 
 
 def run_engine(

@@ -1,4 +1,4 @@
-"""Explicit game trees from files: those that come with the project, and any other JSON file.
+"""Trees to search by name: explicit ones that come with the project, any other JSON file, and those of Riskless's maps.
 
 A file is {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` says.
 """
@@ -8,16 +8,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import games
-from games.core import BadData, Player
+from games.core import BadData, Game, Player
 from games.explicit import Explicit
+from maps.loader import MapError
+from maps.setup import make_setup
 
 FOLDER = Path(games.__file__).parent / "trees"
 
 
 class TreeError(ValueError):
     """A tree that cannot be loaded: says file and why, or which names there are."""
+
+
+class UnknownTree(TreeError):
+    """A name that none of the trees has."""
 
 
 def tree_names() -> list[str]:
@@ -32,9 +39,20 @@ def load_tree(name: str) -> Explicit:
     for known in tree_names():
         if known.casefold() == name.casefold():
             return _read(FOLDER / f"{known}.json")
-    raise TreeError(
+    raise UnknownTree(
         f"no tree is called {name!r:.60}: there are {', '.join(tree_names())}, and files NAME.json"
     )
+
+
+def tree_of(name: str) -> Game[Any, Any]:
+    """The game whose tree is meant: an explicit tree, or Riskless on the map of that name. Raises TreeError."""
+    try:
+        return load_tree(name)
+    except UnknownTree as error:
+        try:
+            return make_setup("riskless", name)
+        except MapError:
+            raise UnknownTree(f"{error}; a map's name is the tree of Riskless on it") from None
 
 
 def _read(path: Path) -> Explicit:

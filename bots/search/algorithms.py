@@ -14,7 +14,7 @@ from bots.search.clamped import clamped
 from bots.search.failsoft import failsoft
 from bots.search.jamboree import jamboree
 from bots.search.lazy import lazy
-from bots.search.minimax import higher_order, minimax, negamax
+from bots.search.minimax import higher_order, minimax, negamax, one_line
 from bots.search.pool import Pool
 from bots.search.problem import Problem, Result
 from bots.search.scouts import scouts
@@ -24,10 +24,21 @@ from bots.search.watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What some algorithms can be told: the pool and Jamboree's share of moves in sequence."""
+    """What some algorithms can be told.
+
+    pool     the threads of the parallel ones
+    prune    Jamboree's share of moves in sequence
+    take     how many moves of a node the ordered lazy search looks at; 0 for all
+    dynamic  which positions the lazy searches look on below, `bound` plies at most
+    kept     whether the lazy searches keep their tree in memory
+    """
 
     pool: Pool
     prune: float = 0.5
+    take: int = 0
+    dynamic: Callable[[Any], bool] | None = None
+    bound: int = 0
+    kept: bool = False
 
 
 Run = Callable[[Problem[Any, Any], Any, int, Watch, Settings], Result[Any]]
@@ -69,20 +80,36 @@ def _scouts(
     return scouts(problem, position, depth, watch, pool=settings.pool)
 
 
+def _lazy(problem: Problem[Any, Any], position: Any, depth: int, watch: Watch, told: Settings) -> Result[Any]:
+    return lazy(problem, position, depth, watch, dynamic=told.dynamic, bound=told.bound, kept=told.kept)
+
+
+def _lazy_ordered(
+    problem: Problem[Any, Any], position: Any, depth: int, watch: Watch, told: Settings
+) -> Result[Any]:
+    return lazy(
+        problem,
+        position,
+        depth,
+        watch,
+        ordered=True,
+        take=told.take,
+        dynamic=told.dynamic,
+        bound=told.bound,
+        kept=told.kept,
+    )
+
+
 ALGORITHMS: Mapping[str, Algorithm] = {
     "minimax": Algorithm("003; 000", _alone(minimax)),
     "higher-order": Algorithm("002", _alone(higher_order)),
     "negamax": Algorithm("002", _alone(negamax)),
+    "one-line": Algorithm("002, its exercise", _alone(one_line)),
     "alphabeta": Algorithm("001, section 5", _alone(alphabeta)),
     "clamped": Algorithm("003", _alone(clamped)),
     "failsoft": Algorithm("Fishburn", _alone(failsoft)),
-    "lazy": Algorithm("000", _alone(lazy)),
-    "lazy-ordered": Algorithm(
-        "000, highfirst",
-        _alone(lambda problem, position, depth, watch: lazy(problem, position, depth, watch, ordered=True)),
-        leftmost=False,
-        static=True,
-    ),
+    "lazy": Algorithm("000", _lazy),
+    "lazy-ordered": Algorithm("000, highfirst", _lazy_ordered, leftmost=False, static=True),
     "stack-minimax": Algorithm("004", _alone(stack_minimax), recursive=False),
     "stack-alphabeta": Algorithm("004", _alone(stack_alphabeta), recursive=False),
     "stack-memo": Algorithm(

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
 from bots.search.problem import Problem, Result
+from bots.search.views import Cons, Nil, Seq, showl
 from bots.search.watch import Path, Watch
 from games.core import M, P, Player
 
@@ -26,8 +27,7 @@ from games.core import M, P, Player
 def alphabeta(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:
     """Search the root with no bounds. A stop raises `Stopped`.
 
-    The children are walked one at a time, as with the source's list view: `case []` is its Nil,
-    `case [move, *later]` its Cons.
+    The children are walked one at a time through the source's list view.
     """
     watch = watch or Watch()
     game = problem.game
@@ -38,13 +38,13 @@ def alphabeta(problem: Problem[P, M], position: P, depth: int, watch: Watch | No
         if not opened.moves:
             watch.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
-        later = list(enumerate(opened.moves))
+        later = Seq(enumerate(opened.moves))
         while True:
-            match later:
-                case []:
+            match showl(later):
+                case Nil():
                     watch.leave(path, position, alpha)
                     return alpha
-                case [(index, move), *later]:
+                case Cons((index, move), later):
                     child = g(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
                     alpha = max_alpha(alpha, step(move, child.value))
                     if alpha.value >= beta.value:
@@ -57,13 +57,13 @@ def alphabeta(problem: Problem[P, M], position: P, depth: int, watch: Watch | No
         if not opened.moves:
             watch.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
-        later = list(enumerate(opened.moves))
+        later = Seq(enumerate(opened.moves))
         while True:
-            match later:
-                case []:
+            match showl(later):
+                case Nil():
                     watch.leave(path, position, beta)
                     return beta
-                case [(index, move), *later]:
+                case Cons((index, move), later):
                     child = f(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
                     beta = min_beta(beta, step(move, child.value))
                     if beta.value <= alpha.value:

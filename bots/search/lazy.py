@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Generic
 
-from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree
+from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
 from bots.search.problem import Problem, Result
 from bots.search.watch import Path, Watch
 from games.core import M, P, Player
@@ -107,7 +106,7 @@ def maxgeq(numbers: Numbers, potential: int) -> bool:
     return any(number >= potential for number in numbers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Spot(Generic[P]):
     """A node of a game tree: its position, and where in the tree it is."""
 
@@ -123,23 +122,28 @@ class Judged:
     path: Path
 
 
-def gametree(problem: Problem[P, M], position: P, watch: Watch | None = None) -> Tree[Spot[P]]:
+def gametree(
+    problem: Problem[P, M], position: P, watch: Watch | None = None, *, kept: bool = True
+) -> Tree[Spot[P]]:
     """The whole tree of the game from a position: as infinite as the game.
 
-    `watch.enter` is called for each node as it comes into being.
+    `watch.enter` is called for each node as it comes into being, and `watch.hold` with it.
+
+    kept   whether what was computed stays; else the tree is walked once
     """
     game = problem.game
 
+    def came(spot: Spot[P]) -> Spot[P]:
+        if watch is not None:
+            watch.enter(spot.path, spot.position, 0)
+            watch.hold(spot)
+        return spot
+
     def successors(spot: Spot[P]) -> Iterator[Spot[P]]:
         for index, move in enumerate(game.moves(spot.position)):
-            after = Spot(game.successor(spot.position, move), (*spot.path, index))
-            if watch is not None:
-                watch.enter(after.path, after.position, 0)
-            yield after
+            yield came(Spot(game.successor(spot.position, move), (*spot.path, index)))
 
-    if watch is not None:
-        watch.enter((), position, 0)
-    return reptree(successors, Spot(position, ()))
+    return reptree(successors, came(Spot(position, ())), kept=kept)
 
 
 Dynamic = Callable[[P], bool]
@@ -153,14 +157,19 @@ def lazy(
     watch: Watch | None = None,
     *,
     ordered: bool = False,
+    take: int = 0,
     dynamic: Dynamic[P] | None = None,
     bound: int = 0,
+    kept: bool = False,
 ) -> Result[M]:
     """000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
 
     ordered  puts highfirst (or lowfirst) before maximize0; the move is then the best that comes first
              in that order, and inner nodes are estimated too
+    take     puts `taketree take` before that: of every node only the first so many moves, which is no longer
+             minimax's value; 0 for all
     dynamic  lets the look-ahead go on below such positions, `bound` plies at most
+    kept     whether the tree stays in memory as it comes into being; else each part goes once it is visited
     """
     watch = watch or Watch()
     game = problem.game
@@ -174,21 +183,27 @@ def lazy(
     def lively(spot: Spot[P]) -> bool:
         return dynamic is not None and dynamic(spot.position)
 
-    spots = prune(depth, gametree(problem, position, watch), dynamic=lively, bound=bound)
-    judged = maptree(judge, spots)
+    spots = prune(depth, gametree(problem, position, watch, kept=kept), dynamic=lively, bound=bound)
+    tree = maptree(judge, spots)
     if ordered:
-        judged = (highfirst if maxie else lowfirst)(judged, attrgetter("value"))
-    tree = maptree(attrgetter("value"), judged)
+        tree = (highfirst if maxie else lowfirst)(tree, attrgetter("value"))
+    if take:
+        tree = taketree(take, tree)
     if not tree.subtrees:
-        return Result(tree.label, None)
+        return Result(tree.label.value, None)
+    places: list[int] = []
+    """Of the root's subtrees in their order, the numbers of their moves. Only sorting may ask for their labels."""
+
+    def below() -> Iterator[Tree[int]]:
+        for number, each in enumerate(tree.subtrees):
+            places.append(each.label.path[0] if ordered else number)
+            yield maptree(attrgetter("value"), each)
+
     # max . maximize0 at the root, with the number of the subtree kept beside the value
     if maxie:
-        survivors = minima(enumerate(minimize0(each) for each in tree.subtrees))
+        survivors = minima(enumerate(map(minimize0, below())))
     else:
-        survivors = maxima(enumerate(maximize0(each) for each in tree.subtrees))
+        survivors = maxima(enumerate(map(maximize0, below())))
     *_, (place, value) = survivors
-    if ordered:
-        # the labels of the root's subtrees are known from sorting; else they must not be asked for
-        place = next(islice(judged.subtrees, place, None)).label.path[0]
-    move = game.moves(position)[place]
+    move = game.moves(position)[places[place]]
     return Result(value, move, (move,))

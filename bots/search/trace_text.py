@@ -17,9 +17,13 @@ from typing import Any, assert_never
 from bots.search.edges import Edge
 from bots.search.problem import Result
 from bots.search.values import INFINITY, plies_to_end
+from bots.search.views import Seq, to_list
 from bots.search.watch import Entered, Event, Left, Recalled, Valued
 from games.core import Game, Player, Reason
 from games.explicit import Explicit
+
+_SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
+"""How Figure 5 names the moves of a node beside their numbers, by how many there are."""
 
 NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
@@ -47,13 +51,22 @@ def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: boo
 
 
 def closing_lines(game: Game[Any, Any], position: Any, result: Result[Any], leaves: int) -> list[str]:
-    """What Figure 4 says below its trace."""
+    """What Figure 4 says below its trace, and Figure 5 in its last line."""
     node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
+    side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
+    where = f"[{side[result.move]}]" if side and result.move is not None else ""
     return [
         f"Therefore value of {node} is {value_text(result.value)}, and best move is {move}.",
         f"Terminals visited: {leaves}",
+        f"Overall choice: move {move}{where}" if result.move is not None else "Overall choice: none",
     ]
+
+
+def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
+    """What each move of the root came back with, as far as the search got, as the course prints a list."""
+    results = Seq(event.result for event in events if isinstance(event, Left) and len(event.path) == 1)
+    return f"Results of the moves: [{', '.join(_edge(game, edge) for edge in to_list(results))}]"
 
 
 def state_text(game: Game[Any, Any], position: Any) -> str:

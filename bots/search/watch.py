@@ -8,6 +8,7 @@ in every run.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -80,9 +81,10 @@ class Watch:
     sorted   positions that were estimated only to sort moves
     horizon  whether a leaf was only estimated: if not, no deeper search can answer differently
     hints    for inner nodes, the move that was best or that cut: the order for the next iteration
+    held     of a search that builds a tree, the most nodes that were in memory at once
     """
 
-    __slots__ = ("events", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
+    __slots__ = ("_held", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
 
     def __init__(self, stop: Stop = never, *, tracing: bool = False) -> None:
         self.stop = stop
@@ -92,6 +94,8 @@ class Watch:
         self.horizon = False
         self.events: list[Event] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
+        self.held = 0
+        self._held: set[weakref.ref[object]] = set()
 
     def enter(
         self,
@@ -107,6 +111,11 @@ class Watch:
         self.nodes += 1
         if self.events is not None:
             self.events.append(Entered(path, position, depth, _edge(alpha), _edge(beta)))
+
+    def hold(self, node: object) -> None:
+        """A node of a tree has come into memory; when it goes, that is seen."""
+        self._held.add(_Mark(node, self._held.discard))
+        self.held = max(self.held, len(self._held))
 
     def leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """A leaf has its value."""
@@ -143,6 +152,14 @@ class Watch:
             self.hints.update(part.hints)
             if self.events is not None and part.events is not None:
                 self.events.extend(part.events)
+
+
+class _Mark(weakref.ref[Any]):
+    """A weak reference that is equal to itself alone, whatever it refers to."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 def _edge(bound: Edge | int | None) -> Edge | None:

@@ -30,9 +30,8 @@ from match.referee import SEATS, Referee
 from match.terms import Terms
 from match.thinking import ThinkingLimit
 from protocol.codes import EndReason
-from protocol.engines import Engines
 from protocol.messages import Accepted, End, LiveMatch, Played, Start, Thought, Turn, Update, View
-from protocol.record import FORMAT, Record, Result
+from protocol.record import Record, Result
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer
 from server.rooms.disclosure import Disclosure, first_secret
@@ -380,21 +379,8 @@ class Room:
 
     def record(self) -> Record:
         """The match as it stands; its result is a server fault when it is not over."""
-        result = self.referee.result
-        return Record(
-            format=FORMAT,
-            match=self.terms.match,
-            event=self.terms.event,
-            game=self.terms.game.name,
-            setup=self.terms.game.setup(),
-            players=self.terms.players,
-            time_control=str(self.terms.time_control),
-            time_odds=self.terms.time_odds,
-            started=self.started,
-            moves=self.referee.moves,
-            result=Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
-            if result
-            else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
-            adjudication=self.terms.adjudication,
-            engines=self.terms.engines if self.terms.engines != Engines() else None,
-        )
+        ended = self.referee.result
+        result = Result(None, EndReason.SERVER_FAULT, "the server stopped")
+        if ended is not None:
+            result = Result(SEATS[ended.winner] if ended.winner else None, ended.reason, ended.detail)
+        return self.terms.record(self.started, self.referee.moves, result)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from games import catalogue
 from protocol.codes import EndReason
 from protocol.record import Result
 from protocol.values import Players
 
-GAMES = {"riskless": "Riskless", "tictactoe": "Tic-tac-toe", "hexapawn": "Hexapawn"}
+GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
+"""What people call the games of the project; any other goes by its name."""
 
 _REASONS = {
     EndReason.ELIMINATION: "no territory left",

@@ -26,6 +26,7 @@ def test_a_shown_command(
     """An … alone on a line stands for any lines."""
     pictures = tmp_path / "docs" / "pictures"
     pictures.mkdir(parents=True)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     program, *words = shlex.split(command)
     assert program == "arena"

@@ -30,7 +30,7 @@ def test_a_match_shows_why_a_bot_resigned(
     rounds = TOLD_FAILURES + 1
     played = arena(
         *("match", "mine.py", "random", "--game", "tictactoe", "--concurrency", "1"),
-        *("--rounds", str(rounds), "--margin", "15000"),
+        *("--rounds", str(rounds), "--margin", "15000", "--sprt", "elo0=0,elo1=1"),
     )
     assert played.code == 0, played
     assert played.stderr.count("random beats mine in") == 2 * rounds
@@ -38,3 +38,6 @@ def test_a_match_shows_why_a_bot_resigned(
     for each in told:
         assert played.stderr.count(each) >= TOLD_FAILURES, played.stderr
     assert "worker.py" not in played.stderr
+    # A test of strength that stands on crashes says so.
+    said = f"mine crashed in {2 * rounds} of {2 * rounds} matches: it says little of their play"
+    assert (said in " ".join(played.stdout.split())) == (how == "crashed"), played.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from uuid import uuid4
@@ -25,6 +26,10 @@ from tests.games.own import EXAMPLES, nim
 
 pytestmark = pytest.mark.timeout(150)
 
+OTHER_RULES = (
+    r"nim has other rules there \(\w{16}\) than here \(\w{16}\): both sides need the same file of the game"
+)
+
 LADDER = """
 event = "nimble"
 game = "games/nim.py:Nim"
@@ -40,11 +45,12 @@ engine = "jamboree"
 """
 
 
-def run(folder: Path, code: int, *words: str, **environment: str) -> str:
+def run(folder: Path, code: int, *words: str, typed: str = "", **environment: str) -> str:
     done = subprocess.run(
         [*ARENA, *words],
         cwd=folder,
         env=os.environ | environment,
+        input=typed,
         capture_output=True,
         text=True,
         check=False,
@@ -80,10 +86,22 @@ def test_what_was_played_is_read_again(tmp_path: Path) -> None:
     judged = run(tmp_path, 0, "replay", str(records), "--match", match, "--analyse", "alphabeta", *game)
     assert "moves marked" in judged
 
-    # Other rules of the same name are another event.
+    # Other rules of the same name are another event, and do not bear out what was played by these.
     nim(tmp_path / "ladder" / "games", ("size = 9", "size = 10"))
     other = run(tmp_path, 1, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db")
     assert "rules" in other
+    other = run(tmp_path, 1, "replay", str(records), "--match", match, *game)
+    assert re.fullmatch(rf"arena: .*{OTHER_RULES}\n", other), other
+    other = run(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///c.db", *game)
+    assert re.search(rf"line 1: .*{OTHER_RULES}$", other, re.MULTILINE), other
+
+
+def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
+    game = ("--game", f"{nim(tmp_path)}:Nim")
+    told = run(tmp_path, 0, "play", "random", *game, "--record", "r.jsonl", typed="1\n" * 5)
+    assert "the last one" in told
+    nim(tmp_path, ("size = 9", "size = 10"))
+    assert re.search(OTHER_RULES, run(tmp_path, 1, "replay", "r.jsonl", *game))
 
 
 def job(**changes: object) -> PairJob:

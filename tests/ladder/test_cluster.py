@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 from uuid import UUID, uuid4
@@ -26,14 +26,14 @@ from ladder.event import Ladder
 from ladder.event_terms import EventTerms
 from ladder.formats import make_format
 from ladder.openings import RandomOpenings
-from ladder.plan import BotPlan, LadderPlan
+from ladder.plan import BotPlan, LadderPlan, engine_bot
 from ladder.play import run_ladder
 from ladder.schedule import Schedule
 from match.replay import verify
 from protocol import record as records
 from protocol.codes import EndReason
 from protocol.record import BadRecord, Record, to_line
-from protocol.timecontrol import TimeControl
+from protocol.timecontrol import TimeControl, TimeOdds
 from rating.standings import table
 from server.host import Host
 from server.store.packing import record_in
@@ -47,6 +47,19 @@ pytestmark = pytest.mark.timeout(
 )  # a scheduler and workers take seconds to start, more so beside other tests
 
 START_SECONDS = 60
+
+FIRST_LEGAL = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print('{"ready": true}', flush=True)
+    elif message["type"] == "turn":
+        with open("clocks", "a") as file:
+            print(message["mine_ms"], file=file)
+        print(json.dumps({"move": message["legal"][0]}), flush=True)
+"""
+"""A program by lines of JSON that lies beside the ladder, and notes there what it has on its clock at each turn."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -153,7 +166,7 @@ class Watch:
         self.notices.append(text)
 
 
-def ladder(record: Path, *bots: BotPlan, rounds: int = 2) -> Ladder:
+def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -> Ladder:
     starts = [game_of()]
     plan = LadderPlan(
         bots,
@@ -162,7 +175,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2) -> Ladder:
         time_control=TimeControl(5000),
         rounds=rounds,
         openings=2,
-        folder=ROOT,
+        folder=folder,
     )
     return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1))
 
@@ -266,6 +279,25 @@ async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(tmp_path
             await run_ladder(played, watch, patience=QUICK, cluster=made.address)
     assert watch.notices == []
     assert len(played.played) == 6
+
+
+async def test_a_program_by_lines_of_json_has_the_time_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "first.py").write_text(FIRST_LEGAL)
+    program = engine_bot(f"exec:{sys.executable} first.py")
+    odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
+    watch = Watch()
+    played = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
+    async with cluster(tmp_path, workers=1) as made:
+        with anyio.fail_after(100):
+            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    assert watch.notices == []
+    assert {record.result.reason for record in played.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
+    for each in records.read(tmp_path / "record.jsonl"):
+        own = TimeOdds(**{"maxie" if each.players.maxie == "lines" else "minnie": "900+30"})
+        assert (each.time_control, each.time_odds) == ("5+0", own)
+    clocks = [int(line) for line in (tmp_path / "clocks").read_text().split()]
+    assert len(clocks) >= 4
+    assert min(clocks) > 800_000, "the ladder's other bot alone has five seconds"
 
 
 async def test_bots_that_fail_are_told_of_as_on_one_machine(tmp_path: Path) -> None:

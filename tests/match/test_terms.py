@@ -7,8 +7,15 @@ from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 
-from match.terms import ThreadLimits, from_json, to_json
+from games.catalogue import KNOWN
+from maps.setup import make_setup
+from match.terms import Terms, ThreadLimits, from_json, to_json
+from protocol.codes import EndReason
 from protocol.engines import EngineInfo, Engines
+from protocol.record import Result, to_line
+from protocol.timecontrol import TimeControl, TimeOdds
+from protocol.values import Players
+from tests.games.own import EXAMPLES
 from tests.server.matches import terms
 
 numbers = st.none() | st.integers(1, 64)
@@ -56,3 +63,24 @@ def test_an_engine_in_words_is_what_a_person_types() -> None:
         str(EngineInfo("jamboree", {"depth": "4", "form": "course"}, 8))
         == "jamboree:depth=4,form=course, 8 threads"
     )
+
+
+def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
+    own = Terms(
+        match="m",
+        event="e",
+        game=make_setup(KNOWN.name(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
+        players=Players("a", "b"),
+        time_control=TimeControl(1000),
+        time_odds=TimeOdds(minnie="2+0"),
+        margin_ms=0,
+        ready_ms=1,
+    )
+    result = Result("maxie", EndReason.RESIGNATION)
+    told = own.record("2026-11-22T00:00:00Z", [], result)
+    assert (told.match, told.event, told.game, told.players) == ("m", "e", "connect4", own.players)
+    assert (told.time_control, told.time_odds, told.result) == ("1+0", own.time_odds, result)
+    assert told.engines is None
+    assert told.rules == KNOWN.rules(own.game)
+    assert len(told.rules) == 16
+    assert '"rules"' not in to_line(replace(own, game=make_setup("tictactoe")).record(told.started, [], result))

@@ -49,6 +49,8 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
     with arena(tmp_path, "--game", spec, "--house", "greedy", private=False) as running:
         begin(page, running.url, "connect4")
+        expect(page.locator(".viewer h1")).to_contain_text("connect4")
+        expect(page.get_by_text("up is good for Maxie; in points")).to_be_visible()
         cells = page.locator(".declared .cell")
         expect(cells).to_have_count(42)
         expect(page.locator("[data-target]")).to_have_count(7)

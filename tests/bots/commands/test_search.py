@@ -26,6 +26,7 @@ def test_trace_prints_the_closing_lines(capsys: pytest.CaptureFixture[str]) -> N
     assert code == 0
     assert printed.endswith(
         "Therefore value of (Maxie,a) is Guess: 4, and best move is 1.\nTerminals visited: 9\n"
+        "Overall choice: move 1[middle]\n"
     )
 
 
@@ -50,7 +51,8 @@ def test_trace_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     code, printed, _ = run(capsys, "trace", str(path), "failsoft", "--json", "-")
     told = json.loads(printed)
     assert (code, told["value"], told["move"], told["nodes"]) == (0, 1, 1, 3)
-    assert told["trace"][-1] == "Terminals visited: 2"
+    assert told["trace"][-2:] == ["Terminals visited: 2", "Overall choice: move 1[right]"]
+    assert (told["held"], told["savings"]) == (0, [])
 
 
 def test_svg_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,8 +95,14 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are HandoutBig"),
+        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are Cuts, HandoutBig"),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
+        (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic is for riskless, as in `arena trace path4"),
+        (
+            ["trace", "Intro", "lazy:take=1"],
+            2,
+            "lazy has no option 'take': there are evaluator, keep, dynamic",
+        ),
         (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': there are evaluator"),
         (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
@@ -176,8 +184,8 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     path = tmp_path / "deep.json"
     path.write_text(chain(MAX_DEPTH + 50), encoding="utf-8")
     code, printed, _ = run(capsys, "trace", str(path), "stack-alphabeta")
-    assert (code, printed.splitlines()[-1]) == (0, "Terminals visited: 1")
-    assert "is Guess: 5" in printed.splitlines()[-2]
+    assert (code, printed.splitlines()[-2]) == (0, "Terminals visited: 1")
+    assert "is Guess: 5" in printed.splitlines()[-3]
     code, _, complaint = run(capsys, "trace", str(path), "minimax")
     assert code == 2
     assert complaint == (
@@ -188,6 +196,44 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")
     assert code == 2
     assert complaint.endswith("nested too deeply to be read: a file holds a tree of some hundred plies\n")
+
+
+def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """The look-ahead goes on where armies are under attack, and what that saves is told."""
+    code, printed, _ = run(capsys, "trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
+    told = json.loads(printed)
+    assert code == 0
+    assert any("maxie 4" in line for line in told["trace"]), "a ply beyond the depth"
+    assert told["trace"][-1].startswith("3 plies, up to 5 where armies are attacked: ")
+    assert told["savings"][0]["nodes"] == told["nodes"] < told["savings"][0]["whole_nodes"]
+    assert 0 < told["held"] < told["nodes"]
+    code, _, complaint = run(capsys, "trace", "path4", "minimax")
+    assert (code, complaint) == (
+        2,
+        "arena: --depth: say how many plies of the tree of path4 are searched, as in --depth 3\n",
+    )
+
+
+def test_what_each_move_came_back_with(capsys: pytest.CaptureFixture[str]) -> None:
+    _, printed, _ = run(capsys, "trace", "HandoutSmall", "alphabeta", "--results")
+    assert "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
+
+
+@pytest.mark.parametrize("engine", ["lazy:keep=yes", "lazy-ordered:take=2", "lazy:dynamic=2"])
+def test_an_analysis_tells_what_a_lazy_search_held_and_saved(
+    engine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("analyse", "--map", "italy", "--depth", "2", "--engine", engine)
+    _, printed, _ = run(capsys, *words)
+    _, written, _ = run(capsys, *words, "--json", "-")
+    told = json.loads(written)
+    nodes = told["reports"][0]["nodes"]
+    assert f"In memory at once: at most {told['held']} of {nodes} nodes\n" in printed
+    assert (told["held"] == nodes) == ("keep" in engine)
+    assert len(told["savings"]) == ("keep" not in engine)
+    for each in told["savings"]:
+        assert each["nodes"] < each["whole_nodes"]
+        assert f"That is {each['nodes'] / each['whole_nodes']:.0%} of the nodes" in printed
 
 
 @pytest.mark.parametrize("command", ["trace", "analyse"])

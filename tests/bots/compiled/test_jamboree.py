@@ -7,11 +7,32 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
+from bots.search.jamboree import jamboree
+from bots.search.pool import Pool
+from bots.search.problem import Problem
+from bots.search.values import INFINITY
+from bots.search.watch import Entered, Watch
 from games.riskless import Riskless
 from maps.loader import load_map
+from tests.bots.compiled.tree_game import MOST_MOVES, OVER, Node, Trees
+from tests.properties import examples
+
+COURSE: dict[str, Any] = {
+    "exact": True,
+    "course": True,
+    "split_depth": 1,
+    "table": False,
+    "hints": False,
+    "promise": False,
+    "killers": False,
+    "null_windows": False,
+}
+"""Nothing but the course's Jamboree, to the leaves."""
 
 
 @pytest.fixture
@@ -42,3 +63,79 @@ def test_threads_find_what_one_finds_where_split_points_are_used(
         expected = list(one.deepen(position, max_depth=7))[-1]
         found = list(many.deepen(position, max_depth=7))[-1]
         assert (found.depth, found.value, found.move) == (7, expected.value, expected.move)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Trees:
+    """Trees of any shape with many ties, whose branches end at one height or are won before."""
+    height = draw(st.integers(1, 4))
+    nodes: list[Node | None] = [None]
+    waiting = [(0, 0)]
+    while waiting:
+        number, ply = waiting.pop(0)
+        count = draw(st.integers(1 if ply == 0 else 0, MOST_MOVES)) if ply < height else 0
+        value = draw(st.integers(-3, 3))
+        if ply < height and not count:
+            value = draw(st.sampled_from((-OVER, OVER)))
+        children = tuple(range(len(nodes), len(nodes) + count))
+        nodes += [None] * count
+        waiting += [(child, ply + 1) for child in children]
+        nodes[number] = Node(value, children)
+    return Trees([node for node in nodes if node is not None], height)
+
+
+@pytest.mark.soak  # the game of trees has a kernel of its own to be compiled
+@pytest.mark.parametrize("threads", [1, 3])
+@given(tree=trees(), prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
+@examples(150)
+def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: Trees, prune: float) -> None:
+    """Every node that is visited, and every window, in the same order; with several threads in any order."""
+    watch = Watch(tracing=True)
+    problem = Problem(tree, lambda place: 100 * tree.estimate(place))
+    with Pool(1) as pool:
+        expected = jamboree(problem, tree.start(), tree.height, watch, pool=pool, prune_percentage=prune)
+    visited = [_visit(tree, event) for event in watch.events or () if isinstance(event, Entered)]
+
+    searcher = Searcher(tree, {}, Settings(**COURSE, prune=prune, threads=threads))
+    value, nodes = searcher.search(tree.start(), tree.height, -INFINITY, INFINITY)
+    searcher.close()
+    noted = tree.notes()
+    assert (value, nodes) == (expected.value, watch.nodes)
+    assert (noted if threads == 1 else sorted(noted)) == (visited if threads == 1 else sorted(visited))
+
+
+def _visit(tree: Trees, event: Entered) -> tuple[int, ...]:
+    """A visit as the kernel notes it."""
+    node = event.position.node
+    assert event.alpha is not None
+    assert event.beta is not None
+    return (node, event.alpha.value, event.beta.value) if tree.nodes[node].children else (node,)
+
+
+@pytest.mark.parametrize("prune", [0, 0.3, 0.5, 1])
+def test_the_courses_form_visits_as_many_nodes_as_the_reference(
+    make: Callable[..., Any], prune: float
+) -> None:
+    """On Riskless, with one thread and with several: no window depends on who is done first."""
+    game = Riskless(load_map("path4"))
+    rng = random.Random(7)
+    one, many = (make(game, "plain", threads=threads, prune=prune, **COURSE) for threads in (1, 3))
+    problem = Problem(game, lambda position: 100 * game.estimate(position))
+    for plies in (0, 3, 8, 12):
+        position = game.start()
+        for _ in range(plies):
+            position = game.successor(position, rng.choice(list(game.moves(position))))
+        sign = game.player(position).sign
+        for depth in (1, 2, 5):
+            watch = Watch()
+            with Pool(1) as pool:
+                expected = jamboree(problem, position, depth, watch, pool=pool, prune_percentage=prune)
+            for searcher in (one, many):
+                found = searcher.search(position, depth, -INFINITY, INFINITY)
+                assert found == (sign * expected.value, watch.nodes)
+
+
+def test_moves_are_not_shared_out_below_the_leaves() -> None:
+    game = Riskless(load_map("path4"))
+    with pytest.raises(ValueError, match="moves are shared out from depth 1 on, not 0"):
+        Searcher(game, weights_for(game, "plain"), Settings(split_depth=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bots.evaluators import evaluator_for, riskless
+from bots.evaluators import dynamic_for, evaluator_for, riskless
 from bots.search.values import ESTIMATE_LIMIT
 from games.board import RisklessMap
 from games.core import Player
@@ -50,3 +50,22 @@ def test_riskless_is_fair(case: Case) -> None:
         evaluate = evaluator_for(case.game, name)
         assert evaluate(position) == -evaluate(mirror)
         assert abs(evaluate(position)) <= ESTIMATE_LIMIT
+
+
+def test_great_armies_under_attack_make_a_position_dynamic() -> None:
+    """c holds a fifth or more of Minnie's armies and can be taken by b; what can be taken otherwise is small or safe."""
+    dynamic = riskless.under_attack(path_of_five())
+    assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
+    assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
+    assert not dynamic(Armies((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"
+    assert dynamic(Armies((1, 2, -3, -1, -6), Player.MINNIE, 0)), "c can take b, which has two of three"
+    assert not dynamic(Armies((5, 0, -3, -1, -6), Player.MAXIE, 0)), "nobody stands beside an enemy"
+
+
+@given(case=riskless_cases())
+def test_a_position_is_dynamic_for_the_player_to_move_whoever_that_is(case: Case) -> None:
+    position = case.position
+    mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
+    dynamic = dynamic_for(case.game)
+    assert dynamic is not None
+    assert dynamic(position) == dynamic(mirror)

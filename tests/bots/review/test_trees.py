@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from bots.review.trees import TreeError, load_tree, tree_names
+from bots.review.trees import TreeError, load_tree, tree_names, tree_of
 from games.core import Player
+from games.riskless import Riskless
 
 
 def test_the_trees_of_the_sources() -> None:
-    assert tree_names() == ["HandoutBig", "HandoutSmall", "Holden", "Intro"]
+    assert tree_names() == ["Cuts", "HandoutBig", "HandoutSmall", "Holden", "Hughes", "Intro"]
     assert {name: (len(load_tree(name).nodes), load_tree(name).height) for name in tree_names()} == {
+        "Cuts": (33, 4),
         "HandoutBig": (25, 4),
         "HandoutSmall": (13, 2),
         "Holden": (21, 2),
+        "Hughes": (7, 2),
         "Intro": (7, 2),
     }
     assert load_tree("handoutbig").nodes == load_tree("HandoutBig").nodes
@@ -47,7 +50,18 @@ def test_bad_files_say_which_file(tmp_path: Path, content: str, why: str) -> Non
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TreeError, match="no tree is called 'x': there are HandoutBig"):
+    with pytest.raises(TreeError, match="no tree is called 'x': there are Cuts, HandoutBig"):
         load_tree("x")
     with pytest.raises(TreeError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
         load_tree("nowhere.json")
+
+
+def test_a_map_is_the_tree_of_its_game_where_no_tree_has_that_name() -> None:
+    game = tree_of("path4")
+    assert isinstance(game, Riskless)
+    assert game.map.name == "path4"
+    assert tree_of("intro").name == "explicit"
+    with pytest.raises(
+        TreeError, match=r"no tree is called 'x': .*; a map's name is the tree of Riskless on it"
+    ):
+        tree_of("x")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +136,63 @@ def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound
     assert (every.value, every.move) == (deeper.value, deeper.move)
     none = lazy(case.problem, case.position, case.depth, dynamic=lambda _: False, bound=bound)
     assert none.value == minimax(case.problem, case.position, case.depth).value
+
+
+@given(case=cases, ordered=st.booleans())
+@examples(80)
+def test_only_what_is_being_visited_is_in_memory(case: Case, ordered: bool) -> None:
+    """000's claim: at most the brothers of each node on the way to the one that is visited; kept, all of them."""
+    kept, dropped = Watch(), Watch()
+    search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
+    assert search(watch=dropped) == search(watch=kept, kept=True)
+    assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
+    most = max(1, *map(len, _moves_below(case))) if case.depth else 1
+    assert dropped.held <= 1 + case.depth * (1 + (most if ordered else 1))
+    assert dropped.held <= kept.held <= kept.nodes
+
+
+def _moves_below(case: Case) -> Iterator[Sequence[object]]:
+    """The moves of every node down to the depth, and the empty ones of two more."""
+    yield from ((), ())
+    waiting = [(case.position, case.depth)]
+    while waiting:
+        position, depth = waiting.pop()
+        if depth:
+            yield (moves := case.game.moves(position))
+            waiting += [(case.game.successor(position, move), depth - 1) for move in moves]
+
+
+def test_the_kept_tree_grows_with_the_nodes_and_the_other_with_the_depth() -> None:
+    problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
+    for depth in (4, 8, 12):
+        kept, dropped = Watch(), Watch()
+        lazy(problem, 1, depth, kept, kept=True)
+        lazy(problem, 1, depth, dropped)
+        assert kept.held > kept.nodes // 2
+        assert dropped.held <= 1 + 2 * depth
+
+
+@given(case=cases, take=st.integers(1, 4))
+@examples(60)
+def test_the_first_moves_alone_are_the_search_of_a_smaller_game(case: Case, take: int) -> None:
+    """`taketree n . highfirst`, by a definition that shares no code with it."""
+    found = lazy(case.problem, case.position, case.depth, ordered=True, take=take)
+    assert found.value == _first_moves(case, case.position, case.depth, 0, take)
+
+
+def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int) -> int:
+    game, maxie = case.game, case.game.player(position) is Player.MAXIE
+
+    def static(after: Any) -> int:
+        return case.problem.expand(after, 0, distance + 1).value
+
+    moves = case.problem.expand(position, depth, distance).moves
+    if not moves:
+        return case.problem.expand(position, 0, distance).value
+    sign = -1 if maxie else 1  # equals stay in order
+    after = sorted((game.successor(position, move) for move in moves), key=lambda each: sign * static(each))
+    values = [_first_moves(case, each, depth - 1, distance + 1, take) for each in after[:take]]
+    return max(values) if maxie else min(values)
 
 
 def test_dynamic_positions_of_one_kind() -> None:

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
-from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
+from bots.search.lazy_tree import (
+    LazyList,
+    Passing,
+    Tree,
+    VisitedAlready,
+    highfirst,
+    lowfirst,
+    maptree,
+    prune,
+    reptree,
+    taketree,
+)
 from games.explicit import Explicit
 from tests.bots.search.problems import Case, explicit_cases
 from tests.properties import examples
@@ -90,3 +102,31 @@ def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
         assert below == sorted(below)
     taken = taketree(keep, values)
     assert [t.label for t in taken.subtrees] == [t.label for t in values.subtrees][:keep]
+
+
+def test_what_passes_is_given_once_and_asked_for_before_that_only() -> None:
+    passing = Passing(iter([1, 2]))
+    assert passing
+    assert passing
+    assert list(passing) == [1, 2]
+    with pytest.raises(VisitedAlready, match="given once, and are not kept"):
+        iter(passing)
+    with pytest.raises(VisitedAlready):
+        bool(passing)
+    assert not Passing()
+
+
+@given(case=explicit_cases(), count=st.integers(1, 3), ordered=st.booleans())
+@examples(60)
+def test_a_tree_that_is_not_kept_has_the_same_values(case: Case, count: int, ordered: bool) -> None:
+    game = case.game
+    assert isinstance(game, Explicit)
+
+    def value(*, kept: bool) -> int:
+        grown = reptree(
+            lambda place: (game.successor(place, move) for move in game.moves(place)), game.start(), kept=kept
+        )
+        tree = prune(case.depth, maptree(lambda place: game.nodes[place.node].value or 0, grown))
+        return max(maximize0(taketree(count, highfirst(tree, int) if ordered else tree)))
+
+    assert value(kept=False) == value(kept=True)

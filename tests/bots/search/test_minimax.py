@@ -6,7 +6,7 @@ from hypothesis import given
 
 from bots.evaluators import evaluator_for
 from bots.search.failsoft import failsoft
-from bots.search.minimax import higher_order, minimax, negamax
+from bots.search.minimax import higher_order, minimax, negamax, one_line
 from bots.search.problem import Problem
 from bots.search.stack import stack_alphabeta
 from bots.search.values import WIN
@@ -70,7 +70,7 @@ def test_the_line_leads_to_the_value(case: Case) -> None:
 
 def test_every_node_of_the_big_tree() -> None:
     game = tree("HandoutBig")
-    for search in (minimax, higher_order, negamax):
+    for search in (minimax, higher_order, negamax, one_line):
         watch = Watch(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), 4, watch)
         values = {game.label(e.position): e.result.value for e in watch.events or () if isinstance(e, Left)}

@@ -11,10 +11,11 @@ import pytest
 from bots.evaluators import evaluator_for
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.pool import Pool
-from bots.search.problem import Problem
-from bots.search.trace_text import closing_lines, trace_lines, value_text
+from bots.search.problem import Problem, Result
+from bots.search.trace_text import closing_lines, results_line, trace_lines, value_text
 from bots.search.values import INFINITY, WIN
 from bots.search.watch import Left, Valued, Watch
+from games.explicit import Explicit
 from tests.bots.search.problems import tree
 
 PRINTED = json.loads((Path(__file__).parent / "printed_traces.json").read_text(encoding="utf-8"))
@@ -63,7 +64,27 @@ def test_closing_lines() -> None:
     assert closing_lines(game, game.start(), result, watch.leaves) == [
         "Therefore value of (Maxie,a) is Guess: 3, and best move is 0.",
         "Terminals visited: 6",
+        "Overall choice: move 0[left]",
     ]
+    leaf = Explicit.from_tree({"name": "a", "value": 3})
+    assert closing_lines(leaf, leaf.start(), Result(3, None), 1)[-1] == "Overall choice: none"
+    many = Explicit.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
+    assert closing_lines(many, many.start(), Result(1, 3), 4)[-1] == "Overall choice: move 3"
+
+
+def test_the_last_line_of_figure_5_and_what_each_move_came_back_with() -> None:
+    game = tree("HandoutSmall")
+    watch = Watch(tracing=True)
+    with Pool(2) as pool:
+        result = ALGORITHMS["jamboree"].run(
+            Problem(game, evaluator_for(game)), game.start(), 2, watch, Settings(pool, 0.5)
+        )
+    assert closing_lines(game, game.start(), result, watch.leaves)[1:] == [
+        "Terminals visited: 9",
+        "Overall choice: move 1[middle]",
+    ]
+    line = results_line(game, watch.events or ())
+    assert line == "Results of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]"
 
 
 @pytest.mark.parametrize(

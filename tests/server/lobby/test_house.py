@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import ssl
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
+from games.catalogue import KNOWN
 from protocol.codes import EndReason
 from protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from protocol.timecontrol import TimeControl
@@ -23,6 +25,7 @@ from server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from server.lobby.roster import BadHouse, HouseBot, house_bots
 from server.processes.bot_process import Patience
 from testkit.parts import requires
+from tests.games.own import nim
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
@@ -169,3 +172,18 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
         await guest.say(ASKED)
         assert (await guest.hear(ChallengeOver)).outcome == "accepted"
         await guest.play(game_of())
+
+
+async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(tmp_path: Path) -> None:
+    file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
+    KNOWN.name(str(file))
+    file.write_text(file.read_text().replace("size = 9", "size = 10"))
+    notices: list[str] = []
+    plan = HousePlan(
+        RANDOM, check=True, notice=notices.append, patience=Patience(restarts=0), games=[f"{file}:Nim"]
+    )
+    async with open_host(house=plan) as host:
+        assert host.lobby.house.names == [], "nobody can challenge it"
+    told = [line for notice in notices for line in notice.splitlines() if "rules" in line]
+    assert len(told) == 1
+    assert re.search(r"nim-of-the-house has other rules there \(\w{16}\) than here \(\w{16}\)", told[0])

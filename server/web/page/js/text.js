@@ -1,9 +1,11 @@
 // How things are put into words.
 
+import { GAMES } from "./games/index.js";
+
 export const SEATS = ["maxie", "minnie"];
 export const other = (seat) => (seat === "maxie" ? "minnie" : "maxie");
 export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
-export const GAME_NAMES = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" };
+export const GAME_NAMES = Object.fromEntries(Object.entries(GAMES).map(([name, game]) => [name, game.title]));
 
 export const REASONS = {
   elimination: "no territory left",

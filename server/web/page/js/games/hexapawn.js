@@ -1,6 +1,8 @@
 // Hexapawn, as games/hexapawn.py has it: squares from a1 row by row, Maxie's pawns (W) walk up.
 
 export class Hexapawn {
+  static title = "Hexapawn";
+
   constructor(setup) {
     this.width = setup.width ?? 3;
     this.height = setup.height ?? 3;

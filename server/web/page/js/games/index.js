@@ -5,7 +5,7 @@ import { Hexapawn } from "./hexapawn.js";
 import { Riskless } from "./riskless.js";
 import { TicTacToe } from "./tictactoe.js";
 
-const GAMES = { riskless: Riskless, tictactoe: TicTacToe, hexapawn: Hexapawn };
+export const GAMES = { riskless: Riskless, tictactoe: TicTacToe, hexapawn: Hexapawn };
 
 // The rules of a match; those of a game that the page does not have are with the server.
 export function rules(name, setup) {

@@ -1,6 +1,8 @@
 // Riskless, as games/riskless.py has it: positions keep signed armies, Maxie's above 0.
 
 export class Riskless {
+  static title = "Riskless";
+
   constructor(setup) {
     this.setup = setup;
     this.names = setup.territories;

@@ -5,6 +5,8 @@ export const LINES = [
 ];
 
 export class TicTacToe {
+  static title = "Tic-tac-toe";
+
   width = 3;
   height = 3;
 

@@ -1,7 +1,7 @@
 // The rules, with a map's own numbers, in a dialog that every view can open; and words explained where they stand.
 
 import { h } from "../dom.js";
-import { plural } from "../text.js";
+import { GAME_NAMES, plural } from "../text.js";
 
 const WORDS = {
   ply: "One move by one player. On this page 0 is the start, 1 Maxie’s first move, 2 Minnie’s answer.",
@@ -47,7 +47,7 @@ dialog.addEventListener("click", (event) => event.target === dialog && dialog.cl
 // Open the rules of a game; of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const rules = Object.hasOwn(RULES, game) ? RULES[game](setup) : [];
-  const title = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" }[game] ?? game;
+  const title = GAME_NAMES[game] ?? game;
   dialog.replaceChildren(
     h("h2", { id: "rules-title", tabindex: -1, autofocus: true }, `The rules: ${title}${setup?.map ? ` on ${setup.map}` : ""}`),
     h("ol", null, rules.map((each) => h("li", null, each))),

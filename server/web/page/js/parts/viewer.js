@@ -72,7 +72,7 @@ export class Viewer {
       this.newest, this.slider, this.turns, this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle()), this.keys.element);
-    const name = [GAME_NAMES[match.gameName], match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
+    const name = [GAME_NAMES[match.gameName] ?? match.gameName, match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
     return h("div", { class: "viewer" },
       h("div", { class: "title" }, h("h1", { class: "quiet" }, name),
         h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words"),

@@ -1,4 +1,4 @@
-// What values mean: chances of winning where a curve was fitted to matches, else armies.
+// What values mean: chances of winning where a curve was fitted to matches, else what the game counts, in hundredths.
 
 const WON = 990000; // from here on a value says who wins
 const SOFT = 300; // hundredths of an army up to which the scale of armies is about linear
@@ -29,7 +29,7 @@ export function scaleOf({ setup }) {
     return {
       at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
       ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
-      words: "in armies",
+      words: "in points",
     };
   }
   return {

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from bots.api.options import BadSpec
+from bots.review.analysis import parse_reference, run_reference
+from bots.review.savings import MOST_NODES, Saving, savings
+from games.tictactoe import TicTacToe
+from maps.setup import make_setup
+
+PATH4 = make_setup("riskless", "path4")
+
+
+def saving(text: str, depth: int) -> Saving:
+    (only,) = savings(PATH4, PATH4.start(), depth, parse_reference(text))
+    return only
+
+
+def test_the_first_moves_are_counted_beside_all_of_them() -> None:
+    told = saving("lazy-ordered:take=1", 7)
+    _, all_of_them = run_reference(PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False)
+    assert (told.whole_nodes, told.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
+    assert told.nodes < all_of_them.nodes
+    assert told.told().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
+
+
+def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
+    told = saving("lazy:dynamic=3", 5)
+    flat, deep = (
+        run_reference(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
+        for depth in (5, 8)
+    )
+    assert flat.nodes < told.nodes < deep.nodes == told.whole_nodes
+    assert f"8 plies everywhere: {deep.nodes} nodes" in told.told()
+
+
+def test_a_search_that_looks_at_everything_saves_nothing() -> None:
+    for name in ("lazy", "alphabeta", "lazy-ordered:keep=yes"):
+        assert not list(savings(PATH4, PATH4.start(), 3, parse_reference(name)))
+
+
+def test_a_comparison_that_takes_too_long_is_given_up() -> None:
+    given_up = Saving("less", 10, 5, 3, "All", None, None, None)
+    assert given_up.told() == f"less: 10 nodes, 5 estimates, Guess: 3. All: more than {MOST_NODES:,} nodes"
+    world = make_setup("riskless", "world")
+    (told,) = savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"))
+    assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
+
+
+def test_games_of_which_nobody_has_said_what_is_dynamic_refuse_it() -> None:
+    game = TicTacToe()
+    with pytest.raises(BadSpec, match=r"^lazy: dynamic is for riskless, .*of tictactoe are dynamic$"):
+        list(savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))

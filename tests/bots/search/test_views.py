@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots.search.edges import leaf, step
+from bots.search.views import Cons, Nil, Seq, hidel, showl, to_list
+
+EDGES = st.one_of(st.builds(step, st.integers(0, 9), st.integers(-9, 9)), st.builds(leaf, st.integers(-9, 9)))
+"""What the course's alpha-beta puts into its sequences: Steps and Leaves."""
+
+
+@given(st.lists(EDGES))
+def test_a_list_of_steps_and_leaves_is_what_the_sequence_was_made_of(edges: list[object]) -> None:
+    assert to_list(Seq(edges)) == edges
+
+
+@given(st.lists(EDGES), EDGES)
+def test_showing_what_was_hidden_gives_the_view_again(edges: list[object], first: object) -> None:
+    """001's invariant of its list views, for both kinds of them."""
+    assert showl(hidel(Nil())) == Nil()
+    assert showl(hidel(Cons(first, Seq(edges)))) == Cons(first, Seq(edges))
+
+
+@given(st.lists(EDGES, min_size=1))
+def test_a_view_is_one_level_deep_and_changes_nothing(edges: list[object]) -> None:
+    sequence = Seq(edges)
+    view = showl(sequence)
+    assert isinstance(view, Cons)
+    assert view.head == edges[0]
+    assert isinstance(view.tail, Seq)
+    assert (to_list(view.tail), to_list(sequence)) == (edges[1:], edges)
+    assert hash(hidel(view)) == hash(sequence)
+
+
+def test_a_sequence_is_no_list() -> None:
+    assert Seq([1]) != [1]

@@ -1,0 +1,88 @@
+"""What others wrote, as bots of the arena: easyAI, OpenSpiel's search, and a plain alpha-beta in C."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.api.match import Match
+from bots.client.local import Local
+from bots.engines.from_program import program_engine
+from bots.engines.registry import Engine, make_engine
+from bots.evaluators import evaluator_for
+from bots.search.failsoft import failsoft
+from bots.search.problem import Problem
+from bots.search.values import WIN
+from games.core import AnyGame
+from maps.setup import make_setup
+from protocol.timecontrol import TimeControl
+from testkit.parts import requires, skip_without
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = pytest.mark.timeout(100)
+
+PACKAGES = [
+    pytest.param("easyai_bot.py", marks=requires("easyai")),
+    pytest.param("openspiel_bot.py", marks=requires("openspiel")),
+]
+
+
+def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any:
+    """What the engine plays after these moves, and what it tells of it."""
+    seat = game.player(game.start()) if len(moves) % 2 == 0 else game.player(game.start()).opponent
+    local = Local(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
+    try:
+        for move in moves:
+            local.play(move)
+        return local.answer()
+    finally:
+        local.close()
+
+
+@pytest.mark.parametrize("file", ["easyai_bot.py", "openspiel_bot.py"])
+def test_an_adapter_is_short(file: str) -> None:
+    assert len((EXAMPLES / file).read_text(encoding="utf-8").splitlines()) < 60
+
+
+@pytest.mark.parametrize("file", PACKAGES)
+def test_a_package_wins_where_it_can_and_stops_what_would_lose(file: str) -> None:
+    engine, game = make_engine(str(EXAMPLES / file)), make_setup("tictactoe")
+    assert answer(engine, game, [0, 3, 1, 4, 8], "0.5")[0] == 5, "three in the middle row"
+    assert answer(engine, game, [0, 4, 1], "0.5")[0] == 2, "the end of the first row"
+
+
+@pytest.mark.parametrize("file", PACKAGES)
+def test_a_package_plays_riskless_within_its_time(file: str) -> None:
+    game = make_setup("riskless", "m2")
+    move, _ = answer(make_engine(str(EXAMPLES / file)), game, [], "0.3")
+    assert move in game.moves(game.start())
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    skip_without("gcc")
+    made = tmp_path_factory.mktemp("c") / "alphabeta"
+    source = EXAMPLES / "alphabeta.c"
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], check=True)
+    return program_engine(shlex.quote(str(made)))
+
+
+@pytest.mark.parametrize("plies", [0, 1, 6, 11])
+def test_the_search_in_c_finds_the_reference_value_at_the_depth_that_it_tells(
+    plies: int, program: Engine
+) -> None:
+    game = make_setup("riskless", "path4")
+    moves: list[Any] = []
+    position = game.start()
+    for _ in range(plies):  # into the middle: the last of the legal moves, then the first, and so on
+        moves.append(game.moves(position)[-(len(moves) % 2)])
+        position = game.play(position, moves[-1])
+    move, thinking = answer(program, game, moves, "0.004")
+    problem = Problem(game, evaluator_for(game))
+    expected = failsoft(problem, position, thinking.depth)
+    value = thinking.value if abs(thinking.value) > WIN // 2 else 100 * thinking.value
+    assert (value, move) == (expected.value, expected.move)
