@@ -105,7 +105,7 @@ MEMBERS = {
     "ConnectionClosed": dict.fromkeys(("rcvd", "sent", "rcvd_then_sent"), "reference/exceptions"),
     "Frame": dict.fromkeys(("data", "fin", "opcode"), DATA),
     "Opcode": dict.fromkeys(("BINARY", "CLOSE", "CONT", "PING", "PONG", "TEXT"), DATA),
-    "Request": dict.fromkeys(("headers", "method", "path"), DATA),
+    "Request": dict.fromkeys(("headers", "method", "path", "protocol"), DATA),
     "Response": dict.fromkeys(("body", "headers"), DATA),
     "ServerConnection": {
         "close": SERVER,

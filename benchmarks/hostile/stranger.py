@@ -192,7 +192,8 @@ async def get(url: str, source: str, path: str, tally: Tally, credentials: str =
         basic = base64.b64encode(credentials.encode()).decode()
         allowed = f"Authorization: Basic {basic}\r\n" if credentials else ""
         tally.sent += 1
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n{allowed}\r\n".encode())
+        head = f"GET {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nConnection: close\r\n{allowed}\r\n"
+        writer.write(head.encode())
         answer = await reader.read(-1)
     finally:
         writer.close()

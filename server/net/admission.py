@@ -35,6 +35,9 @@ BURST_SECONDS = 0.2
 """An address that sends nothing may then send so many seconds' moves at once: ten may be as patient."""
 LEAST_BURST = 8
 
+IDLE_SHARE = 0.5
+"""Of the connections that there may be, in all and of an address, the share beyond which none waits for another request."""
+
 HELD = 256
 """Refused connections that are kept open for a while; the next one is ended at once."""
 HELD_SECONDS = 1.0
@@ -133,6 +136,15 @@ class Admission:
         except ValueError:
             return False
         return any(parsed in network for network in self._proxies)
+
+    def has_room(self, address: str) -> bool:
+        """Whether a connection from an address may wait for its next request, for there are few enough of them."""
+        limits = self._limits
+        if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
+            return False
+        return (
+            self.trusts(address) or self.open[source(address)] <= IDLE_SHARE * limits.connections_per_address
+        )
 
     def let_in(self, address: str, *, proxied: bool = False) -> bool:
         """Whether one more connection from an address is within the limits; it is counted if so."""

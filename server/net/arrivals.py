@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from server.net.frames import END_OF_REQUEST, FrameCounter, FramesSeen
+from server.net.frames import FrameCounter, FramesSeen
 from server.net.limits import HostLimits
 from server.net.token_bucket import TokenBucket
 
+END_OF_REQUEST = b"\r\n\r\n"
+"""The end of the last header, and an empty line."""
+REQUEST_BYTES = 2048
+"""Bytes of a request that are parsed at once: all of what a browser sends."""
 PIECE_BYTES = 512
 """Bytes that are parsed at once: several moves, or some 80 of the smallest frames."""
 KEPT_BYTES = 16 * 1024
@@ -66,7 +70,7 @@ class Arrivals:
         """How many of these came last and are due."""
         self._kept = b""
         self._in_request = True
-        """Whether the request of the opening handshake has not been taken to its end."""
+        """Whether a request, the only one or the last of which opens the websocket, has not been taken to its end."""
         self._request_end = b""
         """The last bytes that were taken of it."""
 
@@ -82,6 +86,15 @@ class Arrivals:
         self.bucket.expect(1)
         self._due = 1
         return True
+
+    def next_request(self) -> None:
+        """The request that was taken is answered, and what follows it is another one."""
+        self._in_request = True
+        self._request_end = b""
+
+    def opened(self, now: int) -> Arrival:
+        """The request that was taken has opened a websocket: count what has come after it."""
+        return self.count(self._kept, now)
 
     def count(self, data: bytes, now: int) -> Arrival:
         """Count the frames in `data`; a few bytes of each are looked at, and none where it was too much before."""
@@ -131,9 +144,10 @@ class Arrivals:
         return self.overrun or len(self._kept) >= KEPT_BYTES
 
     def take(self) -> bytes:
-        """The next piece: of the request of the opening handshake never what follows it."""
+        """The next piece: of a request never what follows it."""
         size = PIECE_BYTES
         if self._in_request:
+            size = REQUEST_BYTES
             known = self._request_end + self._kept[:size]
             end = known.find(END_OF_REQUEST)
             if end >= 0:

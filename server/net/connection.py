@@ -40,6 +40,10 @@ from server.net.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.connection")
 
+MOST_ANSWERS = 1000
+"""Plain GETs that one connection may ask for."""
+ANSWER_SECONDS = 60.0
+"""How long the answer to a plain GET may take to be made; those who make it have shorter bounds of their own."""
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
 LAST_PIECES = 4
@@ -95,9 +99,8 @@ class Connection(asyncio.Protocol):
         limits = self._service.limits
         self._let_in = self._counted = True
         self._came = monotonic()
-        self._protocol = ServerProtocol(
-            subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=limits.message_bytes
-        )
+        """When it came, or was answered last."""
+        self._protocol = self._new_protocol()
         self._outgoing = Outgoing(self._transport, self._protocol)
         self._arrivals = Arrivals(limits, monotonic_ns(), self._moves)
         self._arrived = 0
@@ -106,9 +109,11 @@ class Connection(asyncio.Protocol):
         self._delivery: Delivery | None = None
         """From the end of the opening handshake on."""
         self._asked = False
-        """Whether its request has come whole."""
+        """Whether its request has come whole, and is not answered yet or was the last one."""
+        self._answers = 0
+        """Plain GETs that were answered."""
         self._spoke = False
-        """Whether anything has come but messages that were asked for."""
+        """Whether anything has come but messages that were asked for, and requests that are answered."""
         self._new = True
         """Whether no frame of it has been parsed yet."""
         self._queued = False
@@ -123,6 +128,12 @@ class Connection(asyncio.Protocol):
         """Bytes that have come since the peer was told that the connection is closed."""
         self._outgoing.end_after(limits.hello_seconds)
         self._service.opened(self)
+
+    def _new_protocol(self) -> ServerProtocol:
+        """The library's side of one request, and of the websocket that it may open."""
+        return ServerProtocol(
+            subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._service.limits.message_bytes
+        )
 
     def eof_received(self) -> None:
         if not self._let_in:
@@ -181,24 +192,34 @@ class Connection(asyncio.Protocol):
             self._spoke = True
             if self._outgoing.ended:
                 return  # a peer that still sends a huge message hears why it was refused when it has been read
-            arrival = self._arrivals.count(data, self._arrived)
-            if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
-                if not self._arrivals.waits(self._arrived):
-                    self._parse(data)
+            if delivery is not None:
+                arrival = self._arrivals.count(data, self._arrived)
+                if arrival is Arrival.DUE and not self._new and not len(self._arrivals) and self._may_parse():
+                    if not self._arrivals.waits(self._arrived):
+                        self._parse(data)
+                        return
+                elif self._too_much(arrival):
                     return
-            elif arrival is Arrival.FLOOD:
-                self._flood()
-                return
-            elif arrival is Arrival.OVERRUN:
-                self._service.admission.cut_off(self.address)
         self._arrivals.keep(data)
         self._go_on()
+
+    def _too_much(self, arrival: Arrival) -> bool:
+        """Whether the connection has ended for what has arrived. More messages than it may send count at once."""
+        if arrival is Arrival.FLOOD:
+            self._flood()
+            return True
+        if arrival is Arrival.OVERRUN:
+            self._service.admission.cut_off(self.address)
+        return False
 
     def _moves(self) -> TokenBucket:
         return self._service.admission.moves(self.address)
 
     def _may_parse(self) -> bool:
-        return not self._asked if self._delivery is None else self._delivery.ready()
+        if self._delivery is None:
+            # Whoever asks for more without reading the answers would have all of them kept here.
+            return not (self._asked or self._outgoing.slow)
+        return self._delivery.ready()
 
     def _go_on(self) -> None:
         """Wait for a turn where something is to be parsed, and read more or less by what waits."""
@@ -267,8 +288,9 @@ class Connection(asyncio.Protocol):
     def _take_request(self, event: HttpRequest) -> None:
         self._asked = True
         headers = Headers(event.headers.raw_items())
-        request = Request(event.path, headers, event.method, self._transport.is_closing)
+        request = Request(event.path, headers, event.method, event.protocol, self._transport.is_closing)
         if not request.wants_websocket:
+            self._outgoing.end_after(ANSWER_SECONDS)
             self.start_soon(partial(self._answer, request))
             return
         refusal = (
@@ -287,6 +309,7 @@ class Connection(asyncio.Protocol):
             self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
             self._service.admission.keepalive.add(self)
+            self._too_much(self._arrivals.opened(self._arrived))
 
     def _count_client(self, request: Request) -> Answer | None:
         """Count it for its client, where it comes through a proxy; the refusal of a client that has too many."""
@@ -302,14 +325,38 @@ class Connection(asyncio.Protocol):
         return None
 
     async def _answer(self, request: Request) -> None:
-        client = self._service.admission.client(request, self.address)
+        admission = self._service.admission
+        client = admission.client(request, self.address)
         answer = await handshake.page(self._service.pages, request, client)
-        if not (self._outgoing.ended or self._transport.is_closing()):
-            self._respond(answer)
+        if self._outgoing.ended or self._transport.is_closing():
+            return
+        self._answers += 1
+        last = (
+            not request.may_go_on
+            or self._eof
+            or self._answers >= MOST_ANSWERS
+            or not admission.has_room(self.address)
+        )
+        self._respond(answer, last=last)
+        if last:
             self._outgoing.flush(self._service.limits.hello_seconds)
+        else:
+            self._next_request()
 
-    def _respond(self, answer: Answer) -> None:
-        self._protocol.send_response(handshake.response(self._protocol, answer, self._service.program))
+    def _next_request(self) -> None:
+        """Go on with another request, which has as long to come as the first one had."""
+        self._protocol = self._new_protocol()
+        self._outgoing.go_on(self._protocol)
+        self._arrivals.next_request()
+        self._asked = False
+        self._spoke = len(self._arrivals) > 0
+        self._came = monotonic()
+        self._outgoing.end_after(self._service.limits.hello_seconds)
+        self._go_on()
+
+    def _respond(self, answer: Answer, *, last: bool = True) -> None:
+        made = handshake.response(self._protocol, answer, self._service.program, last=last)
+        self._protocol.send_response(made)
 
     @property
     def bucket(self) -> TokenBucket:
@@ -354,6 +401,8 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._outgoing.note(slow=False)
+        if self._delivery is None:
+            self._go_on()
 
     def pause(self) -> None:
         """Give the receiver nothing until `resume`; the peer waits when some has piled up."""

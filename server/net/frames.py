@@ -14,8 +14,6 @@ FINAL = 0x80
 """The bit of a frame's first byte that the last or only frame of a message has."""
 MASKED = 0x80
 """The bit of a frame's second byte that all frames of a client have."""
-END_OF_REQUEST = b"\r\n\r\n"
-"""The end of the last header, and an empty line."""
 
 
 class FramesSeen(NamedTuple):
@@ -33,15 +31,13 @@ NOTHING = FramesSeen()
 
 
 class FrameCounter:
-    """Follows one client's stream from its first byte: the request of the opening handshake, then frames."""
+    """Follows one client's stream of frames, from the end of the opening handshake on."""
 
-    __slots__ = ("_first", "_head", "_rest", "_shaking")
+    __slots__ = ("_first", "_head", "_rest")
 
     def __init__(self) -> None:
-        self._shaking = True
-        """Whether the request of the handshake is not over yet."""
         self._head = b""
-        """The beginning of a frame's head, or of the end of the request, that has not come whole."""
+        """The beginning of a frame's head that has not come whole."""
         self._rest = 0
         """Bytes of the payload of the frame before that are still to come."""
         self._first = 0
@@ -49,10 +45,9 @@ class FrameCounter:
 
     def look(self, data: bytes, most: FramesSeen) -> FramesSeen:
         """Count the frames that `data` completes, and stop where there are more of a kind than `most` of it."""
-        if self._shaking:
-            data = self._after_request(data)
-            if self._shaking:
-                return NOTHING
+        if self._rest > len(data):
+            self._rest -= len(data)
+            return NOTHING
         return self._count(data, most)
 
     def is_message(self, data: bytes) -> bool:
@@ -63,20 +58,10 @@ class FrameCounter:
         return (
             1 < len(data) == (data[1] ^ MASKED) + 6 < 132
             and data[0] & (FINAL | CONTROL) == FINAL
-            and not (self._shaking or self._head or self._rest)
+            and not (self._head or self._rest)
         )
 
-    def _after_request(self, data: bytes) -> bytes:
-        data = self._head + data
-        _, end, after = data.partition(END_OF_REQUEST)
-        self._shaking = not end
-        self._head = data[1 - len(END_OF_REQUEST) :] if self._shaking else b""
-        return after
-
     def _count(self, data: bytes, most: FramesSeen) -> FramesSeen:
-        if self._rest > len(data):
-            self._rest -= len(data)
-            return NOTHING
         messages = controls = fragments = 0
         # As if the frame that began before had ended just here.
         at, ended, first = self._rest, self._rest > 0, self._first

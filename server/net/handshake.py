@@ -1,6 +1,6 @@
-"""The answer to a connection's one request: a page, a refusal, or the opening of a websocket.
+"""The answer to a request: a page, a refusal, or the opening of a websocket.
 
-Plain GETs (the page, health, metrics) are answered on the same port, one a connection.
+Plain GETs (the page, health, metrics) are answered on the same port, and one connection may ask for many of them.
 """
 
 from __future__ import annotations
@@ -78,9 +78,11 @@ async def page(pages: Pages, request: Request, address: str) -> Answer:
     return found
 
 
-def response(protocol: ServerProtocol, answer: Answer, program: str) -> Response:
-    """An answer as the library sends it."""
+def response(protocol: ServerProtocol, answer: Answer, program: str, *, last: bool = True) -> Response:
+    """An answer as the library sends it. `last` tells the client that its connection ends with it."""
     made = protocol.reject(answer.status, "")
+    if not last:
+        del made.headers["Connection"]
     for name in ("Content-Type", "Content-Length"):
         del made.headers[name]
     for name, value in answer.headers.items():

@@ -27,7 +27,7 @@ class HostLimits:
     cut_offs: int = 20
     """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
     hello_seconds: float = 10.0
-    """From a connection to the end of its handshake, and from there to its hello."""
+    """From a connection, or the answer to a plain GET, to the end of its next request, and from a handshake to its hello."""
     open_challenges: int = 8
     """Open challenges of one bot."""
     challenge_seconds: float = 60.0

@@ -35,6 +35,11 @@ class Outgoing:
         transport.set_write_buffer_limits(high=SLOW_BYTES)
 
     @property
+    def slow(self) -> bool:
+        """Whether so much waits to be written that the peer counts as one that reads slowly."""
+        return self._slow
+
+    @property
     def backlog(self) -> int:
         """How many bytes wait to be read, beside those in the kernel's buffers."""
         return self._transport.get_write_buffer_size()
@@ -78,6 +83,17 @@ class Outgoing:
         if not self.due and protocol.close_expected():
             self.due = True
             self.end_after(seconds)
+
+    def go_on(self, protocol: ServerProtocol) -> None:
+        """Write the answer that the library has to send, but not the end of the stream after it: `protocol` is next.
+
+        The library ends the stream after each answer that opens no websocket, as it may by RFC 9112, section 9.3; a
+        connection that goes on takes a new protocol for its next request.
+        """
+        for data in self._protocol.data_to_send():
+            if data and not self._transport.is_closing():
+                self._transport.write(data)
+        self._protocol = protocol
 
     def end_after(self, seconds: float | None) -> None:
         """End the connection after so many seconds, in place of what was said before; None: not at all."""

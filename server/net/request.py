@@ -30,11 +30,12 @@ def _is_waited_for() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request: its target as it was sent, with the query, its headers, and its method."""
+    """A request: its target as it was sent, with the query, its headers, its method and its version of HTTP."""
 
     path: str
     headers: Headers
     method: str = "GET"
+    protocol: str = "HTTP/1.1"
     abandoned: Callable[[], bool] = _is_waited_for
     """Says whether nobody waits for the answer any more."""
 
@@ -42,3 +43,12 @@ class Request:
     def wants_websocket(self) -> bool:
         """Whether the client asks to go on by websocket."""
         return any(word.lower() == "websocket" for word in self.headers.words("Upgrade"))
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether another request may follow on the same connection (RFC 9112, section 9.3).
+
+        What is no GET may have a body, or an answer without one, so nothing is read after it.
+        """
+        closes = any(word.lower() == "close" for word in self.headers.words("Connection"))
+        return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

@@ -55,6 +55,7 @@ from server.web import boards, heads
 from server.web.advice import Advisor
 from server.web.costs import cost_of
 from server.web.events import Events
+from server.web.first import PLAIN, FirstView
 from server.web.heads import view_of
 from server.web.maps import map_shown, maps_known
 from server.web.match_lists import WORD, MatchLists, Wrong, parameters
@@ -175,6 +176,7 @@ class Pages:
         self._patience = patience
         self._heads = heads.Heads(queries, live)
         self._previews = Previews(queries, live)
+        self._first = FirstView(listed, live)
 
     async def __call__(self, request: Request, address: str) -> Answer | None:
         """The answer to a GET from an address; None where there is no such page."""
@@ -196,7 +198,8 @@ class Pages:
         asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
         if view_of(path) is not None:
-            return await self._view(asker, accepts, embedded=view_of(path) == "embed")
+            first = PLAIN if view_of(path) else await self._first.shown()
+            return await self._view(asker, accepts, first, embedded=view_of(path) == "embed")
         if path.startswith(("/picture/", "/film/")):
             return await self._picture(path, asker)
         if path.startswith("/web/"):
@@ -215,7 +218,7 @@ class Pages:
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
 
-    async def _view(self, asker: _Asker, accepts: str, *, embedded: bool) -> Answer:
+    async def _view(self, asker: _Asker, accepts: str, first: bytes, *, embedded: bool) -> Answer:
         """The page at one of its addresses. Where the store has no time to say what is there, it is called as in general."""
         found = heads.GENERAL
         with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
@@ -227,7 +230,7 @@ class Pages:
                     raise
         known = ", ".join(asker.request.headers.get_all("If-None-Match"))
         head = heads.html(found, asker.request, secure=self._secure())
-        return self._files.page(accepts, known, head, embedded=embedded)
+        return self._files.page(accepts, known, head, first, embedded=embedded)
 
     async def _picture(self, path: str, asker: _Asker) -> Answer | None:
         """A picture. One at a time is drawn, so they need no turn among the questions to the store."""

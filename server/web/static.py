@@ -62,6 +62,8 @@ HEAD = b"<!-- head -->"
 """Stands in the page where its title is to be, and what tells of it where a link is shown."""
 MODULES = b"<!-- modules -->"
 """Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
+FIRST = b"<!-- first -->"
+"""Stands in the page where that is to be which is seen before any script has come."""
 PAGES = {"index.html": "js/main.js", "embed.html": "js/embed.js"}
 """The pages, each with the module that it begins with."""
 KEPT = 32
@@ -106,21 +108,25 @@ class StaticFiles:
         self._files = {name: _file(name, body) for name, body in found.items()}
         self._made = lru_cache(maxsize=KEPT)(self._make)
 
-    def page(self, accepts: str, known: str, head: bytes = b"", *, embedded: bool = False) -> Answer:
+    def page(
+        self, accepts: str, known: str, head: bytes = b"", first: bytes = b"", *, embedded: bool = False
+    ) -> Answer:
         """The page itself, or the one that is shown within others.
 
         accepts, known  the request's Accept-Encoding and If-None-Match
         head            the elements that tell what it is called
+        first           what is seen before any script has come; the page within others has no place for it
         """
-        made, tag = self._made("embed.html" if embedded else "index.html", head)
+        made, tag = self._made("embed.html" if embedded else "index.html", head, first)
         policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self._sealed)
         headers = {**SECURITY, "Content-Security-Policy": policy, "ETag": tag, "Cache-Control": "no-cache"}
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
         return _answer(made, accepts, headers)
 
-    def _make(self, page: str, head: bytes) -> tuple[_File, str]:
-        made = _file(page, self._pages[page].replace(HEAD, head))
+    def _make(self, page: str, head: bytes, first: bytes) -> tuple[_File, str]:
+        # The head last: it has names of bots in it, and they could be called as what is replaced.
+        made = _file(page, self._pages[page].replace(FIRST, first).replace(HEAD, head))
         return made, f'"{self.digest}{sha256(made.body).hexdigest()[:16]}"'
 
     def file(self, path: str, accepts: str) -> Answer | None:

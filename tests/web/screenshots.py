@@ -39,12 +39,16 @@ SHRUNK = 0.42
 
 @dataclass(frozen=True)
 class View:
-    """A view of the page: its address, what is there when it is complete, and what is done to it before the picture."""
+    """A view of the page: its address, what is there when it is complete, and what is done to it before the picture.
+
+    below: what is scrolled to, for it lies below what one sees first
+    """
 
     name: str
     address: str
     sign: str
-    prepare: Callable[[Page], None] = lambda _page: None
+    prepare: Callable[[Page], object] = lambda _page: None
+    below: str = ""
 
 
 def main() -> None:
@@ -108,8 +112,9 @@ def views(running: Arena, browser: Browser, folder: Path) -> None:
         View(
             "cards",
             "",
-            ".small-board",
-            lambda page: page.locator(".card.live").first.scroll_into_view_if_needed(),
+            ".card.live",
+            lambda page: expect(page.locator(".small-board").first).to_be_visible(),
+            below=".card.live",
         ),
         View("table", "table", "table.cross"),
         View("event", "event/serve", "table.standing"),
@@ -163,6 +168,8 @@ def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
     for look, (size, scheme) in LOOKS.items():
         page = view(browser, size, f"{running.url}{shown.address}", scheme)
         expect(page.locator(shown.sign).first).to_be_visible()
+        if shown.below:
+            page.locator(shown.below).first.evaluate("(found) => found.scrollIntoView({ block: 'center' })")
         shown.prepare(page)
         page.wait_for_timeout(600)
         data = base64.b64encode(page.screenshot(type="png")).decode()

@@ -13,6 +13,17 @@ from testkit.browser import Arena, arena, wait
 BUSY = """() => { const board = document.querySelector('.small-board');
   return board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0); }"""
 
+SAME_PLACES = """(drawn) => {
+  const still = new DOMParser().parseFromString(drawn, 'text/html').querySelector('.stage.first .map');
+  const moving = document.querySelector('.stage .map');
+  const numbers = (map, query, names) => [...map.querySelectorAll(query)].map((each) => (
+    names.map((name) => each.getAttribute(name).replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))).flat(2)).sort().join();
+  const same = (...asked) => [numbers(still, ...asked) === numbers(moving, ...asked)];
+  return { spots: same('.spot', ['transform']), areas: same('.area-of', ['d']), ground: same('.ground', ['d']),
+    roads: same('.road', ['x1', 'y1', 'x2', 'y2']),
+    size: [still.getAttribute('viewBox') === moving.getAttribute('viewBox')] };
+}"""
+
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
@@ -42,6 +53,23 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page:
         "(first) => document.querySelector('.stage .stage-head a').getAttribute('href') !== first", arg=first
     )
     expect(stage.locator(".kind")).to_have_text(re.compile("^Live: "))
+
+
+def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
+    busy: Arena, browser: Browser, page: Page
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    still = context.new_page()
+    while not still.locator(".stage.first").count():
+        still.goto(busy.url)
+    expect(still.locator(".stage.first .map .spot")).to_have_count(4)
+    expect(still.locator(".stage.first .score").first).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
+    drawn = still.content()
+    context.close()
+    page.goto(busy.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    same = page.evaluate(SAME_PLACES, drawn)
+    assert same == {name: [True] for name in ("spots", "areas", "ground", "roads", "size")}
 
 
 def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: Arena, page: Page) -> None:

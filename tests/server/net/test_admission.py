@@ -41,6 +41,23 @@ def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
     assert not guard.open, "nothing is kept of who has left"
 
 
+def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_their_address() -> None:
+    guard = admission("10.9.0.0/16", connections=8, connections_per_address=4)
+    for address, room in (
+        ("10.0.0.1", True),
+        ("10.0.0.1", True),
+        ("10.0.0.1", False),
+        ("10.9.0.1", True),
+        ("10.9.0.1", False),
+    ):
+        assert guard.let_in(address, proxied=guard.trusts(address))
+        assert guard.has_room(address) == room
+    guard.leave("10.9.0.1")
+    assert guard.has_room("10.9.0.1"), "a proxy is bounded by the total only"
+    guard.close()
+    assert not guard.has_room("10.9.0.1")
+
+
 def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
     guard = admission(connections_per_address=1)
     assert guard.let_in("2001:db8::1")

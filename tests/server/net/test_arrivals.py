@@ -17,6 +17,7 @@ from server.net.arrivals import (
     KEPT_BYTES,
     MOST_FRAGMENTS,
     PIECE_BYTES,
+    REQUEST_BYTES,
     Arrival,
     Arrivals,
 )
@@ -68,7 +69,9 @@ def by_the_library(parser: Protocol, data: bytes) -> FramesSeen:
 def opened(limits: HostLimits | None = None, now: int = 0) -> Arrivals:
     """What arrives on a connection whose request has been counted and parsed."""
     arrivals = Arrivals(limits or HostLimits(message_burst=BURST), now, unlimited)
-    assert arrivals.count(REQUEST, now) is Arrival.DUE
+    arrivals.keep(REQUEST)
+    assert arrivals.take() == REQUEST
+    assert arrivals.opened(now) is Arrival.DUE
     return arrivals
 
 
@@ -115,9 +118,23 @@ def test_what_is_kept_comes_out_whole_in_small_pieces_and_the_request_by_itself(
     while len(arrivals):
         taken.append(arrivals.take())
     assert b"".join(taken) == request + stream
-    assert all(0 < len(piece) <= PIECE_BYTES for piece in taken)
-    ends = {sum(map(len, taken[: number + 1])) for number in range(len(taken))}
+    ends = [sum(map(len, taken[: number + 1])) for number in range(len(taken))]
     assert len(request) in ends, "what follows the request is not taken with it"
+    of_request = ends.index(len(request)) + 1
+    assert all(0 < len(piece) <= REQUEST_BYTES for piece in taken[:of_request])
+    assert all(0 < len(piece) <= PIECE_BYTES for piece in taken[of_request:])
+
+
+@given(st.lists(st.binary(max_size=40), max_size=5), st.data())
+def test_requests_are_taken_one_by_one(targets: list[bytes], data: st.DataObject) -> None:
+    requests = [b"GET /" + each.hex().encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n" for each in targets]
+    arrivals = Arrivals(HostLimits(), 0, unlimited)
+    for piece in data.draw(cuts(b"".join(requests))):
+        arrivals.keep(piece)
+    for request in requests:
+        assert arrivals.take() == request
+        arrivals.next_request()
+    assert not len(arrivals)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +248,9 @@ def test_what_is_due_waits_where_much_is_due_from_its_address() -> None:
 def test_messages_that_come_together_count_as_so_many_of_their_address() -> None:
     address = TokenBucket(10.0, 10, 0)
     arrivals = Arrivals(HostLimits(), 0, lambda: address)
-    arrivals.count(REQUEST + 4 * wire(Opcode.BINARY, b"a move"), 0)
+    arrivals.keep(REQUEST + 4 * wire(Opcode.BINARY, b"a move"))
+    arrivals.take()
+    assert arrivals.opened(0) is Arrival.DUE, "they came with the request"
     assert not arrivals.waits(0)
     assert address.left(0) == 6
 

@@ -1,4 +1,4 @@
-"""The answer to a connection's one request: each refusal and each page, as an independent HTTP parser reads it."""
+"""The answer to a request: each refusal and each page, as an independent HTTP parser reads it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Wire:
         return io.BytesIO(self._sent)
 
 
-def read(answer: Answer) -> tuple[http.client.HTTPResponse, bytes]:
+def read(answer: Answer, *, last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
     """An answer as it is sent, read by another library."""
     protocol = ServerProtocol()
-    protocol.send_response(handshake.response(protocol, answer, PROGRAM))
+    protocol.send_response(handshake.response(protocol, answer, PROGRAM, last=last))
     response = http.client.HTTPResponse(Wire(b"".join(protocol.data_to_send())), method="GET")  # type: ignore[arg-type]
     response.begin()
     return response, response.read()
@@ -46,18 +46,23 @@ tokens = st.text("abcdefghij-", min_size=1, max_size=12)
 values = st.text("abc xyz/;=\"'!", max_size=30).map(str.strip)
 
 
-@given(statuses, st.binary(max_size=3000), st.dictionaries(tokens.map("X-{}".format), values, max_size=4))
+@given(
+    statuses,
+    st.binary(max_size=3000),
+    st.dictionaries(tokens.map("X-{}".format), values, max_size=4),
+    st.booleans(),
+)
 def test_every_answer_is_read_as_it_was_meant(
-    status: HTTPStatus, body: bytes, headers: dict[str, str]
+    status: HTTPStatus, body: bytes, headers: dict[str, str], last: bool
 ) -> None:
-    response, read_body = read(Answer(status, "image/png", body, headers))
+    response, read_body = read(Answer(status, "image/png", body, headers), last=last)
     assert response.status == status
+    assert response.will_close == last
     assert read_body == body
     found = response.headers
     assert found.get_all("Content-Type") == ["image/png"]
     assert found.get_all("Content-Length") == [str(len(body))]
     assert found.get_all("Server") == [PROGRAM]
-    assert found["Connection"] == "close"
     for name, value in headers.items():
         assert found.get_all(name) == [value]
 

@@ -1,7 +1,6 @@
 // One websocket in the bots' own protocol, which comes back by itself when it is lost.
 
-import { Decoder } from "../vendor/msgpack/Decoder.mjs";
-import { Encoder } from "../vendor/msgpack/Encoder.mjs";
+import { Decoder, Encoder } from "../vendor/msgpack/msgpack.mjs";
 
 const SUBPROTOCOL = "arena.v1.msgpack";
 const FIRST_WAIT = 250;

@@ -16,7 +16,9 @@ const PLY_MS = 700; // of a match that was played
 const DEMO = new URL("../../demo.jsonl", import.meta.url);
 
 export class Stage {
-  constructor() {
+  // begun() is called when the first match is there.
+  constructor(begun) {
+    this.begun = begun;
     this.match = null;
     this.last = ""; // the match that was shown last
     this.live = false; // whether a match in progress is shown
@@ -149,6 +151,7 @@ export class Stage {
     set(this.kind, { "data-live": this.live });
     set(this.link, { hidden: match.event === "demo", href: matchLink(match.id) });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.live && this.changed(match));
+    this.begun();
   }
 
   draw(ply) {

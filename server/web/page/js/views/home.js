@@ -18,7 +18,9 @@ const QUIET_MS = 1200; // from the last change of the listing to asking the stor
 
 export class Home {
   constructor(main) {
-    this.stage = new Stage();
+    // What the server has put there stays until something moves.
+    const first = main.querySelector(".stage.first");
+    this.stage = new Stage(() => first?.replaceWith(this.stage.element));
     this.primer = new Primer();
     this.live = new LiveCards();
     this.leading = h("div", { class: "leading" });
@@ -33,7 +35,7 @@ export class Home {
         h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
           h("a", { class: "button big", href: "/play" }, "Play"),
           this.primer.element, this.leading),
-        this.stage.element),
+        first ?? this.stage.element),
       h("section", null, h("h2", null, "In progress"), this.counted, this.live.element),
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,

@@ -1,0 +1,195 @@
+"""What the start page shows before its scripts have come: a match in progress as it stands, in the page itself.
+
+On a slow network the scripts take some seconds and the page less than one. The picture has the classes of the page's own boards
+(`server/web/page/js/boards/map.js`), so that it has their colours in the light and in the dark, and it is replaced by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from time import monotonic
+from urllib.parse import quote
+
+import anyio.to_thread
+
+from games.catalogue import make_game
+from games.core import GameError
+from games.riskless import Riskless
+from maps.cells import Ring, shipped_cells
+from maps.layout import Point, nearest_pair, roads
+from maps.loader import load_file, map_names
+from maps.mapfile import MapFile
+from protocol.messages import LiveMatch, View
+from server.web import wording
+from server.web.pictures.boards import file_of
+
+HEADLINE = "Programs fight for maps. Watch them, or play one."
+PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
+"""What is shown where there is no match to draw."""
+KEPT_SECONDS = 2.0
+"""For how long a picture is shown again: it is still, and the scripts replace it by one that moves."""
+APART, WIDEST, NARROWEST, MARGIN, RADIUS = 62.0, 1500.0, 300.0, 40.0, 13.0
+"""As in `boards/geometry.js`: the pixels between the two closest places, the bounds of the width, the margin, and a mark's radius."""
+TINTS = 8
+NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
+
+
+class FirstView:
+    """The beginning of the start page of one server."""
+
+    def __init__(self, listed: Callable[[], list[LiveMatch]], live: Callable[[str], View | None]) -> None:
+        """`listed` gives the matches in progress, and `live` one of them as a spectator sees it."""
+        self._listed = listed
+        self._live = live
+        self._kept: tuple[float, bytes] = (0.0, PLAIN)
+
+    async def shown(self) -> bytes:
+        """The elements, as they were made in the last seconds or are made anew, beside the event loop."""
+        now = monotonic()
+        until, made = self._kept
+        if now < until:
+            return made
+        # Whoever asks meanwhile is answered what there is.
+        self._kept = now + KEPT_SECONDS, made
+        view = self._chosen()
+        made = PLAIN if view is None else await anyio.to_thread.run_sync(hero, view)
+        self._kept = monotonic() + KEPT_SECONDS, made
+        return made
+
+    def _chosen(self) -> View | None:
+        """The match that the page will show first, where it is one of Riskless."""
+        found = next((each for each in self._listed() if each.game == "riskless"), None)
+        return None if found is None else self._live(found.match)
+
+
+def hero(view: View) -> bytes:
+    """The headline and a match of Riskless as it stands. Takes a millisecond or two."""
+    try:
+        game = make_game(view.game, view.setup)
+        if not isinstance(game, Riskless):
+            return PLAIN
+        position = game.start()
+        for each in view.moves:
+            position = game.play(position, game.move_from_data(each.move))
+    except GameError:
+        return PLAIN
+    armies: Sequence[int] = position.armies
+    sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
+    players = {"maxie": view.players.maxie, "minnie": view.players.minnie}
+    goal = game.map.armies_to_win
+    kind = " · ".join(each for each in (wording.GAMES["riskless"], str(view.setup.get("map", ""))) if each)
+    said = f"Map, ply {len(view.moves)}: " + ", ".join(
+        f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
+    )
+    return (
+        f'<div class="hero"><div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
+        '<section class="stage first" aria-label="A match"><div class="stage-head">'
+        f'<h2 class="stage-title"><span class="kind" data-live="">Live: {escape(kind)}</span></h2>'
+        f'<a class="button plain" href="/match/{quote(view.match, safe="")}">Watch this match</a></div>'
+        f'<div class="stage-sides">{"".join(_side(seat, players[seat], sums[seat], goal) for seat in NAMES)}</div>'
+        f'<p class="lead">{escape(_lead(sums, players))}</p>'
+        f'<div class="stage-board">{Picture(file_of(game)).svg(armies, said)}</div></section></div>'
+    ).encode()
+
+
+def _side(seat: str, name: str, armies: int, goal: int) -> str:
+    return (
+        f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
+        f'<span class="name">{escape(name)}</span><span class="score">{armies} of {goal} armies to win</span>'
+        f'<progress class="goal" aria-hidden="true" max="{goal}" value="{min(armies, goal)}"></progress></div>'
+    )
+
+
+def _lead(sums: dict[str, int], players: dict[str, str]) -> str:
+    ahead = sums["maxie"] - sums["minnie"]
+    if not ahead:
+        return "As many armies on both sides"
+    leader = players["maxie" if ahead > 0 else "minnie"]
+    return f"{leader} leads by {abs(ahead)} {'army' if abs(ahead) == 1 else 'armies'}"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The picture of a map, laid out as `layOut` in `boards/geometry.js` does."""
+
+    file: MapFile
+
+    @cached_property
+    def _frame(self) -> tuple[float, float, float, float, float]:
+        """The scale, the picture's width and height, and where the westernmost and the northernmost place are drawn."""
+        xs, ys = zip(*self.file.map.places, strict=True)
+        wide, high = max(xs) - min(xs), max(ys) - min(ys)
+        scale = min(APART / nearest_pair(self.file.map), WIDEST / (wide or 1.0))
+        width = max(NARROWEST, wide * scale + 2 * MARGIN)
+        left = (width - wide * scale) / 2 - min(xs) * scale
+        return scale, width, high * scale + 2 * MARGIN, left, MARGIN - min(ys) * scale
+
+    def _at(self, place: Point) -> Point:
+        scale, _, _, left, top = self._frame
+        return left + place[0] * scale, top + place[1] * scale
+
+    def svg(self, armies: Sequence[int], said: str) -> str:
+        """The map with its armies, signed as in a position, and what a screen reader says of it."""
+        _, width, height, _, _ = self._frame
+        places = [self._at(place) for place in self.file.map.places]
+        parts = [*self._land(armies), *(_road(*line) for line in self._roads(places))]
+        parts += [_spot(at, n) for at, n in zip(places, armies, strict=True)]
+        box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(said)}"'
+        return f'<svg class="map" {box}>{"".join(parts)}</svg>'
+
+    def _land(self, armies: Sequence[int]) -> list[str]:
+        name = self.file.map.name
+        shipped = name in map_names() and load_file(name).map == self.file.map
+        cells = shipped_cells(name) if shipped else None
+        if cells is None:
+            return []
+        tints = {v: n % TINTS for n, (_, members) in enumerate(self.file.continents) for v in members}
+        outlines = [self._outline(rings) for rings in cells]
+        classes = [f"ground tint-{tints[v]}" if v in tints else "ground" for v in range(len(cells))]
+        ground = [f'<path class="{each}" d="{d}"/>' for each, d in zip(classes, outlines, strict=True)]
+        areas = [
+            f'<path class="area-of" data-owner="{_owner(n)}" d="{d}"/>'
+            for n, d in zip(armies, outlines, strict=True)
+        ]
+        return ground + areas
+
+    def _outline(self, rings: list[Ring]) -> str:
+        drawn = (
+            "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._at((x, y)) for x, y in ring)) for ring in rings
+        )
+        return "".join(f"M{each}Z" for each in drawn)
+
+    def _roads(self, places: Sequence[Point]) -> list[tuple[Point, Point]]:
+        """The straight lines of all roads; where the map goes round, a long one leaves it and enters on the other side."""
+        drawn: list[tuple[Point, Point]] = []
+        xs = [x for x, _ in places]
+        edges = min(xs) - MARGIN, max(xs) + MARGIN
+        for v, w in roads(self.file.map):
+            a, b = sorted((places[v], places[w]))
+            if not self.file.wraps or b[0] - a[0] <= (edges[1] - edges[0]) / 2:
+                drawn.append((a, b))
+            else:
+                middle = (a[1] + b[1]) / 2
+                drawn += [(a, (edges[0], middle)), ((edges[1], middle), b)]
+        return drawn
+
+
+def _owner(armies: int) -> str:
+    return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
+
+
+def _road(a: Point, b: Point) -> str:
+    return f'<line class="road" x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}"/>'
+
+
+def _spot(at: Point, armies: int) -> str:
+    place = f'<g class="spot" data-owner="{_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f})">'
+    if not armies:
+        return f'{place}<circle class="empty" r="{RADIUS / 2}"/></g>'
+    side = 1.8 * RADIUS
+    square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
+    mark = f'<circle class="maxie" r="{RADIUS:.0f}"/>' if armies > 0 else square
+    return f'{place}{mark}<text class="armies" y="4.8">{abs(armies)}</text></g>'

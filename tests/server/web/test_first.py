@@ -1,0 +1,135 @@
+"""What the start page shows before its scripts have come: the match as it stands, on the map as the page draws it."""
+
+from __future__ import annotations
+
+import random
+from xml.etree import ElementTree as ET
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.riskless import Riskless
+from maps.loader import load_file, map_names
+from maps.setup import make_setup
+from protocol.messages import LiveMatch, Played, Start, View
+from protocol.timecontrol import TimeControl
+from protocol.values import Clocks, Players
+from server.host import Host
+from server.web import first
+from server.web.first import PLAIN, FirstView, hero
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
+from tests.server.web.test_pages import get
+
+CONTROL = TimeControl.parse("1/move")
+
+
+def view(
+    name: str, plies: int, players: Players | None = None, game: str = "riskless"
+) -> tuple[View, list[int]]:
+    """A match of random moves on a map as a spectator sees it, and the armies that stand on it."""
+    rules, chance = make_setup("riskless", name), random.Random(plies)
+    assert isinstance(rules, Riskless)
+    position, moves = rules.start(), list[Played]()
+    while len(moves) < plies and rules.outcome(position) is None:
+        move = chance.choice(rules.moves(position))
+        position = rules.play(position, move)
+        moves.append(Played(rules.move_to_data(move), 20.0))
+    names = players or Players("ada", "bob")
+    shown = View("m", "e", game, rules.setup(), names, CONTROL, moves, Clocks(1, 1), "maxie")
+    return shown, list(position.armies)
+
+
+def parsed(made: bytes) -> ET.Element:
+    return ET.fromstring(made.decode())
+
+
+def owner(armies: int) -> str:
+    return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
+
+
+@pytest.mark.parametrize("name", [*map_names(), "ring:8", "grid:3x4"])
+@pytest.mark.parametrize("plies", [0, 25])
+def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
+    shown, armies = view(name, plies)
+    drawn = parsed(hero(shown))
+    spots = drawn.findall(".//g[@class='spot']")
+    assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
+    assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
+    areas = drawn.findall(".//path[@class='area-of']")
+    if name in map_names():
+        assert [each.get("data-owner") for each in areas] == [owner(n) for n in armies]
+    else:
+        assert not areas
+
+
+def test_who_leads_is_told_by_armies() -> None:
+    shown, armies = view("usa", 40)
+    drawn = parsed(hero(shown))
+    sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
+    goal = load_file("usa").map.armies_to_win
+    scores = [each.text for each in drawn.findall(".//span[@class='score']")]
+    assert scores == [f"{each} of {goal} armies to win" for each in sums]
+    lead = drawn.findtext(".//p[@class='lead']")
+    leader = "ada" if sums[0] > sums[1] else "bob"
+    assert lead == f"{leader} leads by {abs(sums[0] - sums[1])} armies"
+    assert drawn.find(".//a[@href='/match/m']") is not None
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_no_name_becomes_an_element(one: str, other: str) -> None:
+    markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
+    printed = "".join(each for each in markup if each.isprintable())
+    shown, _ = view("m2", 3, Players(printed, "<!-- first -->"))
+    drawn = parsed(hero(shown))
+    assert [each.text for each in drawn.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
+    assert drawn.find(".//script") is None
+    assert b"<!--" not in hero(shown)
+
+
+def test_what_cannot_be_drawn_is_not() -> None:
+    shown, _ = view("m2", 3)
+    for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", [Played([0, 0], 1.0)])):
+        other = View("m", "e", game, shown.setup, shown.players, CONTROL, moves, shown.clocks, "maxie")
+        assert hero(other) == PLAIN
+
+
+async def test_it_is_made_once_for_all_who_ask_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, _ = view("m2", 3)
+    asked: list[str] = []
+
+    def live(match: str) -> View | None:
+        asked.append(match)
+        return shown
+
+    matches = [
+        LiveMatch(id_, "e", game, shown.players, CONTROL, 3)
+        for id_, game in (("t", "tictactoe"), ("r", "riskless"), ("s", "riskless"))
+    ]
+    page = FirstView(lambda: matches, live)
+    made = await page.shown()
+    assert made == hero(shown)
+    assert await page.shown() is made
+    assert asked == ["r"], "the first match of Riskless, once"
+    monkeypatch.setattr(first, "KEPT_SECONDS", 0.0)
+    other = FirstView(lambda: matches[:1], live)
+    assert await other.shown() == await other.shown() == PLAIN
+    assert await FirstView(lambda: matches, lambda _match: None).shown() == PLAIN, "it is over by now"
+
+
+async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
+    assert PLAIN in (await get(host, "/"))[2]
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        terms = spec("anna", "bert", game="riskless")
+        tasks.start_soon(host.play, terms)
+        await anna.hear(Start)
+        with anyio.fail_after(30):
+            while b'class="stage first"' not in (page := (await get(host, "/"))[2]):
+                await anyio.sleep(0.1)
+        assert f"/match/{terms.match}".encode() in page
+        assert PLAIN in (await get(host, "/play"))[2]
+        assert PLAIN in (await get(host, f"/match/{terms.match}"))[2]
+        tasks.start_soon(anna.play, game_of("riskless"))
+        tasks.start_soon(bert.play, game_of("riskless"))
