@@ -2,9 +2,11 @@
 
     first    bytes over the wire, and the time until matches and bots are there
     slow     the same on a slow network (400 ms there and back, 400 kbit/s), which the browser itself imitates: the first that
-             is painted, and when a match is on the large board
+             is painted, when a match is on the large board, and when that board is one that moves
     frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all
     boards   the processor time that 30 live boards on the start page take from the browser, all its processes together
+    audits   the scores of Lighthouse for the start page, a match, the table and the form to play, on its phone and its desktop;
+             it must be on the PATH: npm install --global lighthouse
 
 Example: python -m benchmarks.page first slow
 """
@@ -12,8 +14,12 @@ Example: python -m benchmarks.page first slow
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
+import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 import urllib.request
@@ -25,6 +31,7 @@ from playwright.sync_api import Browser, Page, Response
 
 from protocol.record import to_line
 from testkit.browser import Arena, arena, chromium, wait
+from testkit.parts import CHROMIUM
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
@@ -66,6 +73,7 @@ def main() -> None:
         "slow": slow,
         "frames": frames,
         "boards": boards,
+        "audits": audits,
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -105,7 +113,7 @@ def load(browser: Browser, url: str) -> tuple[float, int, int]:
     page.goto(url)
     page.locator(".bots .name").nth(1).wait_for()
     page.locator("main .card:not(.live)").first.wait_for()
-    page.locator(".stage .map").wait_for()
+    page.locator(".stage:not(.first) .map").wait_for()
     seconds = time.perf_counter() - began
     sizes = [each.request.sizes() for each in answers]
     size = sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes)
@@ -115,7 +123,7 @@ def load(browser: Browser, url: str) -> tuple[float, int, int]:
 
 def slow(browser: Browser, folder: Path, loads: int) -> None:
     """The first view on a slow network."""
-    painted, complete = [], []
+    painted, still, complete = [], [], []
     with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         for _ in range(loads):
             context = browser.new_context()
@@ -129,14 +137,15 @@ def slow(browser: Browser, folder: Path, loads: int) -> None:
             began = time.perf_counter()
             page.goto(running.url, wait_until="commit")
             page.locator(".stage .map").wait_for()
+            still.append(time.perf_counter() - began)
+            page.locator(".stage:not(.first) .map").wait_for()
             complete.append(time.perf_counter() - began)
             painted.append(page.evaluate(PAINTED) / 1000)
             context.close()
     print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {loads} loads with an empty cache:")
     print(f"  painted after {statistics.median(painted):.2f} s (median), {max(painted):.2f} s at most")
-    print(
-        f"  a match on the large board after {statistics.median(complete):.2f} s, {max(complete):.2f} s at most"
-    )
+    print(f"  a match on the large board after {statistics.median(still):.2f} s, {max(still):.2f} s at most,")
+    print(f"  and one that moves after {statistics.median(complete):.2f} s, {max(complete):.2f} s at most")
 
 
 def frames(browser: Browser, folder: Path, _loads: int) -> None:
@@ -175,6 +184,51 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         print(
             f"  {share:.1%} with the rest of the start page, on whose large board one of the matches is played"
         )
+
+
+def audits(_browser: Browser, folder: Path, _loads: int) -> None:
+    """What Lighthouse finds, in a browser of its own."""
+    program = shutil.which("lighthouse")
+    if program is None:
+        print("Lighthouse is not on the PATH, so nothing is audited: npm install --global lighthouse")
+        return
+    report = folder / "report.json"
+    with arena(folder, "--map", "usa", "--tc", "20/move") as running:
+        for name in ("ann", "bob"):
+            running.dawdler(name, MOVE_SECONDS)
+        matches = wait(lambda: running.ask("records")["matches"], seconds=240)
+        views = {
+            "the start page": "",
+            "a match": f"match/{matches[0]['match']}",
+            "the table": "table",
+            "play": "play",
+        }
+        for device, options in (("phone", []), ("desktop", ["--preset=desktop"])):
+            for name, address in views.items():
+                flags = [
+                    "--quiet",
+                    "--output=json",
+                    f"--output-path={report}",
+                    "--chrome-flags=--headless --no-sandbox",
+                ]
+                subprocess.run(
+                    [program, f"{running.url}{address}", *flags, *options],
+                    check=True,
+                    env={**os.environ, "CHROME_PATH": str(CHROMIUM)},
+                    timeout=180,
+                )
+                found = json.loads(report.read_text(encoding="utf-8"))
+                scores = ", ".join(
+                    f"{each['id']} {100 * each['score']:.0f}" for each in found["categories"].values()
+                )
+                print(f"{name}, {device}: {scores}")
+                for audit in found["audits"].values():
+                    if (
+                        audit["score"] is not None
+                        and audit["score"] < 0.9
+                        and audit["scoreDisplayMode"] != "informative"
+                    ):
+                        print(f"    {audit['id']}: {audit.get('displayValue') or audit['title']}")
 
 
 def moves(running: Arena) -> int:

@@ -7,7 +7,9 @@ median of the ratios. The server and the spectators are processes of their own, 
 network; on a machine of two cores the spectators take time from the others all the same. So the same is
 measured with spectators who are connected and watch nothing.
 
-Example: python -m benchmarks.spectators --spectators 200 --rounds 9
+It takes about three minutes.
+
+Example: python -m benchmarks.spectators --spectators 200 --rounds 7
 """
 
 from __future__ import annotations
@@ -158,7 +160,7 @@ def main() -> None:
     """Measure, print and write, or with --watch be the spectators."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectators", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--idle", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
     given = parser.parse_args()

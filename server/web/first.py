@@ -1,4 +1,4 @@
-"""What the start page shows before its scripts have come: a match in progress as it stands, in the page itself.
+"""What the start page shows before its scripts have come: a match as it stands, in the page itself.
 
 On a slow network the scripts take some seconds and the page less than one. The picture has the classes of the page's own boards
 (`server/web/page/js/boards/map.js`), so that it has their colours in the light and in the dark, and it is replaced by them.
@@ -6,10 +6,11 @@ On a slow network the scripts take some seconds and the page less than one. The 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from time import monotonic
 from urllib.parse import quote
 
@@ -23,18 +24,35 @@ from maps.layout import Point, nearest_pair, roads
 from maps.loader import load_file, map_names
 from maps.mapfile import MapFile
 from protocol.messages import LiveMatch, View
+from protocol.record import from_line
+from protocol.values import Data, Players
 from server.web import wording
 from server.web.pictures.boards import file_of
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
-"""What is shown where there is no match to draw."""
+"""What is shown where there is no match to draw, and at other addresses than the start page's."""
+DEMO = Path(__file__).parent / "page" / "demo.jsonl"
+"""The match that comes with the page."""
 KEPT_SECONDS = 2.0
 """For how long a picture is shown again: it is still, and the scripts replace it by one that moves."""
 APART, WIDEST, NARROWEST, MARGIN, RADIUS = 62.0, 1500.0, 300.0, 40.0, 13.0
 """As in `boards/geometry.js`: the pixels between the two closest places, the bounds of the width, the margin, and a mark's radius."""
 TINTS = 8
 NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A match as it stands, or stood when it was seen last."""
+
+    match: str
+    """Its id; empty where it has no address."""
+    game: str
+    setup: Mapping[str, Data]
+    players: Players
+    moves: Sequence[Data]
+    live: bool
 
 
 class FirstView:
@@ -44,6 +62,8 @@ class FirstView:
         """`listed` gives the matches in progress, and `live` one of them as a spectator sees it."""
         self._listed = listed
         self._live = live
+        self._seen = demo()
+        """The match that was seen last, or the one that comes with the page."""
         self._kept: tuple[float, bytes] = (0.0, PLAIN)
 
     async def shown(self) -> bytes:
@@ -54,41 +74,56 @@ class FirstView:
             return made
         # Whoever asks meanwhile is answered what there is.
         self._kept = now + KEPT_SECONDS, made
-        view = self._chosen()
-        made = PLAIN if view is None else await anyio.to_thread.run_sync(hero, view)
+        self._seen = self._chosen() or replace(self._seen, live=False)
+        made = await anyio.to_thread.run_sync(hero, self._seen)
         self._kept = monotonic() + KEPT_SECONDS, made
         return made
 
-    def _chosen(self) -> View | None:
+    def _chosen(self) -> Shown | None:
         """The match that the page will show first, where it is one of Riskless."""
         found = next((each for each in self._listed() if each.game == "riskless"), None)
-        return None if found is None else self._live(found.match)
+        view = None if found is None else self._live(found.match)
+        if view is None:
+            return None
+        moves = [each.move for each in view.moves]
+        return Shown(view.match, view.game, view.setup, view.players, moves, live=True)
 
 
-def hero(view: View) -> bytes:
-    """The headline and a match of Riskless as it stands. Takes a millisecond or two."""
+def demo() -> Shown:
+    """The match that comes with the page, when two thirds of it are played: who leads is then seen, and all is not over."""
+    record = from_line(DEMO.read_text(encoding="utf-8"))
+    moves = [each.move for each in record.moves]
+    return Shown("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
+
+
+def hero(shown: Shown) -> bytes:
+    """The headline and a match of Riskless. Takes a millisecond or two."""
     try:
-        game = make_game(view.game, view.setup)
+        game = make_game(shown.game, shown.setup)
         if not isinstance(game, Riskless):
             return PLAIN
         position = game.start()
-        for each in view.moves:
-            position = game.play(position, game.move_from_data(each.move))
+        for move in shown.moves:
+            position = game.play(position, game.move_from_data(move))
     except GameError:
         return PLAIN
     armies: Sequence[int] = position.armies
     sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
-    players = {"maxie": view.players.maxie, "minnie": view.players.minnie}
+    players = {"maxie": shown.players.maxie, "minnie": shown.players.minnie}
     goal = game.map.armies_to_win
-    kind = " · ".join(each for each in (wording.GAMES["riskless"], str(view.setup.get("map", ""))) if each)
-    said = f"Map, ply {len(view.moves)}: " + ", ".join(
+    game_and_map = " · ".join(
+        each for each in (wording.GAMES["riskless"], str(shown.setup.get("map", ""))) if each
+    )
+    live = ' data-live=""' if shown.live else ""
+    link = f'<a class="button plain" href="/match/{quote(shown.match, safe="")}">Watch this match</a>'
+    said = f"Map, ply {len(shown.moves)}: " + ", ".join(
         f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
     )
     return (
         f'<div class="hero"><div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
-        '<section class="stage first" aria-label="A match"><div class="stage-head">'
-        f'<h2 class="stage-title"><span class="kind" data-live="">Live: {escape(kind)}</span></h2>'
-        f'<a class="button plain" href="/match/{quote(view.match, safe="")}">Watch this match</a></div>'
+        '<section class="stage first" aria-label="A match"><div class="stage-head"><h2 class="stage-title">'
+        f'<span class="kind"{live}>{"Live" if shown.live else "A match"}: {escape(game_and_map)}</span></h2>'
+        f"{link if shown.match else ''}</div>"
         f'<div class="stage-sides">{"".join(_side(seat, players[seat], sums[seat], goal) for seat in NAMES)}</div>'
         f'<p class="lead">{escape(_lead(sums, players))}</p>'
         f'<div class="stage-board">{Picture(file_of(game)).svg(armies, said)}</div></section></div>'

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from protocol.record import to_line
 from testkit.browser import Arena, arena, wait
+from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
   return board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0); }"""
@@ -22,6 +24,39 @@ SAME_PLACES = """(drawn) => {
   return { spots: same('.spot', ['transform']), areas: same('.area-of', ['d']), ground: same('.ground', ['d']),
     roads: same('.road', ['x1', 'y1', 'x2', 'y2']),
     size: [still.getAttribute('viewBox') === moving.getAttribute('viewBox')] };
+}"""
+
+SMALL_BOARDS = """async (line) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ SmallBoard }, { Match }] = [await from('boards/small.js'), await from('match.js')];
+  const match = Match.fromRecord(JSON.parse(line));
+  const boards = [...Array(3)].map(() => new SmallBoard(match.game));
+  document.querySelector('main').append(...boards.map((each) => each.element));
+  await new Promise((ready) => setTimeout(ready, 600));
+  let pictures = 0;
+  for (const each of boards) {
+    const draw = each.draw.bind(each);
+    each.draw = () => { pictures += 1; draw(); };
+  }
+  const moves = match.positions.slice(0, 40);
+  for (const [ply, position] of moves.entries()) {
+    for (const each of boards) each.show(position, ply ? match.moves[ply - 1].move : null);
+    await new Promise((ready) => setTimeout(ready, 20));
+  }
+  await new Promise((ready) => setTimeout(ready, 600));
+  const anew = new SmallBoard(match.game);
+  document.querySelector('main').append(anew.element);
+  await new Promise((ready) => setTimeout(ready, 600));
+  anew.show(moves.at(-1), match.moves[moves.length - 2].move);
+  await new Promise((ready) => setTimeout(ready, 600));
+  const pixels = ({ context }) => context.getImageData(0, 0, 280, 150).data;
+  const [one, other] = [pixels(boards[0]), pixels(anew)];
+  const count = (wrong) => one.filter((each, n) => wrong(each, n)).length / one.length;
+  const coloured = (seat) => {
+    const [red, green, blue] = getComputedStyle(anew.element).getPropertyValue(`--small-${seat}`).match(/[0-9]+/g).map(Number);
+    return one.some((_, n) => n % 4 === 0 && one[n] === red && one[n + 1] === green && one[n + 2] === blue);
+  };
+  return { pictures, shown: 3 * moves.length, coloured: ['maxie', 'minnie', 'nobody', 'move'].map(coloured), different: count((each, n) => Math.abs(each - other[n]) > 64) };
 }"""
 
 
@@ -137,3 +172,14 @@ def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, browser: Bro
     expect(primer.locator(".told")).to_contain_text("sends all armies")
     expect(primer.locator(".march > *")).to_have_count(0)
     context.close()
+
+
+def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_drawn_anew(
+    empty: Arena, page: Page
+) -> None:
+    """What is drawn again of a map is what has another owner: the board must look as a new one does."""
+    page.goto(empty.url)
+    found = page.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    assert found["pictures"] < found["shown"] / 4
+    assert found["coloured"] == [True] * 4
+    assert found["different"] < 0.005, "of the pixels, by more than what lies between two borders"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import statistics
 from collections.abc import Iterator
+from math import dist
 from pathlib import Path
 from typing import Any
 
 import pytest
+import shapely
 from playwright.sync_api import Browser, Page, expect
 
+from maps.setup import make_setup
 from protocol.record import to_line
 from testkit.browser import Arena, arena
 from tests.web.screenshots import made_up
@@ -117,3 +122,43 @@ def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
     owners = "(sign) => [...document.querySelectorAll(sign)].map((each) => each.dataset.owner)"
     by_number = "() => [...document.querySelectorAll('.spot')].sort((a, b) => a.dataset.spot - b.dataset.spot).map((each) => each.dataset.owner)"
     assert page.evaluate(owners, ".area-of") == page.evaluate(by_number)
+
+
+LAND = """async (setup) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ landAround }, { layOut }] = [await from('boards/cells.js'), await from('boards/geometry.js')];
+  const layout = layOut(setup, false);
+  return { at: layout.at, roads: layout.roads, land: landAround(layout) };
+}"""
+
+
+@pytest.mark.parametrize("name", ["ring:12", "grid:4x5", "world"])
+def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
+    served: Arena, page: Page, name: str
+) -> None:
+    """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
+    page.goto(served.url)
+    found = page.evaluate(LAND, make_setup("riskless", name).setup())
+    at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
+    radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
+    chance = random.Random(7)
+    (left, right), (top, bottom) = (
+        (min(each) - radius, max(each) + radius) for each in zip(*at, strict=True)
+    )
+    for _ in range(2000):
+        point = chance.uniform(left, right), chance.uniform(top, bottom)
+        (near, v), (next_, _) = sorted((dist(point, place), v) for v, place in enumerate(at))[:2]
+        if (
+            next_ - near < 0.01 * radius or 0.99 * radius < near < radius
+        ):  # on a border, or where a disc has corners
+            continue
+        owners = [w for w, each in enumerate(land) if each.contains(shapely.Point(point))]
+        assert owners == ([v] if near < radius else [])
+
+
+def test_a_generated_map_shows_who_holds_what_as_land(served: Arena, page: Page, tmp_path: Path) -> None:
+    shown(page, served, tmp_path / "one.jsonl", "ring:12")
+    expect(page.locator(".area-of")).to_have_count(12)
+    held = page.locator(".spot[data-owner=maxie]").count()
+    assert held
+    expect(page.locator(".area-of[data-owner=maxie]")).to_have_count(held)

@@ -49,6 +49,7 @@ def test_axe_finds_nothing_serious(played: Arena, browser: Browser, scheme: str)
     views = {
         "": ".card",
         f"match/{match}/3": ".map",
+        f"embed/{match}/3": ".map",
         "play": "form",
         "table": "table.cross",
         "event/serve": "table.cross",
@@ -63,12 +64,41 @@ def test_axe_finds_nothing_serious(played: Arena, browser: Browser, scheme: str)
         page.goto(f"{played.url}{address}")
         page.reload()
         expect(page.locator(sign).first).to_be_visible()
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((done) => done.violations)")
-        bad = [
-            (each["id"], [node["html"] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
-            for each in found
-            if each["impact"] in ("serious", "critical")
-        ]
-        assert not bad, (address, bad)
+        blameless(page, address)
+        for dialog in ("Rules", "Comfort") if address == "file" else ():
+            page.get_by_role("button", name=dialog).click()
+            expect(page.get_by_role("dialog")).to_be_visible()
+            blameless(page, dialog)
+            page.keyboard.press("Escape")
+    page.goto(f"{played.url}play/greedy")
+    page.get_by_role("button", name="Start the match").click()
+    expect(page.locator("[data-source]").first).to_be_visible()
+    page.locator("[data-source]").first.click()
+    blameless(page, "a match of one's own")
     context.close()
+
+
+def blameless(page: Page, what: str) -> None:
+    """axe finds nothing serious in what is shown."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((done) => done.violations)")
+    bad = [
+        (each["id"], [node["html"] for node in each["nodes"]][:3], each["nodes"][0]["failureSummary"])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert not bad, (what, bad)
+
+
+def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_nothing(
+    played: Arena, page: Page
+) -> None:
+    page.goto(played.url)
+    found = page.evaluate(
+        """async (names) => {
+          const { botOf, whole } = await import(new URL('text.js', document.querySelector('script[type=module]').src).href);
+          return [names.map(botOf), [-0.3, -1.6, 12.4].map(whole)];
+        }""",
+        ["greedy", "greedy#2", "x#10", "#2", "a#b", "a#0"],
+    )
+    assert found == [["greedy", "greedy", "x", "#2", "a#b", "a#0"], ["0", "-2", "12"]]

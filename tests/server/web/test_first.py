@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import anyio
@@ -15,10 +16,10 @@ from maps.loader import load_file, map_names
 from maps.setup import make_setup
 from protocol.messages import LiveMatch, Played, Start, View
 from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players
+from protocol.values import Clocks, Data, Players
 from server.host import Host
 from server.web import first
-from server.web.first import PLAIN, FirstView, hero
+from server.web.first import PLAIN, FirstView, Shown, demo, hero
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get
@@ -26,20 +27,17 @@ from tests.server.web.test_pages import get
 CONTROL = TimeControl.parse("1/move")
 
 
-def view(
-    name: str, plies: int, players: Players | None = None, game: str = "riskless"
-) -> tuple[View, list[int]]:
-    """A match of random moves on a map as a spectator sees it, and the armies that stand on it."""
+def played(name: str, plies: int, players: Players | None = None) -> tuple[Shown, list[int]]:
+    """A match of random moves on a map, and the armies that stand on it."""
     rules, chance = make_setup("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
-    position, moves = rules.start(), list[Played]()
+    position, moves = rules.start(), list[Data]()
     while len(moves) < plies and rules.outcome(position) is None:
         move = chance.choice(rules.moves(position))
         position = rules.play(position, move)
-        moves.append(Played(rules.move_to_data(move), 20.0))
+        moves.append(rules.move_to_data(move))
     names = players or Players("ada", "bob")
-    shown = View("m", "e", game, rules.setup(), names, CONTROL, moves, Clocks(1, 1), "maxie")
-    return shown, list(position.armies)
+    return Shown("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
 
 
 def parsed(made: bytes) -> ET.Element:
@@ -53,7 +51,7 @@ def owner(armies: int) -> str:
 @pytest.mark.parametrize("name", [*map_names(), "ring:8", "grid:3x4"])
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
-    shown, armies = view(name, plies)
+    shown, armies = played(name, plies)
     drawn = parsed(hero(shown))
     spots = drawn.findall(".//g[@class='spot']")
     assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
@@ -66,7 +64,7 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
 
 
 def test_who_leads_is_told_by_armies() -> None:
-    shown, armies = view("usa", 40)
+    shown, armies = played("usa", 40)
     drawn = parsed(hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     goal = load_file("usa").map.armies_to_win
@@ -82,7 +80,7 @@ def test_who_leads_is_told_by_armies() -> None:
 def test_no_name_becomes_an_element(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
-    shown, _ = view("m2", 3, Players(printed, "<!-- first -->"))
+    shown, _ = played("m2", 3, Players(printed, "<!-- first -->"))
     drawn = parsed(hero(shown))
     assert [each.text for each in drawn.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
     assert drawn.find(".//script") is None
@@ -90,19 +88,21 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
 
 
 def test_what_cannot_be_drawn_is_not() -> None:
-    shown, _ = view("m2", 3)
-    for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", [Played([0, 0], 1.0)])):
-        other = View("m", "e", game, shown.setup, shown.players, CONTROL, moves, shown.clocks, "maxie")
-        assert hero(other) == PLAIN
+    shown, _ = played("m2", 3)
+    wrong: list[Data] = [[0, 0]]
+    for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
+        assert hero(replace(shown, game=game, moves=moves)) == PLAIN
 
 
 async def test_it_is_made_once_for_all_who_ask_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, _ = view("m2", 3)
+    shown, _ = played("m2", 3)
+    moves = [Played(each, 20.0) for each in shown.moves]
+    view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     asked: list[str] = []
 
     def live(match: str) -> View | None:
         asked.append(match)
-        return shown
+        return view
 
     matches = [
         LiveMatch(id_, "e", game, shown.players, CONTROL, 3)
@@ -114,19 +114,30 @@ async def test_it_is_made_once_for_all_who_ask_in_a_moment(monkeypatch: pytest.M
     assert await page.shown() is made
     assert asked == ["r"], "the first match of Riskless, once"
     monkeypatch.setattr(first, "KEPT_SECONDS", 0.0)
-    other = FirstView(lambda: matches[:1], live)
-    assert await other.shown() == await other.shown() == PLAIN
-    assert await FirstView(lambda: matches, lambda _match: None).shown() == PLAIN, "it is over by now"
+    page = FirstView(lambda: matches, live)
+    await page.shown()
+    del matches[1:]
+    assert await page.shown() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
+
+
+async def test_where_nobody_has_played_yet_the_match_that_comes_with_the_page_is_shown() -> None:
+    matches = [LiveMatch("over", "e", "riskless", Players("a", "b"), CONTROL, 3)]
+    made = await FirstView(lambda: matches, lambda _match: None).shown()
+    assert made == hero(demo())
+    drawn = parsed(made)
+    assert drawn.find(".//svg") is not None
+    assert drawn.find(".//section//a") is None, "it has no address"
+    assert drawn.find(".//span[@data-live]") is None
 
 
 async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
-    assert PLAIN in (await get(host, "/"))[2]
+    assert b"Live: " not in (await get(host, "/"))[2]
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game="riskless")
         tasks.start_soon(host.play, terms)
         await anna.hear(Start)
         with anyio.fail_after(30):
-            while b'class="stage first"' not in (page := (await get(host, "/"))[2]):
+            while b"Live: Riskless" not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{terms.match}".encode() in page
         assert PLAIN in (await get(host, "/play"))[2]

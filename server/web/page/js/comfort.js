@@ -9,7 +9,11 @@ let chosen = read();
 
 export const comfort = () => chosen;
 
-// Tell of each change.
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const tell of listeners) tell(chosen);
+});
+
+// Tell of each change, also of the system between light and dark.
 export function onComfort(tell) {
   listeners.add(tell);
   return () => listeners.delete(tell);

@@ -26,7 +26,8 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
 
-const main = document.querySelector("main");
+const of = (sign) => /** @type {HTMLElement} */ (document.querySelector(sign)); // what the page itself has
+const main = of("main");
 let current = /** @type {any} */ (null);
 let shown = "";
 let asked = 0;
@@ -71,7 +72,7 @@ function titleOf(name, /** @type {any} */ [what, other]) {
 // The view of a name. What cannot be loaded is of a server that is away, or that has another page by now.
 async function load(name, parameter) {
   try {
-    return await (VIEWS.get(name) ?? VIEWS.get(""))(parameter);
+    return await (VIEWS.get(name) ?? (async () => Home))(parameter);
   } catch {
     await compare();
     return Unloaded;
@@ -91,7 +92,7 @@ class Unloaded {
   }
 }
 
-document.querySelector(".skip").addEventListener("click", (event) => {
+of(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is the view's
   main.focus();
 });
@@ -100,8 +101,8 @@ const bars = new Bars((match) => {
   return name === "match" && id === match && plays(match);
 });
 main.before(bars.element);
-document.querySelector(".rules-button").addEventListener("click", () => showRules());
-document.querySelector("header nav").append(h("button", { type: "button", class: "rules-button", onclick: showSettings }, "Comfort"));
+of(".rules-button").addEventListener("click", () => showRules());
+of("header nav").append(h("button", { type: "button", class: "rules-button", onclick: showSettings }, "Comfort"));
 apply();
 onGone(() => {
   const [name, [id]] = read();

@@ -17,17 +17,17 @@ const LATER = new Set(["rate_limited", "server_full", "shutting_down", "name_tak
 // "change" whenever something may have to be drawn anew; "started" with a new match; "view" with all of a match anew.
 class Playing extends EventTarget {
   state = "idle"; // "waking" (another tab may play), "asking", "returning", "playing", "elsewhere" (another tab plays), "token" (it is needed), "over"
-  entry = null; // what is kept of it: see kept.js
+  entry = /** @type {any} */ (null); // what is kept of it: see kept.js
   note = ""; // what goes on, in words; empty where all is well
   fault = ""; // why the last thing asked for did not happen
-  seat = null;
-  lostAt = null; // when the connection was lost, or did not answer any more
+  seat = /** @type {any} */ (null);
+  lostAt = /** @type {any} */ (null); // when the connection was lost, or did not answer any more
   graceMs = 30_000;
-  wire = null;
-  follower = null;
-  turn = null; // the turn that waits for a move
-  sent = null; // the move that was sent and is not acknowledged
-  challenge = null;
+  wire = /** @type {any} */ (null);
+  follower = /** @type {any} */ (null);
+  turn = /** @type {any} */ (null); // the turn that waits for a move
+  sent = /** @type {any} */ (null); // the move that was sent and is not acknowledged
+  challenge = /** @type {any} */ (null);
 
   constructor() {
     super();
@@ -71,16 +71,17 @@ class Playing extends EventTarget {
   }
 
   isElsewhere(match) {
-    if (!this.tabs) return false;
+    const { tabs } = this;
+    if (!tabs) return false;
     return new Promise((resolve) => {
       this.heard = (found) => found === match && resolve(true);
-      this.tabs.postMessage({ asks: match });
+      tabs.postMessage({ asks: match });
       setTimeout(() => resolve(false), OTHERS_MS);
     });
   }
 
   hearTab({ asks, plays }) {
-    if (asks && asks === this.matchId && this.state === "playing") this.tabs.postMessage({ plays: asks });
+    if (asks && asks === this.matchId && this.state === "playing") this.tabs?.postMessage({ plays: asks });
     if (plays) this.heard?.(plays);
   }
 

@@ -15,9 +15,9 @@ const holders = new Set();
 let waiting = [];
 
 // { away, newer }: whether the server does not answer, and whether it has another page than this.
-export function onServer(tell) {
-  listeners.add(tell);
-  tell({ away, newer });
+export function onServer(listener) {
+  listeners.add(listener);
+  listener({ away, newer });
 }
 
 // While one of these says so the page does not reload by itself: something would be lost.

@@ -33,7 +33,7 @@ const why = (end) =>
 
 // Why a match ended in a word or two, for a list of matches.
 export const shortly = (end) =>
-  end.reason === "adjudicated" && /^repetition:/.test(end.detail || "") ? "repetition" : reason(end.reason);
+  end.reason === "adjudicated" && (end.detail || "").startsWith("repetition:") ? "repetition" : reason(end.reason);
 
 // The ply that an address names; null for the newest, and for what is no ply.
 export const plyOf = (text) => (/^[0-9]{1,7}$/.test(text ?? "") ? Number(text) : null);
@@ -84,3 +84,9 @@ export function when(iso) {
 }
 
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+// A whole number, of which none is "-0".
+export const whole = (n) => String(Math.round(n) + 0);
+
+// The bot that a player is of: in a ladder of many matches at once a bot's second process plays as NAME#2.
+export const botOf = (name) => name.replace(/(?<=.)#[1-9][0-9]*$/, "");

@@ -18,6 +18,9 @@ export class Wire extends EventTarget {
   // whether it is there, for a browser cannot send a websocket's own ping.
   constructor(hello, quietMs) {
     super();
+    this.socket = /** @type {any} */ (null);
+    this.heardAt = 0;
+    this.askedAt = /** @type {number | null} */ (null);
     this.hello = hello;
     this.quietMs = quietMs;
     this.open = false;

@@ -13,7 +13,8 @@ export class DeclaredBoard {
   constructor(game, onSpot) {
     this.game = game;
     this.onSpot = onSpot;
-    this.cells = [];
+    this.cells = /** @type {any} */ ([]);
+    this.said = /** @type {any} */ ([]);
     this.element = h("div", { class: "declared" });
   }
 

@@ -6,7 +6,7 @@ import { SEAT_NAMES } from "../text.js";
 import { March, travelTime } from "./march.js";
 import { RADIUS, arrow, inReadingOrder, layOut, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
-import { PLAIN, surroundings } from "./surroundings.js";
+import { atFirst, surroundings } from "./surroundings.js";
 import { Zoom } from "./zoom.js";
 
 const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels apart or more
@@ -23,9 +23,16 @@ export class MapBoard {
     this.element = this.zoom.element;
     this.march = new March();
     this.drawnAt = -Infinity;
-    this.travelled = null;
-    this.draw(PLAIN);
-    surroundings(game.setup).then((found) => found === PLAIN || this.draw(found));
+    this.travelled = /** @type {any} */ (null);
+    this.layout = /** @type {any} */ (null);
+    this.land = /** @type {any} */ (null);
+    this.spots = /** @type {any} */ (null);
+    this.names = /** @type {any} */ (null);
+    this.fight = /** @type {any} */ (null);
+    this.shown = /** @type {any} */ (null);
+    const first = atFirst(game.setup);
+    this.draw(first);
+    surroundings(game.setup).then((found) => found === first || this.draw(found));
   }
 
   draw(extra) {

@@ -1,28 +1,40 @@
 // A board of the size of a thumb: who holds what, by colour, without names and figures. It is drawn on a canvas, for
-// many are on a page at once and all of them move.
+// many are on a page at once and all of them move: of a map only the areas are drawn again that have another owner.
 
 import { onComfort } from "../comfort.js";
 import { h } from "../dom.js";
 import { Declared } from "../games/declared.js";
+import { forget, together } from "../together.js";
 import { layOut } from "./geometry.js";
-import { outline } from "./land.js";
+import { outlines } from "./land.js";
 import { PLAIN, surroundings } from "./surroundings.js";
 
 const WIDE = 280; // CSS pixels; the style may make it smaller
 const HIGH = 150;
-const REST_MS = 250; // from one picture to the next
 const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
+const COLOURS = ["maxie", "minnie", "nobody", "rule", "move"];
+
+let colours = /** @type {any} */ (null); // as they were found last, for to find them is slow
+onComfort(() => {
+  colours = null;
+});
 
 export class SmallBoard {
   constructor(game) {
     this.game = game;
     this.element = h("canvas", { class: "small-board", "aria-hidden": "true", width: WIDE, height: HIGH });
-    this.position = null;
-    this.move = null;
-    this.drawnAt = -REST_MS;
+    this.position = /** @type {any} */ (null);
+    this.move = /** @type {any} */ (null);
+    this.layout = /** @type {any} */ (null);
+    this.areas = /** @type {any} */ (null);
+    this.roads = /** @type {any} */ (null);
+    this.scale = 1;
+    this.context = this.element.getContext("2d");
+    this.ground = h("canvas", { width: WIDE, height: HIGH }).getContext("2d"); // the map without the move
+    this.owners = /** @type {any} */ (null); // of the areas, as they are drawn there
     if (game.names) this.prepare(PLAIN);
     if (game.names) surroundings(game.setup).then((found) => found === PLAIN || this.prepare(found));
-    this.forget = onComfort(() => this.drawSoon()); // its colours may be others
+    this.unlisten = onComfort(() => this.drawSoon()); // its colours may be others
   }
 
   prepare({ cells, wraps }) {
@@ -30,14 +42,10 @@ export class SmallBoard {
     const margin = cells ? 0 : 20;
     this.layout = layout;
     this.scale = Math.min(WIDE / (layout.width - 2 * margin), HIGH / (layout.height - 2 * margin));
-    this.areas = layout.at.map(([x, y], v) => {
-      if (cells) return new Path2D(outline(layout, cells[v]));
-      const disc = new Path2D();
-      disc.arc(x, y, 22, 0, 2 * Math.PI);
-      return disc;
-    });
+    this.areas = outlines(layout, cells).map((d) => new Path2D(d));
     this.roads = new Path2D(cells ? "" : layout.roads.flatMap(([v, w]) => layout.lines(v, w))
       .map(([a, b]) => `M${a.join(" ")}L${b.join(" ")}`).join(""));
+    this.owners = null;
     this.drawSoon();
   }
 
@@ -49,42 +57,70 @@ export class SmallBoard {
   }
 
   drawSoon() {
-    if (!this.position) return;
-    this.due ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.max(0, this.drawnAt + REST_MS - performance.now()));
+    if (this.position) together(this, () => this.draw());
   }
 
   draw() {
-    this.due = undefined;
-    this.drawnAt = performance.now();
-    const context = this.element.getContext("2d");
-    const style = getComputedStyle(this.element);
-    const colour = (name) => style.getPropertyValue(`--small-${name}`);
+    const { context } = this;
+    colours ??= this.colours();
+    if (!colours) {
+      this.drawSoon();
+      return;
+    }
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, WIDE, HIGH);
-    if (this.game.names) this.drawMap(context, colour);
-    else if (!(this.game instanceof Declared)) this.drawGrid(context, colour);
+    if (this.game.names) this.drawMap(context);
+    else if (!(this.game instanceof Declared)) this.drawGrid(context);
   }
 
-  drawMap(context, colour) {
-    const { layout, scale, position, move } = this;
-    context.translate((WIDE - layout.width * scale) / 2, (HIGH - layout.height * scale) / 2);
-    context.scale(scale, scale);
-    context.lineWidth = 1 / scale;
-    context.strokeStyle = colour("rule");
-    context.stroke(this.roads);
-    this.areas.forEach((area, v) => {
-      const n = position.armies[v];
-      context.fillStyle = colour(n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody");
-      context.fill(area);
-      context.stroke(area);
-    });
+  // The colours of the style as they are now, light or dark, by name; null as long as the board is not on the page.
+  colours() {
+    const style = getComputedStyle(this.element);
+    const found = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--small-${name}`)]));
+    return found.rule ? found : null;
+  }
+
+  toMap(context) {
+    const { layout, scale } = this;
+    context.setTransform(scale, 0, 0, scale, (WIDE - layout.width * scale) / 2, (HIGH - layout.height * scale) / 2);
+  }
+
+  drawMap(context) {
+    const { layout, scale, move } = this;
+    this.drawAreas();
+    context.drawImage(this.ground.canvas, 0, 0);
     if (!move) return;
-    context.strokeStyle = colour("move");
+    this.toMap(context);
+    context.strokeStyle = colours.move;
     context.lineWidth = 3 / scale;
     for (const [a, b] of layout.lines(...move)) context.stroke(new Path2D(`M${a.join(" ")}L${b.join(" ")}`));
   }
 
-  drawGrid(context, colour) {
+  // Bring the areas up to date.
+  drawAreas() {
+    const { ground, position } = this;
+    if (!this.owners || this.drawnIn !== colours) {
+      this.owners = this.areas.map(() => null);
+      this.drawnIn = colours;
+      ground.setTransform(1, 0, 0, 1, 0, 0);
+      ground.clearRect(0, 0, WIDE, HIGH);
+      this.toMap(ground);
+      ground.lineWidth = 1 / this.scale;
+      ground.strokeStyle = colours.rule;
+      ground.stroke(this.roads);
+    }
+    this.areas.forEach((area, v) => {
+      const n = position.armies[v];
+      const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
+      if (owner === this.owners[v]) return;
+      this.owners[v] = owner;
+      ground.fillStyle = colours[owner];
+      ground.fill(area);
+      ground.stroke(area);
+    });
+  }
+
+  drawGrid(context) {
     const { game: { width, height }, position } = this;
     const cell = Math.min(WIDE / width, HIGH / height);
     const marks = position.squares ?? position.cells;
@@ -92,10 +128,10 @@ export class SmallBoard {
     [...marks].forEach((mark, n) => {
       const row = Math.floor(n / width);
       const [x, y] = [(n % width) * cell, (position.squares ? height - 1 - row : row) * cell];
-      context.fillStyle = colour("nobody");
+      context.fillStyle = colours.nobody;
       context.fillRect(x + 1, y + 1, cell - 2, cell - 2);
       if (!GRIDS[mark]) return;
-      context.fillStyle = colour(GRIDS[mark]);
+      context.fillStyle = colours[GRIDS[mark]];
       context.beginPath();
       if (GRIDS[mark] === "maxie") context.arc(x + cell / 2, y + cell / 2, cell * 0.3, 0, 2 * Math.PI);
       else context.rect(x + cell * 0.22, y + cell * 0.22, cell * 0.56, cell * 0.56);
@@ -104,7 +140,7 @@ export class SmallBoard {
   }
 
   stop() {
-    clearTimeout(this.due);
-    this.forget();
+    forget(this);
+    this.unlisten();
   }
 }

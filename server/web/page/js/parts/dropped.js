@@ -4,7 +4,7 @@ import { go } from "../address.js";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-export let opened = null; // { name, lines, fault } of the last file; its fault is why it cannot be read, in words
+export let opened = /** @type {any} */ (null); // { name, lines, fault } of the last file; its fault is why it cannot be read, in words
 
 export async function openFile(file) {
   opened = { name: file.name, ...(await read(file)) };

@@ -6,7 +6,7 @@ import { Declared } from "../games/declared.js";
 import { SEAT_NAMES } from "../text.js";
 import { Picker } from "./picker.js";
 import { word } from "./rules.js";
-import { odds, value } from "./worth.js";
+import { odds, told } from "./worth.js";
 
 export class Explorer {
   // shown() is told when something else is to be seen.
@@ -133,7 +133,7 @@ export class Explorer {
     const { game, setup } = this.match;
     const line = this.advised.map((move) => game.text(move)).join(", ");
     const odd = odds(said, setup);
-    return [`${engine}, ${depth} plies: `, word("value"), ` ${value(said)}${odd ? ` (${odd})` : ""}${line ? `: ${line}` : ""}${known(truth)}`];
+    return [`${engine}, ${depth} plies: `, word("value"), ` ${told(said)}${odd ? ` (${odd})` : ""}${line ? `: ${line}` : ""}${known(truth)}`];
   }
 
   describe() {

@@ -6,7 +6,7 @@ import { Match } from "../match.js";
 export class Follower {
   // changed(match, fresh): `fresh` when all of it came anew. again() asks for all of it.
   constructor(changed, again) {
-    this.match = null;
+    this.match = /** @type {any} */ (null);
     this.changed = changed;
     this.again = again;
   }

@@ -15,7 +15,7 @@ export function keyed(list, items, { key, words, make }) {
     return fresh;
   });
   const stays = new Set(wanted);
-  for (const each of [...list.children]) if (!stays.has(each)) each.remove();
+  for (const each of Array.from(list.children)) if (!stays.has(each)) each.remove();
   wanted.forEach((each, n) => {
     if (list.children[n] !== each) list.insertBefore(each, list.children[n] ?? null);
   });

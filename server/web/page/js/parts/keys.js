@@ -16,7 +16,7 @@ export class KeyList {
   constructor() {
     this.element = h("dialog", { class: "keys", "aria-label": "Keys" },
       h("h2", null, "Keys"),
-      h("dl", null, KEYS.map(([keys, what]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, what)]).flat()),
+      h("dl", null, KEYS.flatMap(([keys, what]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, what)])),
       h("form", { method: "dialog" }, h("button", { type: "submit" }, "Close")));
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }

@@ -3,24 +3,24 @@
 import { to } from "../address.js";
 import { ask } from "../api.js";
 import { h } from "../dom.js";
-import { GAME_NAMES, plural } from "../text.js";
+import { GAME_NAMES, plural, whole } from "../text.js";
 
 const MOST = 5;
 
 const row = ({ bot, middle, error }, n) => h("tr", null,
   h("td", null, n + 1),
   h("th", { scope: "row" }, h("a", { href: to("bot", bot) }, bot)),
-  h("td", null, middle.toFixed(0)), h("td", { class: "quiet" }, `± ${error.toFixed(0)}`));
+  h("td", null, whole(middle)), h("td", { class: "quiet" }, `± ${error.toFixed(0)}`));
 
 const table = (caption, rows) => h("table", { class: "leaders" }, h("caption", null, caption), h("tbody", null, rows.map(row)));
 
 // What there is to show now, as elements: the standings of the event of which most matches are in progress, and the best bots.
 export async function standingsNow(matches) {
-  const table = await ask("table");
-  const counts = new Map(table.events.map(({ event }) => [event, 0]));
+  const rated = await ask("table");
+  const counts = new Map(rated.events.map(({ event }) => [event, 0]));
   for (const { event } of matches) if (counts.has(event)) counts.set(event, counts.get(event) + 1);
   const [event, live] = most(counts);
-  return [live ? eventPanel(event, live, await ask(`table?event=${encodeURIComponent(event)}`)) : null, leaders(table)].filter(Boolean);
+  return [live ? eventPanel(event, live, await ask(`table?event=${encodeURIComponent(event)}`)) : null, leaders(rated)].filter(Boolean);
 }
 
 const most = (counts) => [...counts].sort((a, b) => b[1] - a[1])[0] ?? [null, 0];

@@ -10,6 +10,7 @@ export class LiveBoard {
   constructor({ match, players }) {
     // What is to be looked at is not walked through by Tab: the card leads to the match itself.
     this.place = h("div", { class: "board mini-board", inert: true });
+    this.board = /** @type {any} */ (null);
     this.told = h("span", { class: "quiet" });
     this.element = h("li", null, h("a", { class: "card live", href: to("match", match) },
       h("span", { class: "pairing" },
@@ -22,7 +23,7 @@ export class LiveBoard {
   // Bots may play a hundred plies a second: the newest position is drawn, once a picture.
   show(match, fresh) {
     if (fresh) {
-      this.board = makeBoard(match.game, () => null);
+      this.board = makeBoard(match.game, () => null, { whole: true });
       this.place.replaceChildren(this.board.element);
     }
     this.due ??= requestAnimationFrame(() => {

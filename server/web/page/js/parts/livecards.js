@@ -4,6 +4,7 @@ import { h, say } from "../dom.js";
 import { SmallBoard } from "../boards/small.js";
 import { Declared } from "../games/declared.js";
 import { GAME_NAMES, control } from "../text.js";
+import { forget, together } from "../together.js";
 import { against, matchLink } from "./matchlist.js";
 import { followLive } from "./watching.js";
 
@@ -34,13 +35,14 @@ export class LiveCards {
     for (const [id, card] of this.cards) if (!ids.has(id)) this.drop(id, card);
     matches.forEach((match, n) => {
       const card = this.cards.get(match.match) ?? this.add(match);
-      say(card.words, words(match));
+      if (card.words.textContent) together(card, () => say(card.words, words(match)));
+      else say(card.words, words(match));
       if (this.element.children[n] !== card.element) this.element.insertBefore(card.element, this.element.children[n] ?? null);
     });
   }
 
   add(match) {
-    const card = { words: h("span", { class: "quiet" }), picture: h("span", { class: "picture-of" }), element: null, board: null, unwatch: null };
+    const card = { words: h("span", { class: "quiet" }), picture: h("span", { class: "picture-of" }), element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null) };
     card.element = h("li", { "data-match": match.match },
       h("a", { class: "card live", href: matchLink(match.match) }, card.picture, against(match.players), card.words));
     this.cards.set(match.match, card);
@@ -58,6 +60,7 @@ export class LiveCards {
   }
 
   drop(id, card) {
+    forget(card);
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();

@@ -23,7 +23,7 @@ export class MoveList {
     });
     // What a move of somebody's own game reads like may come later than the move.
     this.items.forEach(({ text }, n) => say(text, match.game.text(match.moves[n].move)));
-    this.current && set(this.current.anchor, { "aria-current": null });
+    if (this.current) set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];
     if (!this.current) return;
     set(this.current.anchor, { "aria-current": "step" });

@@ -3,9 +3,9 @@
 import { to } from "../address.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { SEATS, SEAT_NAMES, clock, count, engine } from "../text.js";
+import { SEATS, SEAT_NAMES, botOf, clock, count, engine } from "../text.js";
 import { word } from "./rules.js";
-import { odds, value } from "./worth.js";
+import { odds, told } from "./worth.js";
 
 const PACE_PLIES = 10;
 
@@ -26,7 +26,7 @@ export class Players {
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("div", { class: "who" },
-        h("a", { class: "name", href: to("bot", name), title: name }, name),
+        h("a", { class: "name", href: to("bot", botOf(name)), title: name === botOf(name) ? name : `Another process of ${botOf(name)}` }, name),
         h("span", { class: "seat" }, word(SEAT_NAMES[seat])),
         this.match.engines[seat] ? h("span", { class: "engine", title: engine(this.match.engines[seat]) }, engine(this.match.engines[seat])) : null),
       score, time, bar, thinking);
@@ -70,7 +70,7 @@ export class Players {
     if (!thinking) return "";
     const parts = [];
     if (thinking.depth !== undefined && thinking.depth !== null) parts.push(`depth ${thinking.depth}`);
-    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${value(thinking.value)}`, odds(thinking.value, this.match.setup));
+    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${told(thinking.value)}`, odds(thinking.value, this.match.setup));
     if (thinking.nodes) parts.push(`${count(Number(thinking.nodes))} nodes`);
     const line = this.line(thinking.line ?? [], ply);
     if (line) parts.push(line);

@@ -4,7 +4,7 @@ import { h, say, set, svg } from "../dom.js";
 import { SEATS } from "../text.js";
 import { word } from "./rules.js";
 import { swings } from "./swings.js";
-import { odds, scaleOf, value } from "./worth.js";
+import { odds, scaleOf, told } from "./worth.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
@@ -13,6 +13,7 @@ export class Plot {
   constructor(match, go) {
     this.match = match;
     this.scale = scaleOf(match);
+    this.most = 1; // plies that have room
     const { ticks } = this.scale;
     this.area = svg("path", { class: "area" });
     this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
@@ -57,11 +58,11 @@ export class Plot {
     const { match } = this;
     this.most = Math.max(match.moves.length, 10);
     const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
-    const difference = match.game.score ? match.positions.map((each, n) => {
+    const ahead = match.game.score ? match.positions.map((each, n) => {
       const { maxie, minnie } = match.game.score(each);
       return [n, this.scale.at(100 * (maxie.armies - minnie.armies))];
     }) : [];
-    set(this.area, { d: difference.length > 1 ? `M0 ${HEIGHT / 2}L${path(difference)}L${this.x(difference.length - 1)} ${HEIGHT / 2}Z` : null });
+    set(this.area, { d: ahead.length > 1 ? `M0 ${HEIGHT / 2}L${path(ahead)}L${this.x(ahead.length - 1)} ${HEIGHT / 2}Z` : null });
     this.lines.forEach((line, seat) => {
       const values = match.moves.flatMap(({ thinking }, n) => (
         n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
@@ -85,7 +86,7 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Ply ${ply}: the mover says ${[value(said), odds(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
+      typeof said === "number" ? `Ply ${ply}: the mover says ${[told(said), odds(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
       turn ? turn.words : `up is good for Maxie; ${this.scale.words}`,
     ].filter(Boolean).join("; ");

@@ -45,7 +45,7 @@ const dialog = h("dialog", { class: "rules", "aria-labelledby": "rules-title" })
 dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
 // Open the rules of a game; of a match with the numbers of its setup.
-export function showRules(game = "riskless", setup = null) {
+export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const rules = Object.hasOwn(RULES, game) ? RULES[game](setup) : [];
   const title = { riskless: "Riskless", tictactoe: "Tic-tac-toe", hexapawn: "Hexapawn" }[game] ?? game;
   dialog.replaceChildren(

@@ -19,7 +19,8 @@ export class Stage {
   // begun() is called when the first match is there.
   constructor(begun) {
     this.begun = begun;
-    this.match = null;
+    this.match = /** @type {any} */ (null);
+    this.board = /** @type {any} */ (null);
     this.last = ""; // the match that was shown last
     this.live = false; // whether a match in progress is shown
     this.replaying = false;

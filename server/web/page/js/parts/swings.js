@@ -7,7 +7,7 @@ const SWING = 0.3; // of the way from lost to won, which is 2: 15 % of the chanc
 
 // [{ ply, seat, worse, words }] of a match, by the values that the players said. `ply` counts moves, as the slider does.
 export function swings(match) {
-  const last = [null, null];
+  const last = /** @type {(number | null)[]} */ ([null, null]);
   const { at } = scaleOf(match);
   return match.moves.flatMap(({ thinking }, n) => {
     const said = thinking?.value;

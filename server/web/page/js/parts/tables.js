@@ -2,6 +2,7 @@
 
 import { to } from "../address.js";
 import { h } from "../dom.js";
+import { whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MOST_CROSSED = 40;
@@ -14,7 +15,7 @@ export function standing(rows, what) {
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, n + 1),
       h("th", { scope: "row" }, h("a", { href: to("bot", row.bot) }, row.bot)),
-      h("td", null, row.middle.toFixed(0)), h("td", null, row.error.toFixed(0)), h("td", null, ratingBar(row, at)),
+      h("td", null, whole(row.middle)), h("td", null, row.error.toFixed(0)), h("td", null, ratingBar(row, at)),
       [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }
 

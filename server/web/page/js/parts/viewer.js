@@ -19,7 +19,7 @@ const SPEEDS = [0.5, 1, 2, 4, 8];
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for the newest.
   // A person who plays and does not see the board hears each move: `speak`.
-  constructor(match, { link, went = (/** @type {number | null} */ _ply) => null, live = false, speak = false }) {
+  constructor(match, { link, went = /** @type {(ply: number | null) => void} */ (() => null), live = false, speak = false }) {
     this.match = match;
     this.went = went;
     this.live = live;

@@ -39,7 +39,7 @@ export function scaleOf({ setup }) {
   };
 }
 
-export function value(n) {
+export function told(n) {
   if (Math.abs(n) >= WON) return n > 0 ? "Maxie wins" : "Minnie wins";
   return `${n > 0 ? "+" : ""}${Number.isInteger(n) ? n : n.toFixed(1)}`;
 }

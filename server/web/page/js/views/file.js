@@ -12,6 +12,7 @@ const LISTED = 500;
 export class FileView {
   constructor(main, [ply]) {
     this.main = main;
+    this.viewer = /** @type {any} */ (null);
     this.fault = h("p", { class: "fault", role: "alert" });
     this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");

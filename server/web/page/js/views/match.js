@@ -20,7 +20,7 @@ export class MatchView {
     this.view = view;
     this.id = id;
     this.ply = plyOf(ply);
-    this.viewer = null;
+    this.viewer = /** @type {any} */ (null);
     main.replaceChildren(h("p", { class: "quiet", role: "status" }, "Loading the match …"));
     this.follower = new Follower((match, fresh) => this.changed(match, fresh), () => watchAgain(id));
     this.wire = spectator();

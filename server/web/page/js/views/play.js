@@ -16,6 +16,7 @@ export class PlayView {
     this.offers = h("ul", { class: "bots" });
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
     main.replaceChildren(h("h1", null, "Play"), this.open, this.place, this.status, this.cancel);
+    this.form = /** @type {any} */ (null);
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
     this.prepare(opponent ?? "");

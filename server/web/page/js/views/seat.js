@@ -12,7 +12,7 @@ export class SeatView {
     this.main = main;
     this.id = id;
     this.ply = plyOf(ply);
-    this.viewer = null;
+    this.viewer = /** @type {any} */ (null);
     main.replaceChildren(h("h1", null, "Your match"), h("p", { class: "quiet", role: "status" }, "Coming back to your match …"));
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
