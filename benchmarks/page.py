@@ -26,6 +26,7 @@ import urllib.request
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
@@ -187,48 +188,38 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def audits(_browser: Browser, folder: Path, _loads: int) -> None:
-    """What Lighthouse finds, in a browser of its own."""
+    """What Lighthouse finds, in a browser of its own: the scores, and below them each audit that is not passed."""
     program = shutil.which("lighthouse")
     if program is None:
         print("Lighthouse is not on the PATH, so nothing is audited: npm install --global lighthouse")
         return
-    report = folder / "report.json"
     with arena(folder, "--map", "usa", "--tc", "20/move") as running:
         for name in ("ann", "bob"):
             running.dawdler(name, MOVE_SECONDS)
-        matches = wait(lambda: running.ask("records")["matches"], seconds=240)
-        views = {
-            "the start page": "",
-            "a match": f"match/{matches[0]['match']}",
-            "the table": "table",
-            "play": "play",
-        }
+        [match, *_] = wait(lambda: running.ask("records")["matches"], seconds=240)
+        views = {"the start page": "", "a match": f"match/{match['match']}", "the table": "table", "play": "play"}
         for device, options in (("phone", []), ("desktop", ["--preset=desktop"])):
             for name, address in views.items():
-                flags = [
-                    "--quiet",
-                    "--output=json",
-                    f"--output-path={report}",
-                    "--chrome-flags=--headless --no-sandbox",
-                ]
-                subprocess.run(
-                    [program, f"{running.url}{address}", *flags, *options],
-                    check=True,
-                    env={**os.environ, "CHROME_PATH": str(CHROMIUM)},
-                    timeout=180,
-                )
-                found = json.loads(report.read_text(encoding="utf-8"))
-                scores = ", ".join(
-                    f"{each['id']} {100 * each['score']:.0f}" for each in found["categories"].values()
-                )
-                print(f"{name}, {device}: {scores}")
-                for audit in found["audits"].values():
-                    if (
-                        audit["score"] is not None
-                        and audit["score"] < 0.9
-                        and audit["scoreDisplayMode"] != "informative"
-                    ):
-                        print(f"    {audit['id']}: {audit.get('displayValue') or audit['title']}")
+                found = audited(program, f"{running.url}{address}", folder / "report.json", options)
+                scores = [f"{each['id']} {100 * each['score']:.0f}" for each in found["categories"].values()]
+                print(f"{name}, {device}: {', '.join(scores)}")
+                print("".join(f"    {each}\n" for each in map(poor, found["audits"].values()) if each), end="")
+
+
+def audited(program: str, url: str, report: Path, options: list[str]) -> Any:
+    """Lighthouse's report of an address."""
+    flags = ["--quiet", "--output=json", f"--output-path={report}", "--chrome-flags=--headless --no-sandbox"]
+    environment = {**os.environ, "CHROME_PATH": str(CHROMIUM)}
+    subprocess.run([program, url, *flags, *options], check=True, env=environment, timeout=180)
+    return json.loads(report.read_text(encoding="utf-8"))
+
+
+def poor(audit: dict[str, Any]) -> str:
+    """What an audit found that is not passed, and where; empty for all others."""
+    if audit["score"] is None or audit["score"] >= 0.9:
+        return ""
+    nodes = [each["node"]["selector"] for each in audit.get("details", {}).get("items", []) if "node" in each]
+    return f"{audit['id']}: {audit.get('displayValue') or audit['title']} {', '.join(nodes[:3])}"
 
 
 def moves(running: Arena) -> int:

@@ -34,7 +34,7 @@ export class Bars {
 class MatchBar {
   constructor() {
     this.words = h("span", null);
-    this.link = h("a", { class: "button" }, "Back to the match");
+    this.link = h("a", { class: "button", href: "/" }, "Back to the match");
     this.here = h("button", { type: "button", class: "button", onclick: () => this.comeBack() }, "Play here");
     this.token = h("input", { type: "password", "aria-label": "Your token", placeholder: "Your token", maxlength: 128, autocomplete: "off" });
     this.element = h("section", { class: "bar match-bar", "aria-label": "Your match", hidden: true }, this.words, this.link, this.here);

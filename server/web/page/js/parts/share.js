@@ -8,7 +8,7 @@ export function share(id, ply, { over }) {
   const told = h("span", { class: "quiet", role: "status" });
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "For a page of your own", onfocus: () => code.select() });
-  const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture (PNG)");
+  const picture = h("a", { class: "button plain", href: `/picture${to("match", id)}.png`, download: `${id}.png` }, "Picture (PNG)");
   const refresh = () => {
     link.value = location.origin + to("match", id, ply());
     code.value = `<iframe src="${location.origin}${to("embed", id, ply())}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;

@@ -32,7 +32,7 @@ export class Stage {
     this.lead = h("p", { class: "lead" });
     this.place = h("div", { class: "stage-board" });
     this.told = h("p", { class: "told" });
-    this.link = h("a", { class: "button plain", hidden: true }, "Watch this match");
+    this.link = h("a", { class: "button plain", href: "/", hidden: true }, "Watch this match");
     this.pause = h("button", { type: "button", onclick: () => this.toggle() }, "Pause");
     this.element = h("section", { class: "stage", "aria-label": "A match" },
       h("div", { class: "stage-head" }, this.title, this.link, this.pause),
