@@ -10,12 +10,11 @@ silent, and when a connection is over.
 from __future__ import annotations
 
 import asyncio
-import logging
 from asyncio import transports
 from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic, monotonic_ns
-from typing import Protocol, cast
+from typing import cast
 
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as HttpRequest
@@ -26,24 +25,17 @@ from websockets.typing import Subprotocol
 from protocol.messages import SUBPROTOCOL
 from server.net import handshake
 from server.net.addresses import host_of
-from server.net.admission import Admission
-from server.net.answers import Answer, Pages
+from server.net.answers import Answer
 from server.net.arrivals import Arrival, Arrivals
-from server.net.delivery import Delivery, Receiver
+from server.net.delivery import Delivery
 from server.net.ending import Ending, ending
 from server.net.failed_logins import source
 from server.net.keepalive import OpenPings
-from server.net.limits import HostLimits
 from server.net.outgoing import CLOSE_SECONDS, Outgoing
 from server.net.request import Headers, Request
+from server.net.service import Service, logged
 from server.net.token_bucket import TokenBucket
 
-log = logging.getLogger("arena.connection")
-
-MOST_ANSWERS = 1000
-"""Plain GETs that one connection may ask for."""
-ANSWER_SECONDS = 60.0
-"""How long the answer to a plain GET may take to be made; those who make it have shorter bounds of their own."""
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
 LAST_PIECES = 4
@@ -53,39 +45,13 @@ REASON_BYTES = 120
 """What a close frame has room for beside its code, and a character that is cut."""
 
 
-class Service(Protocol):
-    """What the connections of one server share (server.net.server)."""
-
-    limits: HostLimits
-    admission: Admission
-    pages: Pages
-    program: str
-    any_origin: bool
-
-    def receiver(self, connection: Connection) -> Receiver:
-        """Make the receiver of a connection whose opening handshake is done."""
-        ...
-
-    def start_soon(self, job: Callable[[], Awaitable[None]]) -> None:
-        """Run `job`, which does not raise, in a task."""
-        ...
-
-    def opened(self, connection: Connection) -> None:
-        """A connection was let in."""
-        ...
-
-    def ended(self, connection: Connection) -> None:
-        """A connection that was let in is over."""
-        ...
-
-
 class Connection(asyncio.Protocol):
     """One client's connection. What its receiver asks of it when it is over already does nothing."""
 
     address: str
     """Whom it is counted for."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service[Connection]) -> None:
         self._service = service
         self._let_in = False
 
@@ -102,7 +68,7 @@ class Connection(asyncio.Protocol):
         """When it came, or was answered last."""
         self._protocol = self._new_protocol()
         self._outgoing = Outgoing(self._transport, self._protocol)
-        self._arrivals = Arrivals(limits, monotonic_ns(), self._moves)
+        self._arrivals = Arrivals(limits, monotonic_ns(), lambda: self._service.admission.moves(self.address))
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
         self._pings = OpenPings(self._service.admission.keepalive.pong_seconds)
@@ -212,9 +178,6 @@ class Connection(asyncio.Protocol):
             self._service.admission.cut_off(self.address)
         return False
 
-    def _moves(self) -> TokenBucket:
-        return self._service.admission.moves(self.address)
-
     def _may_parse(self) -> bool:
         if self._delivery is None:
             # Whoever asks for more without reading the answers would have all of them kept here.
@@ -290,7 +253,7 @@ class Connection(asyncio.Protocol):
         headers = Headers(event.headers.raw_items())
         request = Request(event.path, headers, event.method, event.protocol, self._transport.is_closing)
         if not request.wants_websocket:
-            self._outgoing.end_after(ANSWER_SECONDS)
+            self._outgoing.end_after(handshake.ANSWER_SECONDS)
             self.start_soon(partial(self._answer, request))
             return
         refusal = (
@@ -334,7 +297,7 @@ class Connection(asyncio.Protocol):
         last = (
             not request.may_go_on
             or self._eof
-            or self._answers >= MOST_ANSWERS
+            or self._answers >= handshake.MOST_ANSWERS
             or not admission.has_room(self.address)
         )
         self._respond(answer, last=last)
@@ -416,15 +379,7 @@ class Connection(asyncio.Protocol):
 
     def start_soon(self, job: Callable[[], Awaitable[None]]) -> None:
         """Run `job` in a task of the server's; an exception of it is logged, and ends the connection."""
-
-        async def run() -> None:
-            try:
-                await job()
-            except Exception:
-                log.exception("a connection fails", extra={"address": self.address})
-                self._failed()
-
-        self._service.start_soon(run)
+        self._service.start_soon(partial(logged, job, self.address, self._failed))
 
     def close(self, code: int, reason: str) -> None:
         """Tell the peer that it is over, and why; what it sends from now on is not given to the receiver.

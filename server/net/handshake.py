@@ -19,6 +19,11 @@ from server.net.request import Request
 
 log = logging.getLogger("arena.connection")
 
+MOST_ANSWERS = 1000
+"""Plain GETs that one connection may ask for."""
+ANSWER_SECONDS = 60.0
+"""How long the answer to a plain GET may take to be made; those who make it have shorter bounds of their own."""
+
 
 def wrong_method(request: Request) -> Answer | None:
     """The refusal of a request that is no GET; None for one that is."""

@@ -19,9 +19,8 @@
 /api/bot?name=NAME         what is known of a bot; /api/bot/NAME where the name may stand in a path
 /api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
 
-What a question costs is taken from the budget of its address, and whoever has none left is answered 429.
-Each answer that needs the store is kept for a second, or longer where it took long; only a few are made at the same time, with a rest after each, and
-one question has one form: however often people press reload, matches do not notice.
+What a question costs is taken from the budget of its address, and whoever has none left is answered 429. An answer that needs the
+store is kept for a second or longer, few are made at a time, and each is followed by a rest: matches do not notice who reloads.
 """
 
 from __future__ import annotations
@@ -186,9 +185,10 @@ class Pages:
             # No name has such a character, and PostgreSQL takes no NUL at all.
             return answers.bad_request("the path has a character that cannot be printed")
         try:
-            path = urlsplit(request.path).path
+            target = urlsplit(request.path)
         except ValueError:
             return None
+        path = target.path
         cost = cost_of(path)
         if cost is None:
             return None
@@ -209,11 +209,10 @@ class Pages:
             # The answer is never kept, for only whoever shows the token may have it.
             return await self._timed(path, asker, lambda: self._logs.answer(match, request, address))
         if path.startswith("/api/game/"):
-            name, query = unquote(path.removeprefix("/api/game/")), urlsplit(request.path).query
-            return await self._timed(path, asker, lambda: self._boards.answer(name, query))
+            name = unquote(path.removeprefix("/api/game/"))
+            return await self._timed(path, asker, lambda: self._boards.answer(name, target.query))
         if path.startswith("/api/advice/"):
-            name, query = unquote(path.removeprefix("/api/advice/")), urlsplit(request.path).query
-            return await self._advisor.answer(name, query)
+            return await self._advisor.answer(unquote(path.removeprefix("/api/advice/")), target.query)
         if path.startswith("/api/"):
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
