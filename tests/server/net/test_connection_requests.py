@@ -11,7 +11,7 @@ import pytest
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from server.net import connection as module
+from server.net import handshake
 from server.net.admission import Admission
 from server.net.answers import Answer, text
 from server.net.arrivals import CONTROL_BURST, KEPT_BYTES
@@ -273,7 +273,7 @@ async def test_a_later_request_must_come_as_quickly_as_the_first() -> None:
 
 
 async def test_one_connection_asks_for_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_ANSWERS", 3)
+    monkeypatch.setattr(handshake, "MOST_ANSWERS", 3)
     async with running() as server, connected(server.port) as client:
         client.writer.write(4 * get("/a"))
         assert [(await client.answer())[2] for _ in range(3)] == [False, False, True]
