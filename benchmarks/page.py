@@ -197,13 +197,20 @@ def audits(_browser: Browser, folder: Path, _loads: int) -> None:
         for name in ("ann", "bob"):
             running.dawdler(name, MOVE_SECONDS)
         [match, *_] = wait(lambda: running.ask("records")["matches"], seconds=240)
-        views = {"the start page": "", "a match": f"match/{match['match']}", "the table": "table", "play": "play"}
+        views = {
+            "the start page": "",
+            "a match": f"match/{match['match']}",
+            "the table": "table",
+            "play": "play",
+        }
         for device, options in (("phone", []), ("desktop", ["--preset=desktop"])):
             for name, address in views.items():
                 found = audited(program, f"{running.url}{address}", folder / "report.json", options)
                 scores = [f"{each['id']} {100 * each['score']:.0f}" for each in found["categories"].values()]
                 print(f"{name}, {device}: {', '.join(scores)}")
-                print("".join(f"    {each}\n" for each in map(poor, found["audits"].values()) if each), end="")
+                print(
+                    "".join(f"    {each}\n" for each in map(poor, found["audits"].values()) if each), end=""
+                )
 
 
 def audited(program: str, url: str, report: Path, options: list[str]) -> Any:

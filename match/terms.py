@@ -127,7 +127,7 @@ def to_json(terms: Terms) -> str:
 
 def from_json(text: str) -> Terms:
     """The terms of which `to_json` made this text. Raises games.core.GameError, msgspec.DecodeError."""
-    return msgspec.json.decode(text, type=Terms, dec_hook=_to_game)
+    return _decode(text)
 
 
 def _from_game(game: AnyGame) -> _Setup:
@@ -137,3 +137,8 @@ def _from_game(game: AnyGame) -> _Setup:
 def _to_game(_type: type, kept: Any) -> AnyGame:
     made = msgspec.convert(kept, _Setup)
     return make_game(made.name, made.setup)
+
+
+# Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
+_decode = msgspec.json.Decoder(Terms, dec_hook=_to_game).decode
+msgspec.json.Decoder(_Setup)  # what `convert` needs of it is made with its first decoder

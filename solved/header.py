@@ -137,9 +137,13 @@ def decode(data: memoryview, name: str) -> tuple[Header, Index]:
     return header, Index(places, sums)
 
 
+# Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
+_decode = msgspec.json.Decoder(Header).decode
+
+
 def _header(told: bytes, name: str) -> Header:
     try:
-        header = msgspec.json.decode(told, type=Header)
+        header = _decode(told)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadTable(
             f"{name} is damaged: its header cannot be read ({error}); solve the map again"

@@ -225,3 +225,30 @@ def test_every_dependency_is_pinned_by_its_hashes() -> None:
             entry.splitlines()[0] for entry in entries if "==" not in entry or "--hash=sha256:" not in entry
         ]
         assert not loose, lock
+
+
+DECODED_BY_ONE_THREAD = {
+    "bots/commands/bot_settings.py",  # commands, which begin with this
+    "server/commands/log.py",
+    "protocol/adjudication.py",  # options, before anything begins
+    "protocol/codec.py",  # messages, in the event loop
+    "match/terms.py",  # with a decoder made at import
+}
+"""Where a type is decoded without a decoder that was made when the module was imported."""
+
+
+def test_decoders_are_made_before_there_are_threads() -> None:
+    """msgspec looks at a struct when it decodes it first; two threads that do so at once end the interpreter."""
+    late = set()
+    for package in ("bots", "games", "ladder", "maps", "match", "protocol", "rating", "server", "solved"):
+        for file in modules(package):
+            if file.relative_to(ROOT).parts[:3] == ("server", "store", "migrations"):
+                continue  # they decode no struct
+            for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                    name = ast.unparse(call.func)
+                    types = [word.value for word in call.keywords if word.arg == "type"]
+                    struct = name.endswith(".decode") and any(isinstance(each, ast.Name) for each in types)
+                    if name.startswith("msgspec.") and (struct or name == "msgspec.convert"):
+                        late.add(str(file.relative_to(ROOT)))
+    assert late == DECODED_BY_ONE_THREAD

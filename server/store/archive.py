@@ -114,12 +114,15 @@ def _read(lines: Iterable[bytes], done: Imported) -> Iterator[tuple[int, Archive
             done.bad[number] = str(error)
 
 
+_decode = msgspec.json.Decoder(Archived).decode
+
+
 def read_line(line: bytes) -> Archived:
     """The match in a line, with when it finished, or may have. Raises BadRecord for what is not one."""
     if len(line) > RECORD_BYTES:
         raise BadRecord(f"no record: it has {len(line):,} bytes, and a record at most {RECORD_BYTES:,}")
     try:
-        archived = msgspec.json.decode(line, type=Archived)
+        archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"no record: {error}") from None
     if not is_name(archived.match):

@@ -53,6 +53,9 @@ class Advice(msgspec.Struct):
     truth: msgspec.Raw = msgspec.Raw(b"null")
 
 
+_decode = msgspec.json.Decoder(Advice).decode
+
+
 class Advisor:
     """Asks the engine. One for a server.
 
@@ -122,7 +125,7 @@ class Advisor:
             return answers.bad_request(
                 "there is nothing to think about: the position is none of this map, or is over"
             )
-        advice = msgspec.json.decode(said, type=Advice)
+        advice = _decode(said)
         last = advice.reports[-1]
         whole = {
             "engine": advice.engine,

@@ -83,4 +83,6 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     assert told.engines is None
     assert told.rules == KNOWN.rules(own.game)
     assert len(told.rules) == 16
-    assert '"rules"' not in to_line(replace(own, game=make_setup("tictactoe")).record(told.started, [], result))
+    assert '"rules"' not in to_line(
+        replace(own, game=make_setup("tictactoe")).record(told.started, [], result)
+    )

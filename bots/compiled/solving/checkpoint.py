@@ -31,6 +31,9 @@ class _Told(Struct, frozen=True):
     codes: int
 
 
+_decode = msgspec.json.Decoder(_Told).decode
+
+
 def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
     """Keep the codes of the boards that stand for others, in the order of their numbers, as they are after so many plies.
 
@@ -53,7 +56,7 @@ def load(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
     if hashlib.sha256(body).digest() != data[:32]:
         raise BadCheckpoint(f"{path} is damaged")
     line, _, packed = body.partition(b"\n")
-    told = msgspec.json.decode(line, type=_Told)
+    told = _decode(line)
     if told.digest != digest or told.codes != count:
         raise BadCheckpoint(f"{path} is of other boards")
     codes = np.frombuffer(zstd.decompress(packed), np.uint16)

@@ -69,9 +69,9 @@ class DrawTable(Struct, frozen=True, tag="table"):
 Job = DrawRecord | DrawLive | DrawFilm | DrawMap | DrawTable
 
 encode = msgspec.json.encode
+_decoder: msgspec.json.Decoder[Job] = msgspec.json.Decoder(Job)
 
 
 def decode(body: bytes) -> Job:
     """The job in such bytes. Raises msgspec.DecodeError."""
-    job: Job = msgspec.json.decode(body, type=Job)
-    return job
+    return _decoder.decode(body)
