@@ -10,8 +10,8 @@ from rich.table import Table
 
 from bots.evaluators import evaluator_for
 from bots.search.effort import TWICE, Comparison, Reach, compare
-from bots.search.plot import POWERS, plot_svg
 from bots.search.problem import Problem
+from bots.search.reports.plot import POWERS, plot_svg
 from console import Failure, out, write_json, write_text
 from games.core import Game
 

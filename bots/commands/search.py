@@ -27,9 +27,9 @@ from bots.review.trees import TreeError, tree_names, tree_of
 from bots.review.truths import Known, known
 from bots.search.algorithms import ALGORITHMS
 from bots.search.deepening import MAX_DEPTH
-from bots.search.seen_tree import seen_tree
-from bots.search.trace_text import closing_lines, results_line, trace_lines, value_text
-from bots.search.tree_picture import TooBig, tree_svg
+from bots.search.reports.seen_tree import seen_tree
+from bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
+from bots.search.reports.tree_picture import TooBig, tree_svg
 from bots.search.watch import Event, Watch
 from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given, out, write_json, write_text
 from games.core import BadData, Game

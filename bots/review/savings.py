@@ -11,7 +11,7 @@ from typing import Any
 
 from bots.api.options import Spec, Value
 from bots.review.analysis import run_reference
-from bots.search.trace_text import value_text
+from bots.search.reports.trace_text import value_text
 from bots.search.watch import Stopped
 from games.core import Game
 

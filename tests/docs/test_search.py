@@ -54,7 +54,7 @@ def test_every_picture_is_drawn_and_shown() -> None:
 
 def test_the_files_that_it_names_exist() -> None:
     named = set(re.findall(r"`((?:bots|games|tests)/[\w/]+(?:\.py)?)/?`", PAGE))
-    named |= {f"bots/search/{name}" for name in re.findall(r"`([a-z_]+\.py)`", PAGE)}
+    named |= {f"bots/search/{name}" for name in re.findall(r"`((?:reports/)?[a-z_]+\.py)`", PAGE)}
     assert len(named) > 20
     for name in named:
         assert (ROOT / name).exists(), name

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from html import escape
 
 from bots.search.edges import Edge
-from bots.search.seen_tree import Seen, count_nodes
+from bots.search.reports.seen_tree import Seen, count_nodes
 from bots.search.values import INFINITY, plies_to_end
 from games.core import Player
 

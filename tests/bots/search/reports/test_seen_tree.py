@@ -1,4 +1,4 @@
-"""bots.search.seen_tree: all that a trace tells, and what was left out."""
+"""bots.search.reports.seen_tree: all that a trace tells, and what was left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import given
 
 from bots.search.alphabeta import alphabeta
-from bots.search.seen_tree import Seen, seen_tree
+from bots.search.reports.seen_tree import Seen, seen_tree
 from bots.search.watch import Entered, Left, Watch
 from tests.bots.search.problems import Case, cases
 

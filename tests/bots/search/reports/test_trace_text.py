@@ -12,7 +12,7 @@ from bots.evaluators import evaluator_for
 from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.pool import Pool
 from bots.search.problem import Problem, Result
-from bots.search.trace_text import closing_lines, results_line, trace_lines, value_text
+from bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
 from bots.search.values import INFINITY, WIN
 from bots.search.watch import Left, Valued, Watch
 from games.explicit import Explicit

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bots.search.edges import Edge
-from bots.search.trace_text import state_text
+from bots.search.reports.trace_text import state_text
 from bots.search.watch import Entered, Event, Left, Path, Recalled, Valued
 from games.core import Game, Player
 from games.explicit import Explicit

@@ -1,4 +1,4 @@
-"""bots.search.tree_picture: a picture of the whole tree, or none."""
+"""bots.search.reports.tree_picture: a picture of the whole tree, or none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bots.search.alphabeta import alphabeta
-from bots.search.seen_tree import Seen, count_nodes, seen_tree
-from bots.search.tree_picture import MOST_NODES, TooBig, tree_svg
+from bots.search.reports.seen_tree import Seen, count_nodes, seen_tree
+from bots.search.reports.tree_picture import MOST_NODES, TooBig, tree_svg
 from bots.search.watch import Watch
 from games.core import Player
 from games.explicit import Explicit

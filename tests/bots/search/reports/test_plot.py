@@ -1,4 +1,4 @@
-"""bots.search.plot: a comparison as a picture."""
+"""bots.search.reports.plot: a comparison as a picture."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from bots.evaluators import evaluator_for
 from bots.search.effort import Comparison, compare
-from bots.search.plot import plot_svg
 from bots.search.problem import Problem
+from bots.search.reports.plot import plot_svg
 from games.tictactoe import TicTacToe
 
 SVG = "{http://www.w3.org/2000/svg}"
