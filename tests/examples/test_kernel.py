@@ -7,16 +7,22 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.limits import fits, has_own_kernel
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import evaluator_for
-from games.core import BadGame, Game
-from games.hexapawn import Hexapawn
-from games.loading import game_in_file
-from tests.bots.compiled.positions import minimax
-from tests.games.own import EXAMPLES, nim
-from tests.games.setups import random_match
+from testkit.parts import skip_without
+
+skip_without("numba")
+
+from bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
+from bots.compiled.limits import fits, has_own_kernel  # noqa: E402
+from bots.compiled.searcher import Searcher, Settings  # noqa: E402
+from bots.evaluators.catalogue import evaluator_for  # noqa: E402
+from games.core import BadGame, Game  # noqa: E402
+from games.hexapawn import Hexapawn  # noqa: E402
+from games.loading import game_in_file  # noqa: E402
+from tests.bots.compiled.positions import minimax  # noqa: E402
+from tests.games.own import EXAMPLES, nim  # noqa: E402
+from tests.games.setups import random_match  # noqa: E402
+
+pytestmark = pytest.mark.timeout(300)  # a kernel takes ten seconds of a quiet core to compile
 
 FOUR: Game[Any, Any] = game_in_file(EXAMPLES / "connect4.py", "")()
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
