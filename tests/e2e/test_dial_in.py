@@ -90,12 +90,24 @@ def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
         assert server.returncode == 1
 
 
-def test_a_ladder_that_is_refused_sends_its_bots_home_and_names_the_way_on(tmp_path: Path) -> None:
+def assert_table_is_last(told: list[str]) -> None:
+    """What a ladder of two bots and two matches tells ends with its table."""
+    (where,) = [number for number, line in enumerate(told) if re.match(r"2 matches are in ", line)]
+    *rows, draws = told[where + 1 :]
+    assert len(rows) == 4, told
+    assert all(re.fullmatch(r"\|.*\|", line) for line in rows)
+    assert "drawn" in draws
+
+
+def test_a_ladder_ends_with_its_table_and_one_that_is_refused_sends_its_bots_home_and_names_the_way_on(
+    tmp_path: Path,
+) -> None:
     kept = ("--db", "sqlite:///ladder.db", "--event", "kept", "--game", "tictactoe")
     begun = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", *kept)
     with running(*begun, folder=tmp_path) as first:
         told = output(first)
         assert first.returncode == 0, told
+    assert_table_is_last(told.splitlines())
     external = ("ladder", "--external", "2", "--port", "0", "--rounds", "2", *kept)
     with running(*external, folder=tmp_path) as server:
         url = address_of(server)
@@ -113,17 +125,6 @@ def test_a_ladder_that_is_refused_sends_its_bots_home_and_names_the_way_on(tmp_p
     assert refusal.endswith(
         "give it another name; with Docker Compose, EVENT=NAME docker compose up begins another event"
     )
-
-
-def test_the_table_is_the_last_that_is_told(tmp_path: Path) -> None:
-    ladder = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", "--game", "tictactoe")
-    with running(*ladder, folder=tmp_path) as process:
-        told = output(process).splitlines()
-    (where,) = [number for number, line in enumerate(told) if re.match(r"2 matches are in ", line)]
-    *rows, draws = told[where + 1 :]
-    assert len(rows) == 4, told
-    assert all(re.fullmatch(r"\|.*\|", line) for line in rows)
-    assert "drawn" in draws
 
 
 @pytest.mark.parametrize(

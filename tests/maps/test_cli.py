@@ -1,35 +1,31 @@
-"""`arena maps` as a person starts it: in real processes, and mistakes by the command's own entry."""
+"""`arena maps`: by the command's own entry, and as a process where it matters what the terminal can show."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from arena import main
 from maps.loader import SHIPPED, map_names
+from tests.bots.command_line import ARENA, Result, arena
 from tests.maps.test_mapfile import GOOD
 
 
-def arena(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "arena", "maps", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=50,
-        check=False,
-        env={**os.environ, "COLUMNS": "120", **environment},
-    )
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def maps(*arguments: str) -> Result:
+    return arena("maps", *arguments)
 
 
 def test_list_tells_every_map() -> None:
-    done = arena("list")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = maps("list")
+    assert (done.code, done.stderr) == (0, "")
     rows = {row.split()[0]: row.split() for row in done.stdout.splitlines()}
     assert set(map_names()) <= set(rows)
     assert rows["m2"][1:6] == ["16", "24", "10", "80", "400"]
@@ -38,19 +34,19 @@ def test_list_tells_every_map() -> None:
 
 def test_list_as_json(tmp_path: Path) -> None:
     path = tmp_path / "maps.json"
-    done = arena("list", "--json", str(path))
-    assert done.returncode == 0
+    done = maps("list", "--json", str(path))
+    assert done.code == 0
     assert "world" in done.stdout
     facts = {each["map"]: each for each in json.loads(path.read_text())}
     assert set(facts) == set(map_names())
     assert (facts["world"]["territories"], facts["world"]["roads"]) == (42, 83)
     assert facts["world"]["continents"]["Asia"] == 12
-    assert json.loads(arena("list", "--json", "-").stdout) == json.loads(path.read_text())
+    assert json.loads(maps("list", "--json", "-").stdout) == json.loads(path.read_text())
 
 
 def test_show_draws_and_tells_the_starts() -> None:
-    done = arena("show", "usa")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = maps("show", "usa")
+    assert (done.code, done.stderr) == (0, "")
     assert "48 territories, 105 roads, cap 50; 525 armies win, ply 1000 is a draw" in done.stdout
     assert "39 Tennessee" in done.stdout
     assert "Maxie, who moves first: California (2), Florida (2)" in done.stdout
@@ -59,30 +55,37 @@ def test_show_draws_and_tells_the_starts() -> None:
 
 
 def test_show_without_unicode_is_ascii() -> None:
-    done = arena("show", "m2", PYTHONIOENCODING="ascii")
+    done = subprocess.run(
+        [*ARENA, "maps", "show", "m2"],
+        capture_output=True,
+        encoding="ascii",
+        timeout=50,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "a1 -2 ......" in done.stdout
 
 
 def test_show_writes_svg(tmp_path: Path) -> None:
     path = tmp_path / "world.svg"
-    done = arena("show", "world", "--svg", str(path))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"wrote {path}\n", "")
+    done = maps("show", "world", "--svg", str(path))
+    assert (done.code, done.stdout, done.stderr) == (0, f"wrote {path}\n", "")
     assert path.read_text(encoding="utf-8").startswith("<svg ")
-    assert arena("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
-    assert arena("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
+    assert maps("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
+    assert maps("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
 
 
 def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
     shipped = [str(SHIPPED / f"{name}.toml") for name in map_names()]
-    done = arena("check", *shipped)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = maps("check", *shipped)
+    assert (done.code, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"
     good, bad, none = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml"))
     good.write_text(GOOD)
     bad.write_text(GOOD.replace("armies_to_win", "armies_to_vin"))
-    done = arena("check", str(bad), str(good), str(none))
-    assert done.returncode == 1
+    done = maps("check", str(bad), str(good), str(none))
+    assert done.code == 1
     assert done.stdout == f"{good}: ok, 3 territories, 2 roads\n"
     assert done.stderr.splitlines() == [
         f"{bad}: armies_to_vin: no such key; did you mean armies_to_win?",
@@ -107,21 +110,15 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
         (["show", "m1", "--png", "x"], 2, "arena: No such option"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(
-    arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["maps", *arguments])
-    done = capsys.readouterr()
-    assert left.value.code == code
-    assert done.out == ""
-    assert done.err.startswith(told)
-    assert len(done.err.splitlines()) == 1
+def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: str) -> None:
+    done = maps(*arguments)
+    assert (done.code, done.stdout) == (code, "")
+    assert done.stderr.startswith(told)
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["list", "show", "check"])
-def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["maps", command, "--help"])
-    assert left.value.code == 0
-    assert f"Example: arena maps {command}" in capsys.readouterr().out
+def test_help_has_an_example(command: str) -> None:
+    done = maps(command, "--help")
+    assert done.code == 0
+    assert f"Example: arena maps {command}" in done.stdout
