@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from testkit.parts import told_of
+from tests.dealing import dealt
 
 pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 
@@ -30,25 +31,9 @@ PATIENCE = 2.0
 """Seconds in which whatever a test has started may end by itself."""
 
 
-WEB = Path(__file__).parent / "web"
-LONG = 300.0
-"""Seconds of a test's own timeout from which on it is among the first."""
-
-
-def patience_of(item: pytest.Item) -> float:
-    """The seconds that a test may take where that is so long that nobody should wait for it alone at the end; else 0."""
-    mark = item.get_closest_marker("timeout")
-    seconds = float(mark.args[0]) if mark is not None and mark.args else 0.0
-    return seconds if seconds >= LONG else 0.0
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Watch the event loop of every test that has one; begin with what lasts, then with what shares a browser and servers.
-
-    pytest-xdist gives each worker a part of the list, and at the end lets those that are done take from the others:
-    tests of one file that are last are run by all workers, each with a browser and servers of its own.
-    """
-    items.sort(key=lambda item: (-patience_of(item), WEB not in item.path.parents))
+    """Watch the event loop of every test that has one, and put the tests in the order of `tests.dealing`."""
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.

@@ -1,0 +1,51 @@
+"""In which order the tests come, so that all workers end at about the same time.
+
+pytest-xdist gives each worker an equal part of the list, one after the other, and at the end lets those that are done
+take from the end of what others still have. So whatever lasts stands where a part begins, and what is quick where it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+WEB = Path(__file__).parent / "web"
+LONG = 300.0
+"""Seconds of a test's own timeout from which on it is among the first."""
+
+
+def patience_of(item: pytest.Item) -> float:
+    """The seconds that a test may take where that is so long that nobody should wait for it alone at the end; else 0."""
+    mark = item.get_closest_marker("timeout")
+    seconds = float(mark.args[0]) if mark is not None and mark.args else 0.0
+    return seconds if seconds >= LONG else 0.0
+
+
+def parts(count: int, workers: int) -> list[int]:
+    """How many of `count` tests pytest-xdist's `worksteal` gives to each worker at first."""
+    given: list[int] = []
+    for left in range(workers, 0, -1):
+        given.append((count - sum(given)) // left)
+    return given
+
+
+def dealt(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The tests in their new order: with the page's in one worker's hands, which have one browser and one set of servers."""
+    web = [item for item in items if WEB in item.path.parents]
+    others = [item for item in items if WEB not in item.path.parents]
+    lasting = sorted((item for item in others if patience_of(item)), key=patience_of, reverse=True)
+    quick = [item for item in others if not patience_of(item)]
+    if workers < 2:
+        return [*lasting, *web, *quick]
+    hands: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    hands[0] += web
+    for number, (_, of_one_file) in enumerate(groupby(lasting, key=lambda item: item.path)):
+        hands[1 + number % (workers - 1)] += of_one_file
+    for hand, size in zip(hands, parts(len(items), workers), strict=True):
+        missing = max(0, size - len(hand))
+        hand.extend(quick[:missing])
+        del quick[:missing]
+    return [*(item for hand in hands for item in hand), *quick]
