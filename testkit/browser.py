@@ -33,17 +33,33 @@ FLAGS = [
 DAWDLER = """
 import random
 import time
+from pathlib import Path
 
 from bots.api.bot import Bot
+
+SECONDS = Path(__file__).with_suffix(".seconds")
 
 
 class Dawdler(Bot):
     def choose(self, position, clock):
-        time.sleep({seconds})
+        time.sleep(float(SECONDS.read_text()))
         return random.choice(self.game.moves(position))
 """
 PATIENCE = 60
 """Seconds that only a hang takes."""
+
+
+def write_dawdler(file: Path, seconds: float) -> None:
+    """Write a bot that sleeps for so long before each random move."""
+    file.write_text(DAWDLER)
+    set_pace(file, seconds)
+
+
+def set_pace(file: Path, seconds: float) -> None:
+    """Say how long the dawdler in this file sleeps; it may be running."""
+    new = file.with_suffix(".new")
+    new.write_text(str(seconds))
+    new.replace(file.with_suffix(".seconds"))  # the bot never reads half of it
 
 
 @contextmanager
@@ -66,6 +82,7 @@ class Arena:
         self._private = private
         self._options = options
         self._bots: list[subprocess.Popen[bytes]] = []
+        self._dawdlers: list[Path] = []
         self._server: subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] | None = None
         self.port = 0
@@ -107,9 +124,24 @@ class Arena:
 
     def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
         """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
-        file = self._folder / f"dawdler{len(self._bots)}.py"
-        file.write_text(DAWDLER.format(seconds=seconds))
+        file = self._folder / f"dawdler{len(self._dawdlers)}.py"
+        write_dawdler(file, seconds)
+        self._dawdlers.append(file)
         self.bot(str(file), name, matches)
+
+    def slow_down(self, seconds: float = 0.3) -> None:
+        """From now on each dawdler sleeps for so long before a move, and leaves the cores to the browser."""
+        for file in self._dawdlers:
+            set_pace(file, seconds)
+
+    @contextmanager
+    def hurry(self, seconds: float) -> Iterator[None]:
+        """Each dawdler sleeps for so long meanwhile, and is slow afterwards."""
+        self.slow_down(seconds)
+        try:
+            yield
+        finally:
+            self.slow_down()
 
     def kill_server(self) -> None:
         """End the server as a crash does."""

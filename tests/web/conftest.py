@@ -1,40 +1,106 @@
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from testkit.browser import PATIENCE, Arena, arena, chromium, wait
 
 expect.set_options(timeout=PATIENCE * 700)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A browser for one module: the next may have an event loop of its own."""
+    """A browser for all tests of this folder; it is gone before others, which may have an event loop of their own."""
     with chromium() as running:
         yield running
 
 
+SIZE = ViewportSize(width=1280, height=900)
+
+
+@pytest.fixture(scope="package")
+def tabs(browser: Browser) -> Iterator[BrowserContext]:
+    """The context in which tests have their pages, with one that stays and opens them.
+
+    So all are drawn by its process: one that has drawn the page before does so for a third of the work.
+    """
+    context = browser.new_context(viewport=SIZE, accept_downloads=True)
+    context.set_default_timeout(PATIENCE * 900)
+    keeper = context.new_page()
+    keeper.route("**/*", lambda route: route.fulfill(body=""))
+    keeper.goto("http://127.0.0.1/")  # a site is one whatever the port
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails its test by any error of its scripts, and by whatever the policy forbids."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+def page(tabs: BrowserContext) -> Iterator[Page]:
+    """A page that remembers nothing, and that fails its test by any error of its scripts, and by whatever the policy forbids."""
+    (keeper,) = tabs.pages
+    visited: set[str] = set()
+
+    def watch(opened: Page) -> None:
+        opened.on("framenavigated", lambda frame: visited.add(origin(frame.url)))
+
+    tabs.on("page", watch)
+    with keeper.expect_popup() as opened:
+        keeper.evaluate("() => { window.open('about:blank'); }")
+    page = opened.value
+    faults = faults_of(page)
+    yield page
+    tabs.remove_listener("page", watch)
+    for each in tabs.pages:
+        if each is not keeper:
+            each.close()
+    tabs.clear_cookies()
+    store = tabs.new_cdp_session(keeper)
+    for site in visited:
+        if site.startswith("http"):
+            store.send("Storage.clearDataForOrigin", {"origin": site, "storageTypes": "all"})
+    store.detach()
+    assert not faults
+
+
+@pytest.fixture
+def mortal(browser: Browser) -> Iterator[Page]:
+    """A page like `page` whose process is its own, and may crash."""
+    context = browser.new_context(viewport=SIZE)
     context.set_default_timeout(PATIENCE * 900)
     page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+    faults = faults_of(page)
     yield page
     context.close()
     assert not faults
 
 
-@pytest.fixture(scope="module")
+def origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def faults_of(page: Page) -> list[str]:
+    """The errors of a page's scripts, and what its policy forbids them, as they come."""
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+    return faults
+
+
+@pytest.fixture(scope="package")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server to which nobody connects: for the start page of such a one, and for what the page does by itself."""
+    with arena(tmp_path_factory.mktemp("empty")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which some matches were played."""
+    """A server on which some matches were played and rated."""
     with arena(
         tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
     ) as running:
         running.dawdler("random", 0.005)
         wait(lambda: len(running.ask("records")["matches"]) >= 4)
+        running.slow_down()
         yield running

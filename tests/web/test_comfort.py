@@ -32,6 +32,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         running.dawdler("ann", 0.02)
         running.dawdler("bob", 0.02)
         wait(lambda: running.ask("records")["matches"])
+        running.slow_down()
         yield running
 
 
@@ -108,7 +109,8 @@ def test_a_match_of_bots_does_not_flood_who_listens(served: Arena, page: Page) -
     expect(page.locator(".moves li").nth(3)).to_be_visible()
     page.evaluate(HEARD)
     count = page.locator(".moves li").count()
-    expect(page.locator(".moves li").nth(count + 20)).to_be_visible()
+    with served.hurry(0.02):
+        expect(page.locator(".moves li").nth(count + 20)).to_be_visible()
     heard = page.evaluate("window.heard")
     assert len([each for each in heard if each and not re.search("wins|Draw", each)]) == 0
 

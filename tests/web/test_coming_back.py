@@ -159,11 +159,11 @@ def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: Arena, page: P
     resign(second)
 
 
-def test_a_tab_that_crashed_comes_back(idle: Arena, page: Page) -> None:
-    begin(page, idle, "ada-crashes")
-    click_a_move(page)
-    crash(page)
-    fresh = page.context.new_page()
+def test_a_tab_that_crashed_comes_back(idle: Arena, mortal: Page) -> None:
+    begin(mortal, idle, "ada-crashes")
+    click_a_move(mortal)
+    crash(mortal)
+    fresh = mortal.context.new_page()
     fresh.goto(idle.url)
     expect(fresh.get_by_role("region", name="Your match")).to_contain_text(
         "Your match against random goes on"
@@ -321,23 +321,23 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
         expect(page.get_by_text("No rated match is finished yet.")).to_be_visible()
 
 
-def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, page: Page) -> None:
+def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
     with arena(tmp_path, "--challenges-only", private=False) as running:
         token = running.token("ada")
-        page.goto(f"{running.url}#/play/house-greedy")
-        page.get_by_label("Your name", exact=True).fill("ada")
-        page.get_by_label("Token (a guest").fill(token)
-        page.get_by_label("Map").select_option("path4")
-        page.get_by_role("button", name="Start the match").click()
-        page.wait_for_url("**/match/*")
-        status(page, "Your turn")
-        page.reload()
-        status(page, "Your turn")
-        assert token not in page.evaluate("JSON.stringify({ ...localStorage })"), (
+        mortal.goto(f"{running.url}#/play/house-greedy")
+        mortal.get_by_label("Your name", exact=True).fill("ada")
+        mortal.get_by_label("Token (a guest").fill(token)
+        mortal.get_by_label("Map").select_option("path4")
+        mortal.get_by_role("button", name="Start the match").click()
+        mortal.wait_for_url("**/match/*")
+        status(mortal, "Your turn")
+        mortal.reload()
+        status(mortal, "Your turn")
+        assert token not in mortal.evaluate("JSON.stringify({ ...localStorage })"), (
             "it opens more than the match"
         )
-        crash(page)
-        fresh = page.context.new_page()
+        crash(mortal)
+        fresh = mortal.context.new_page()
         fresh.goto(running.url)
         bar = fresh.get_by_role("region", name="Your match")
         expect(bar).to_contain_text("To come back to it give your token")
@@ -345,7 +345,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         bar.get_by_role("button", name="Play here").click()
         status(fresh, "Your turn")
         resign(fresh)
-        assert storage(page.context, running) == {}
+        assert storage(mortal.context, running) == {}
 
 
 def storage(context: BrowserContext, running: Arena) -> dict[str, str]:

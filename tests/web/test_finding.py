@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maps.loader import map_names
-from testkit.browser import DAWDLER, Arena, arena, wait
+from testkit.browser import Arena, arena, wait, write_dawdler
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     files = []
     for name in ("slow", "slower"):
         files.append(folder / f"{name}.py")
-        files[-1].write_text(DAWDLER.format(seconds=0.15))
+        write_dawdler(files[-1], 0.15)
     command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "9/move", "--rounds", "500"]
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
@@ -66,18 +66,20 @@ def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Arena, 
 
 
 def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Page) -> None:
+    winner = played.ask("records")["matches"][0]["result"]["winner"]
+    result, told = (winner, " won: ") if winner else ("drawn", "draw: ")
     page.goto(f"{played.url}search")
     page.get_by_label("Bot", exact=True).fill("greedy")
     page.get_by_label("Map").select_option("path4")
-    page.get_by_label("Result").select_option("drawn")
+    page.get_by_label("Result").select_option(result)
     page.get_by_role("button", name="Search").click()
-    page.wait_for_url("**/search?bot=greedy&map=path4&result=drawn")
-    expect(page.locator(".card").first).to_contain_text("draw: ")
+    page.wait_for_url(f"**/search?bot=greedy&map=path4&result={result}")
+    expect(page.locator(".card").first).to_contain_text(told)
     page.get_by_label("Map").select_option("usa")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("No match fits.")).to_be_visible()
     page.go_back()
-    expect(page.locator(".card").first).to_contain_text("draw: ")
+    expect(page.locator(".card").first).to_contain_text(told)
 
 
 def test_the_matches_of_the_same_opening_are_one_press_away(played: Arena, page: Page) -> None:

@@ -70,12 +70,6 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("empty")) as running:
-        yield running
-
-
 def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page: Page) -> None:
     page.goto(busy.url)
     stage = page.locator(".stage")
@@ -148,10 +142,9 @@ def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, p
     expect(primer.locator(".spot[data-owner=minnie]")).to_have_count(0)
 
 
-def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, browser: Browser) -> None:
+def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, page: Page) -> None:
     for width, height in ((1440, 900), (1280, 720), (390, 780)):
-        context = browser.new_context(viewport={"width": width, "height": height})
-        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
         page.goto(empty.url)
         expect(page.locator(".stage .map")).to_be_visible()
         for sign in ("h1", ".button.big", ".stage .lead", ".stage .map"):
@@ -159,19 +152,16 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, browser: Browse
             assert box is not None
             assert box["y"] + box["height"] <= height, (sign, width)
             assert box["x"] + box["width"] <= width, (sign, width)
-        context.close()
 
 
-def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, browser: Browser) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    page = context.new_page()
+def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
     page.goto(empty.url)
     primer = page.locator(".primer")
     expect(primer.get_by_role("button", name="Play")).to_be_visible()
     primer.get_by_role("button", name="Next").click()
     expect(primer.locator(".told")).to_contain_text("sends all armies")
     expect(primer.locator(".march > *")).to_have_count(0)
-    context.close()
 
 
 def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_drawn_anew(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Iterator
 from math import dist
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from maps.setup import make_setup
 from protocol.record import to_line
-from testkit.browser import Arena, arena
+from testkit.browser import Arena
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -31,16 +30,10 @@ MEASURED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("map")) as running:
-        yield running
-
-
-def shown(page: Page, served: Arena, file: Path, name: str) -> None:
+def shown(page: Page, empty: Arena, file: Path, name: str) -> None:
     """Show the middle of a match on a map."""
     file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
-    page.goto(f"{served.url}#/file")
+    page.goto(f"{empty.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
     expect(page.locator(".told")).to_contain_text("Ply 9")
@@ -56,11 +49,10 @@ def overlap(one: list[float], other: list[float]) -> bool:
 @pytest.mark.parametrize("name", ["usa", "world", "m2"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
 def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
-    served: Arena, browser: Browser, tmp_path: Path, name: str, width: int, height: int
+    empty: Arena, page: Page, tmp_path: Path, name: str, width: int, height: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height})
-    page = context.new_page()
-    shown(page, served, tmp_path / "one.jsonl", name)
+    page.set_viewport_size({"width": width, "height": height})
+    shown(page, empty, tmp_path / "one.jsonl", name)
     for zoom in range(3):
         seen: dict[str, Any] = page.evaluate(MEASURED)
         assert len(seen["names"]) > len(made_up(name).setup["territories"]) / 2
@@ -70,12 +62,11 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
         hidden = [each for each in seen["names"] for mark in seen["marks"] if overlap(each["box"], mark)]
         assert len(hidden) <= len(seen["names"]) / 20, f"at zoom {zoom}"
         page.get_by_role("button", name="Larger").click()
-    context.close()
 
 
-def test_a_whole_map_is_in_sight_on_a_laptop(served: Arena, page: Page, tmp_path: Path) -> None:
+def test_a_whole_map_is_in_sight_on_a_laptop(empty: Arena, page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    shown(page, served, tmp_path / "one.jsonl", "m2")
+    shown(page, empty, tmp_path / "one.jsonl", "m2")
     for sign in (".players", ".map", ".told", ".controls"):
         box = page.locator(sign).bounding_box()
         assert box is not None
@@ -87,10 +78,10 @@ def test_a_whole_map_is_in_sight_on_a_laptop(served: Arena, page: Page, tmp_path
     assert place.evaluate("(each) => each.scrollHeight > each.clientHeight + 2")
 
 
-def test_two_fingers_zoom(served: Arena, browser: Browser, tmp_path: Path) -> None:
+def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True)
     page = context.new_page()
-    shown(page, served, tmp_path / "one.jsonl", "usa")
+    shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()
     box = page.locator(".zoomed").bounding_box()
     assert box is not None
@@ -115,9 +106,9 @@ def test_two_fingers_zoom(served: Arena, browser: Browser, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["usa", "world", "italy"])
 def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
-    served: Arena, page: Page, tmp_path: Path, name: str
+    empty: Arena, page: Page, tmp_path: Path, name: str
 ) -> None:
-    shown(page, served, tmp_path / "one.jsonl", name)
+    shown(page, empty, tmp_path / "one.jsonl", name)
     expect(page.locator(".area-of")).to_have_count(len(made_up(name).setup["territories"]))
     owners = "(sign) => [...document.querySelectorAll(sign)].map((each) => each.dataset.owner)"
     by_number = "() => [...document.querySelectorAll('.spot')].sort((a, b) => a.dataset.spot - b.dataset.spot).map((each) => each.dataset.owner)"
@@ -134,10 +125,10 @@ LAND = """async (setup) => {
 
 @pytest.mark.parametrize("name", ["ring:12", "grid:4x5", "world"])
 def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
-    served: Arena, page: Page, name: str
+    empty: Arena, page: Page, name: str
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
-    page.goto(served.url)
+    page.goto(empty.url)
     found = page.evaluate(LAND, make_setup("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
@@ -156,8 +147,8 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
         assert owners == ([v] if near < radius else [])
 
 
-def test_a_generated_map_shows_who_holds_what_as_land(served: Arena, page: Page, tmp_path: Path) -> None:
-    shown(page, served, tmp_path / "one.jsonl", "ring:12")
+def test_a_generated_map_shows_who_holds_what_as_land(empty: Arena, page: Page, tmp_path: Path) -> None:
+    shown(page, empty, tmp_path / "one.jsonl", "ring:12")
     expect(page.locator(".area-of")).to_have_count(12)
     held = page.locator(".spot[data-owner=maxie]").count()
     assert held

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena, arena, wait
+from testkit.browser import Arena
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which some matches are rated."""
-    folder = tmp_path_factory.mktemp("played")
-    with arena(folder, "--map", "path4", "--tc", "9/move", bots=("greedy",)) as running:
-        running.dawdler("random", 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 3)
-        yield running
 
 
 def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:

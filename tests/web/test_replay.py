@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,35 +11,29 @@ from playwright.sync_api import Page, expect
 
 from protocol.record import Record, to_line
 from protocol.values import Thinking
-from testkit.browser import Arena, arena
+from testkit.browser import Arena
 from tests.web.screenshots import made_up
 
 TURNED = (5, 6)
 """Plies at which the values of the made-up match turn, first Maxie's and then Minnie's."""
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("replay")) as running:
-        yield running
-
-
 @pytest.fixture
-def shown(served: Arena, page: Page, tmp_path: Path) -> Page:
+def shown(empty: Arena, page: Page, tmp_path: Path) -> Page:
     """A page that shows a match whose players change their minds once."""
     record = made_up("m2")
     moves = [
         replace(move, thinking=Thinking(depth=3, value=-4000.0 if ply + 1 >= TURNED[0] else 900.0))
         for ply, move in enumerate(record.moves[:12])
     ]
-    open_record(page, served, tmp_path / "turned.jsonl", replace(record, moves=moves))
+    open_record(page, empty, tmp_path / "turned.jsonl", replace(record, moves=moves))
     return page
 
 
-def open_record(page: Page, served: Arena, file: Path, record: Record) -> None:
+def open_record(page: Page, empty: Arena, file: Path, record: Record) -> None:
     """Show a record from its start."""
     file.write_text(to_line(record) + "\n", encoding="utf-8")
-    page.goto(f"{served.url}#/file")
+    page.goto(f"{empty.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".map")).to_be_visible()
     page.keyboard.press("Home")
@@ -126,9 +119,9 @@ def test_how_far_both_players_are_is_a_bar(shown: Page) -> None:
         assert abs(width - 100 * int(found[1]) / goal) < 0.1
 
 
-def test_the_fight_of_the_last_move_is_explained(page: Page, served: Arena, tmp_path: Path) -> None:
+def test_the_fight_of_the_last_move_is_explained(page: Page, empty: Arena, tmp_path: Path) -> None:
     record = made_up("m1")
-    open_record(page, served, tmp_path / "fought.jsonl", record)
+    open_record(page, empty, tmp_path / "fought.jsonl", record)
     for _ in record.moves:
         page.keyboard.press("ArrowRight")
         told = page.locator(".told").inner_text()

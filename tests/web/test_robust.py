@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from testkit.browser import Arena, arena, wait
 
@@ -23,15 +23,15 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         running.dawdler("..", 0.03)
         running.dawdler(LONG, 0.03)
         wait(lambda: running.ask("records")["matches"])
+        running.slow_down()
         yield running
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
-    strange: Arena, browser: Browser, width: int
+    strange: Arena, page: Page, width: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 800})
-    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 800})
     match = strange.ask("records")["matches"][-1]["match"]
     for address, sign in {
         "": ".card",
@@ -47,7 +47,6 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
         page.goto(f"{strange.url}{address}")
         expect(page.locator(sign).first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-    context.close()
 
 
 def test_a_bot_whose_name_is_a_path_has_its_page(strange: Arena, page: Page) -> None:
@@ -79,7 +78,8 @@ def test_a_listing_that_changes_leaves_the_focus_where_it_is(strange: Arena, pag
       new MutationObserver((all) => { window.changed += all.length; })
         .observe(document.querySelector('.bots'), { childList: true, subtree: true });
     }""")
-    page.wait_for_function("() => window.changed > 8")
+    with strange.hurry(0.03):
+        page.wait_for_function("() => window.changed > 8")
     expect(link).to_be_focused()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from playwright.sync_api import Page
 from games.catalogue import make_game
 from games.core import AnyGame
 from maps.setup import make_setup
-from testkit.browser import Arena, arena
+from testkit.browser import Arena
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_setup("tictactoe"),
@@ -36,15 +35,9 @@ STEP_THROUGH = """async ([name, setup, moves, digest]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("rules")) as running:
-        yield running
-
-
 @pytest.mark.parametrize("name", GAMES)
-def test_a_game_goes_the_same_way(served: Arena, page: Page, name: str) -> None:
-    page.goto(served.url)
+def test_a_game_goes_the_same_way(empty: Arena, page: Page, name: str) -> None:
+    page.goto(empty.url)
     digest = page.locator("script[type=module]").get_attribute("src").split("/")[2]  # type: ignore[union-attr]
     game = GAMES[name]
     for seed in range(5):
