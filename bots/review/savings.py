@@ -97,7 +97,5 @@ def _saving(
         other, seen = run_reference(game, position, deeper, whole, tracing=False, stop=stop)
     except Stopped:
         return Saving(what, watch.nodes, watch.leaves, result.value, words, None, None, None, most)
-    return Saving(
-        *(what, watch.nodes, watch.leaves, result.value),
-        *(words, seen.nodes, seen.leaves, other.value, most),
-    )
+    told = Saving(what, watch.nodes, watch.leaves, result.value, words, None, None, None, most)
+    return replace(told, whole_nodes=seen.nodes, whole_leaves=seen.leaves, whole_value=other.value)
