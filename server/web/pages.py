@@ -229,7 +229,9 @@ class Pages:
                     raise
         known = ", ".join(asker.request.headers.get_all("If-None-Match"))
         head = heads.html(found, asker.request, secure=self._secure())
-        return self._files.page(accepts, known, head, first, embedded=embedded)
+        # A page that is not like one of the last is compressed anew, which takes some milliseconds.
+        make = partial(self._files.page, accepts, known, head, first, embedded=embedded)
+        return await anyio.to_thread.run_sync(make)
 
     async def _picture(self, path: str, asker: _Asker) -> Answer | None:
         """A picture. One at a time is drawn, so they need no turn among the questions to the store."""
