@@ -141,7 +141,12 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
     found = page.evaluate(LAND, make_setup("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
-    assert all(0 <= n <= most for each in found["land"] for corner in each for n, most in zip(corner, found["size"], strict=True))
+    assert all(
+        0 <= n <= most
+        for each in found["land"]
+        for corner in each
+        for n, most in zip(corner, found["size"], strict=True)
+    )
     chance = random.Random(7)
     (left, right), (top, bottom) = (
         (min(each) - radius, max(each) + radius) for each in zip(*at, strict=True)
