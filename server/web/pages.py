@@ -229,7 +229,8 @@ class Pages:
                     raise
         known = ", ".join(asker.request.headers.get_all("If-None-Match"))
         head = heads.html(found, asker.request, secure=self._secure())
-        return self._files.page(accepts, known, head, first, embedded=embedded)
+        make = partial(self._files.page, accepts, known, head, first, embedded=embedded)
+        return await anyio.to_thread.run_sync(make)  # a page that is not as before is compressed anew
 
     async def _picture(self, path: str, asker: _Asker) -> Answer | None:
         """A picture. One at a time is drawn, so they need no turn among the questions to the store."""
@@ -261,18 +262,17 @@ class Pages:
 
         what, _, rest = path.partition("/")
         name = unquote(rest)
+        packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
         try:
             given = parameters(urlsplit(asker.request.path).query)
             match what, bool(rest):
                 case "about", False:
                     return answers.json(self._about)
                 case "map", True:
-                    packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
                     return map_shown(name, packs)
                 case "records", False:
                     return await ask(lambda: self._lists.records(given))
                 case "record", True:
-                    packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
                     return await ask(lambda: self._record(name, packs, download="download" in given), packs)
                 case "truth", True:
                     return await ask(lambda: self._truth(name))

@@ -67,6 +67,7 @@ def main() -> None:
             running.bot("random", "marvin")
             live(running, browser, given.folder)
             wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
+            wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
             views(running, browser, given.folder)
         (folder / "quiet").mkdir()
         with arena(folder / "quiet", "--challenges-only", private=False) as running:

@@ -118,8 +118,8 @@ def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
 LAND = """async (setup) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
   const [{ landAround }, { layOut }] = [await from('boards/cells.js'), await from('boards/geometry.js')];
-  const layout = layOut(setup, false);
-  return { at: layout.at, roads: layout.roads, land: landAround(layout) };
+  const layout = layOut(setup, false, true);
+  return { at: layout.at, roads: layout.roads, land: landAround(layout), size: [layout.width, layout.height] };
 }"""
 
 
@@ -132,6 +132,12 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
     found = page.evaluate(LAND, make_setup("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
+    assert all(
+        0 <= n <= most
+        for each in found["land"]
+        for corner in each
+        for n, most in zip(corner, found["size"], strict=True)
+    )
     chance = random.Random(7)
     (left, right), (top, bottom) = (
         (min(each) - radius, max(each) + radius) for each in zip(*at, strict=True)

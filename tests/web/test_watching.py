@@ -231,3 +231,23 @@ def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Brows
 def test_an_unknown_match_is_told_in_words(board: Arena, page: Page) -> None:
     page.goto(f"{board.url}#/match/nonsense")
     expect(page.get_by_role("alert")).to_contain_text("no finished match is called")
+
+
+LAST_PLIES = """async () => {
+  const { Follower } = await import(new URL('parts/follow.js', document.querySelector('script[type=module]').src).href);
+  const follower = new Follower(() => null, () => null);
+  const clocks = { maxie_ms: 1000, minnie_ms: 1000 };
+  follower.take({ type: 'view', match: 'm', event: '', game: 'tictactoe', setup: {}, players: { maxie: 'a', minnie: 'b' },
+    time_control: '1/move', moves: [{ move: 4, ms: 1 }], clocks, mover: 'minnie', engines: {} });
+  follower.take({ type: 'end', winner: 'maxie', reason: 'resignation', detail: '', moves: [4, 0, 8], clocks });
+  for (const [ply, move] of [[1, 0], [2, 8]]) follower.take({ type: 'update', ply, played: { move, ms: 20 + ply }, clocks });
+  for (const ply of [1, 2]) follower.take({ type: 'thought', ply, thinking: { value: ply } });
+  return follower.match.moves.map(({ ms, thinking }) => [ms, thinking?.value ?? null]);
+}"""
+
+
+def test_the_last_plies_have_their_times_and_thoughts_however_early_the_end_is_told(
+    board: Arena, page: Page
+) -> None:
+    page.goto(board.url)
+    assert page.evaluate(LAST_PLIES) == [[1, None], [21, 1], [22, 2]]

@@ -2,16 +2,13 @@
 // than to any other place (its Voronoi cell), as far as it is near at all.
 
 const CORNERS = 24; // of the disc that is near
-const NEAR = 0.72; // its radius, in the usual length of a road: the cells of a grid then meet at their corners
 
 // For each territory the corners of its land, in the units of the picture.
-export function landAround({ at, roads }) {
-  const lengths = roads.map(([v, w]) => Math.hypot(at[v][0] - at[w][0], at[v][1] - at[w][1])).sort((a, b) => a - b);
-  const radius = NEAR * lengths[Math.floor(lengths.length / 2)];
+export function landAround({ at, near }) {
   return at.map((here) => at.reduce((corners, there) => {
     const apart = Math.hypot(there[0] - here[0], there[1] - here[1]);
-    return apart > 0 && apart < 2 * radius ? cut(corners, here, there) : corners;
-  }, disc(here, radius)));
+    return apart > 0 && apart < 2 * near ? cut(corners, here, there) : corners;
+  }, disc(here, near)));
 }
 
 function disc([x, y], radius) {

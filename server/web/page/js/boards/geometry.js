@@ -5,27 +5,33 @@ const APART = 62;
 const WIDEST = 1500;
 const NARROWEST = 300;
 const MARGIN = 40;
+const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 const LETTER = 6.4;
 const LINE = 13;
 
-// The picture's size, where each territory stands on it, and the straight lines of its roads.
-export function layOut(setup, wraps) {
+// The picture's size, where each territory stands on it, what is near to it, and the straight lines of its roads. `around`: there
+// is to be room for what is near.
+export function layOut(setup, wraps, around = false) {
   const { places, neighbours } = setup;
   const xs = places.map(([x]) => x);
   const ys = places.map(([, y]) => y);
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   const [wide, high] = [Math.max(...xs) - left, Math.max(...ys) - top];
   const scale = Math.min(APART / nearest(places), WIDEST / (wide || 1));
-  const width = Math.max(NARROWEST, wide * scale + 2 * MARGIN);
+  const roads = neighbours.flatMap((beside, v) => beside.filter((w) => w > v).map((w) => [v, w]));
+  const lengths = roads.map(([v, w]) => Math.hypot(places[v][0] - places[w][0], places[v][1] - places[w][1])).sort((a, b) => a - b);
+  const near = NEAR * lengths[Math.floor(lengths.length / 2)] * scale;
+  const margin = around ? Math.max(MARGIN, near + 2) : MARGIN;
+  const width = Math.max(NARROWEST, wide * scale + 2 * margin);
   const indent = (width - wide * scale) / 2;
-  const point = ([x, y]) => [indent + (x - left) * scale, MARGIN + (y - top) * scale];
+  const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
   const at = places.map(point);
-  const edges = wraps ? [indent - MARGIN, indent + wide * scale + MARGIN] : null;
-  const roads = neighbours.flatMap((near, v) => near.filter((w) => w > v).map((w) => [v, w]));
+  const edges = wraps ? [indent - margin, indent + wide * scale + margin] : null;
   return {
     width,
-    height: high * scale + 2 * MARGIN,
+    height: high * scale + 2 * margin,
     at,
+    near,
     point,
     roads,
     lines: (v, w) => lines(at[v], at[w], edges),

@@ -37,7 +37,7 @@ export class MapBoard {
 
   draw(extra) {
     const { setup } = this.game;
-    const layout = layOut(setup, extra.wraps);
+    const layout = layOut(setup, extra.wraps, extra.cells === null);
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));

@@ -38,10 +38,9 @@ export class SmallBoard {
   }
 
   prepare({ cells, wraps }) {
-    const layout = layOut(this.game.setup, wraps);
-    const margin = cells ? 0 : 20;
+    const layout = layOut(this.game.setup, wraps, !cells);
     this.layout = layout;
-    this.scale = Math.min(WIDE / (layout.width - 2 * margin), HIGH / (layout.height - 2 * margin));
+    this.scale = Math.min(WIDE / layout.width, HIGH / layout.height);
     this.areas = outlines(layout, cells).map((d) => new Path2D(d));
     this.roads = new Path2D(cells ? "" : layout.roads.flatMap(([v, w]) => layout.lines(v, w))
       .map(([a, b]) => `M${a.join(" ")}L${b.join(" ")}`).join(""));
