@@ -1,6 +1,6 @@
 """The server on stores of very many finished matches; writes its section of SERVER.md, with a plot.
 
-    python -m benchmarks.size [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--raw FILE]
+    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--raw FILE]
 
 Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` is started on it, and asked each question that
 the page asks, six at once, each time for something else where there is something else to ask for. At the greatest size
@@ -327,8 +327,8 @@ def plot(measured: Sequence[Asked]) -> str:
     return logarithmic("p95 of each question, six at once", "finished matches", "ms", lines, mark=50)
 
 
-def _run(most: int, stores: Sequence[str], seconds: float) -> Iterator[Asked]:
-    sizes = [10**power for power in range(3, 10) if 10**power <= most]
+def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterator[Asked]:
+    sizes = [10**power for power in range(3, 10) if least <= 10**power <= most]
     for store in stores:
         for count in sizes:
             began = time.perf_counter()
@@ -358,26 +358,29 @@ NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 def main() -> None:
     """Measure, print, and write the section and its plot."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="for each question")
     parser.add_argument(
-        "--raw", type=Path, help="append what is measured to this file, and tell of all that is in it"
+        "--raw",
+        type=Path,
+        help="append what is measured to this file, and tell of all that is in it, of each store and size what came last",
     )
     given = parser.parse_args()
     with measured_on("python -m benchmarks.size") as note:
         measured = []
-        for each in _run(given.most, [name for name in given.stores.split(",") if name], given.seconds):
+        for each in _run(
+            given.least, given.most, [name for name in given.stores.split(",") if name], given.seconds
+        ):
             measured.append(each)
             if given.raw is not None:
                 with given.raw.open("ab") as lines:
                     lines.write(msgspec.json.encode(each) + b"\n")
     if given.raw is not None:
-        lines_of = given.raw.read_bytes().splitlines()
-        measured = sorted(
-            (msgspec.json.decode(line, type=Asked) for line in lines_of),
-            key=lambda each: (list(NAMES.values()).index(each.store), each.count),
-        )
+        told = [msgspec.json.decode(line, type=Asked) for line in given.raw.read_bytes().splitlines()]
+        last = {(list(NAMES.values()).index(each.store), each.count): each for each in told}
+        measured = [each for _, each in sorted(last.items())]
     text = report(measured, note())
     print(text)
     write_server("size", text)

@@ -64,11 +64,11 @@ class Client:
             raise EOFError("it was not let in")
         return self.stranger
 
-    async def sending(self, work: Awaitable[None]) -> None:
+    async def sending(self, work: Callable[[], Awaitable[None]]) -> None:
         """Send, and read all that comes meanwhile."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.line.read_all(self.answers))
-            await work
+            await work()
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def sends(type: str, *answers: str, role: str = "bot", **content: object) -> Kin
             while True:
                 await client.line.say(type=type, **content)
 
-        await client.sending(send())
+        await client.sending(send)
 
     return Kind(type, work, frozenset(answers), role)
 
@@ -236,7 +236,7 @@ async def watches(client: Client) -> None:
             for match in client.world.live or ["none"]:
                 await client.line.say(type="watch", match=match)
 
-    await client.sending(send())
+    await client.sending(send)
 
 
 async def is_guest(client: Client) -> None:
@@ -283,6 +283,9 @@ KINDS: dict[str, Kind] = {
     "move, thinking at its bound": plays("move", is_ready, moves_thinking, "accepted", map="m2"),
     "resign": plays("resign", resigns, None, "end", game="tictactoe"),
     "ready, of a match that is over": sends("ready", match="none"),
+    "move, of a match that is over": sends("move", match="none", ply=0, move=0),
+    "resign, of a match that is over": sends("resign", match="none"),
+    "hello, again": sends("hello", name="somebody"),
     "status": sends("status", "standing"),
     "challenge": challenges(game="tictactoe"),
     "challenge, the largest map": challenges(map="grid:10x20"),

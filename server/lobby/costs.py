@@ -30,16 +30,27 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Resign: 0,
     Status: 1_000,
     Challenge: 2_000,
-    Accept: 2_000,
-    Decline: 200,
-    Withdraw: 200,
+    Accept: 3_000,
+    Decline: 300,
+    Withdraw: 300,
     Watch: 2_000,
     Unwatch: 200,
     Browse: 1_000,
-    Ping: 200,
+    Ping: 300,
 }
 """By message, what its sender's address pays for it, in µs of `server.net.work.WorkBudget`.
 
 0: other limits bound it. One hello opens a connection, and newcomers wait for their turns; a match asks for each move,
 each readiness is said once, a resignation ends a match, and whoever sends others loses the match after a few.
+"""
+
+OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
+    Hello: 300,
+    Ready: 2_000,
+    Move: 300,
+    Resign: 2_000,
+}
+"""The same for what is free where it belongs: a second hello, and what is said of a match that its sender does not play.
+
+Who is ready for a match that is over, or resigns it, is told its end, from the store where it has to be.
 """

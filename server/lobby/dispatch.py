@@ -42,7 +42,7 @@ from protocol.messages import (
 )
 from protocol.values import Limits
 from server.lobby.accounts import Refused
-from server.lobby.costs import MESSAGE_COSTS
+from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
 from server.net.limits import HostLimits
@@ -56,8 +56,6 @@ from server.store.tokens import is_name
 
 log = logging.getLogger("arena.dispatch")
 
-END_COST = 2_000
-"""What an address pays for the end of a match that is told again, in µs of `server.net.work.WorkBudget`."""
 LISTING_SECONDS = 0.25
 """The shortest time from one listing to the next for whoever browses."""
 
@@ -231,13 +229,15 @@ class Dispatch:
         return None
 
     def charge(self, client: Client, message: ClientMessage) -> int | None:
-        """Take what a message costs from the budget of its client's address, and return it, in µs: 0 for a move.
+        """Take what a message costs from the budget of its client's address, and return it, in µs: 0 for a move of a match.
 
         None where that has too little left: the client is told so, and nothing more is to be done.
         """
         cost = MESSAGE_COSTS[type(message)]
         if not cost:
-            return 0
+            if not isinstance(message, Hello) and client.member and message.match in client.member.matches:
+                return 0
+            cost = OUT_OF_PLACE_COSTS[type(message)]
         wait = self._wait(client, cost)
         if wait <= 0:
             return cost
@@ -308,7 +308,8 @@ class Dispatch:
             if room.take(event, at):
                 return None
         # A move crosses with an end now and then; who says or asks less often than that has missed one.
-        if not isinstance(message, Move) and self.affords(client, END_COST):
+        paid = place is None or self.affords(client, OUT_OF_PLACE_COSTS[type(message)])
+        if paid and not isinstance(message, Move):
             self._tell_end(client.connection, member.name, message.match)
             return None
         raise Refused(Code.NO_SUCH_MATCH, f"{message.match!r:.70} is over, or not yours, or does not exist")

@@ -104,11 +104,13 @@ async def _file_tables(connection: AsyncConnection) -> dict[str, int] | None:
     options = (await connection.exec_driver_sql("PRAGMA compile_options")).scalars().all()
     if "ENABLE_DBSTAT_VTAB" not in options:
         return None
+    # Pages are counted and not their bytes, of which SQLite loses count at 4 GB a table.
     query = (
-        "SELECT known.tbl_name AS name, sum(used.pgsize) AS bytes FROM dbstat AS used JOIN sqlite_schema AS known"
+        "SELECT known.tbl_name AS name, sum(used.pageno) AS pages FROM dbstat AS used JOIN sqlite_schema AS known"
         " ON known.name = used.name WHERE used.aggregate = TRUE GROUP BY known.tbl_name ORDER BY 2 DESC"
     )
-    return {row.name: row.bytes for row in (await connection.exec_driver_sql(query)).all()}
+    size = (await connection.exec_driver_sql("PRAGMA page_size")).scalar_one()
+    return {row.name: row.pages * size for row in (await connection.exec_driver_sql(query)).all()}
 
 
 async def _database_tables(connection: AsyncConnection) -> dict[str, int]:

@@ -49,8 +49,8 @@ def test_a_kind_that_holds_honest_bots_up_is_a_fault_and_one_bad_round_of_three_
 
 def test_the_kinds_near_the_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
     assert near(Outcome({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1)) == ["c", "b"]
-    many = Outcome({str(number): turns(2.0 + number) for number in range(20)}, memory=1)
-    assert near(many) == [str(number) for number in range(19, 19 - MOST_NEAR, -1)]
+    many = Outcome({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
+    assert near(many) == [str(number) for number in range(39, 39 - MOST_NEAR, -1)]
 
 
 def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from protocol.messages import ClientMessage
-from server.lobby.costs import MESSAGE_COSTS
+from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from server.web.costs import GET_COSTS, cost_of
 
 TABLE = re.findall(
@@ -23,6 +23,11 @@ def test_security_tells_what_every_message_and_every_get_costs() -> None:
     told = {name: int(cost.replace(",", "")) for name, cost in TABLE}
     messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
     assert told == messages | {f"GET {path}": cost for path, cost in GET_COSTS.items()}
+
+
+def test_what_is_free_costs_something_out_of_place() -> None:
+    assert set(OUT_OF_PLACE_COSTS) == {kind for kind, cost in MESSAGE_COSTS.items() if not cost}
+    assert min(OUT_OF_PLACE_COSTS.values()) > 0
 
 
 def test_each_path_finds_its_own_line() -> None:

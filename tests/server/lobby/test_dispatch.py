@@ -267,3 +267,20 @@ async def test_a_spectator_has_a_name_that_can_be_printed(host: Host) -> None:
     async with dial(host.url) as peer:
         await peer.say(Hello("eve\n", role="spectator"))
         assert (await peer.hear(Error)).code is Code.BAD_NAME
+
+
+@pytest.mark.parametrize(
+    "message",
+    [Ready("none"), Resign("none"), Move("none", 0, 0), Hello("somebody")],
+    ids=["ready", "resign", "move", "hello"],
+)
+async def test_what_is_free_in_a_match_costs_a_stranger_something_without_one(message: ClientMessage) -> None:
+    async with (
+        open_host(anyone=True, limits=HostLimits(work_ms_per_second=1)) as host,  # 20 ms are saved up
+        enter(host, "anna") as anna,
+    ):
+        codes = set()
+        for _ in range(70):  # a hello costs 0.3 ms
+            await anna.say(message)
+            codes.add((await anna.hear(Error)).code)
+        assert Code.RATE_LIMITED in codes

@@ -28,6 +28,9 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> Non
         assert (after.matches, after.packed, after.free) == (3, 3, 0)
         assert after.tables is not None
         assert after.tables["records"] > 0
+        if engine.dialect.name == "sqlite":
+            # The schema's own pages are in no table.
+            assert 0 < after.bytes - sum(after.tables.values()) <= 5 * 4096
         assert await compact(engine) == 0
 
 
