@@ -7,26 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
 
 from bots.commands.game_option import load_game
 from bots.commands.tune_solved import duels, learn, solutions_of
+from bots.commands.tune_text import climbed_stages, describe, fit_data, listed, told, weights_text
 from bots.evaluators.catalogue import features_of
 from bots.evaluators.outcomes import outcomes_text
 from bots.evaluators.weights import FOLDER, BadWeights, load_weights
 from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
 from games.core import Game
 from games.riskless import Riskless
-from games.tictactoe import TicTacToe
 from maps.loader import MapError
 from maps.variants import TRAINING, variant
-
-if TYPE_CHECKING:
-    from bots.compiled.climb import Climb
-    from bots.compiled.tune import Fit
 
 SOLVED = ["path4", "m1"]
 """What is learned from with --from-solved, unless maps are named."""
@@ -200,7 +196,7 @@ def tune_command(
             f"Learned {how} in {seconds:,.0f} s of one processor's time; another search would learn other weights:",
             f"  {command}",
             *([f"on {', '.join(names)}"] if names else []),
-            f"from {_listed(begun) if any(begun.values()) else 'nothing: all 0'}",
+            f"from {listed(begun) if any(begun.values()) else 'nothing: all 0'}",
             *learned.steps,
         ],
         game,
@@ -245,7 +241,7 @@ def _learn_outcomes(
         f"Counted in {time.process_time() - began:,.0f} s of one processor's time, by",
         f"  {command}",
         *([f"on {', '.join(names)}"] if names else []),
-        f"in matches of {_listed(given.weights)}",
+        f"in matches of {listed(given.weights)}",
     ]
     _write(outcomes_text(told, found), to, "outcomes")
 
@@ -387,61 +383,3 @@ def _riskless(name: str) -> Riskless:
             f"--map: {name} is too large to tune on: at most {MAX_TERRITORIES} territories, cap {MAX_CAP}"
         )
     return game
-
-
-def describe(generation: int, fit: Fit) -> str:
-    """One line on a generation: the games, the losses, the weights."""
-    return (
-        f"generation {generation}: {fit.matches} matches, {fit.samples:,} positions; loss in bits "
-        f"{fit.before:.3f} -> {fit.after:.3f}, held out {fit.held_out_before:.3f} -> "
-        f"{fit.held_out_after:.3f}; {_listed(fit.weights)}"
-    )
-
-
-def _listed(weights: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in weights.items())
-
-
-def fit_data(fit: Fit) -> dict[str, object]:
-    """A generation as plain data."""
-    return {
-        "weights": dict(fit.weights),
-        "matches": fit.matches,
-        "samples": fit.samples,
-        "loss": fit.after,
-        "loss_before": fit.before,
-        "held_out_loss": fit.held_out_after,
-        "held_out_loss_before": fit.held_out_before,
-    }
-
-
-def climbed_stages(climbed: Climb) -> list[str]:
-    """A line for each tenth of the rounds: where the weights stood."""
-    parts = len(climbed.stages)
-    return [
-        f"climb, round {climbed.rounds * number // parts}: {_listed(stage)}"
-        for number, stage in enumerate(climbed.stages, 1)
-    ]
-
-
-def told(climbed: Climb) -> str:
-    """What came of the climb, on one line."""
-    return (
-        f"climb: {climbed.rounds} rounds, {climbed.pairs:,} pairs; mean of the second half: "
-        f"{_listed(climbed.weights)}"
-    )
-
-
-UNITS = {
-    Riskless.name: "Hundredths of an army for each unit of a feature; bots/evaluators/riskless.py says what they count, and how "
-    "they are made to fit a map.",
-    TicTacToe.name: "Hundredths of an open line; bots/evaluators/tictactoe.py says what the features count.",
-}
-
-
-def weights_text(names: Sequence[str], weights: Mapping[str, int], told: Sequence[str], game: str) -> str:
-    """The weights file: the weights, and above them how they were made."""
-    lines = [UNITS[game], *told]
-    return "\n".join(
-        [*(f"# {line}" for line in lines), "[weights]", *(f"{name} = {weights[name]}" for name in names), ""]
-    )

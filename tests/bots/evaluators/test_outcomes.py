@@ -49,7 +49,7 @@ def test_the_outcomes_that_ship_tell_who_is_ahead(game: Any) -> None:
     if isinstance(game, Riskless):
         ahead: object = Armies((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
     else:
-        ahead = Board("XX..X.O.O")
+        ahead = Board("X...X.O..")
     assert evaluate(ahead) > 0
 
 
