@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, opening, play
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, play
 from games.core import Player
 from games.riskless import Riskless
 from maps.variants import variant

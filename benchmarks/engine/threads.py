@@ -14,8 +14,8 @@ from benchmarks.engine.contest import PLIES, Engine, Score, start_of
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, play
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, play
 from bots.search.deepening import Report
 from games.core import Player
 

@@ -135,7 +135,7 @@ def tune_command(
     Example: arena tune --from-solved --map path4 --map m1 --matches 300 --generations 1 --held-out m2 --pairs 100
     """
     try:
-        import bots.compiled.tune  # noqa: F401, PLC0415 - an extra, and slow to load
+        import bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
     if game != Riskless.name and (maps or from_solved):
@@ -214,7 +214,7 @@ def _learn_outcomes(
     first: Path | None,
     to: Path,
 ) -> None:
-    from bots.compiled.tune import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+    from bots.compiled.learning.tune import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
 
     began = time.process_time()
     with Progress(console=err, transient=True) as bar:
@@ -332,8 +332,8 @@ def _from_truth(given: _Given, others: Sequence[Riskless], pairs: int) -> _Learn
 
 
 def _from_play(given: _Given) -> _Learned:
-    from bots.compiled.climb import climb  # noqa: PLC0415 - an extra, and slow to load
-    from bots.compiled.tune import fit, self_play  # noqa: PLC0415
+    from bots.compiled.learning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
+    from bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415
 
     weights = given.weights
     steps: list[str] = []

@@ -9,8 +9,8 @@ from games.riskless import Riskless
 from games.tictactoe import TicTacToe
 
 if TYPE_CHECKING:
-    from bots.compiled.climb import Climb
-    from bots.compiled.tune import Fit
+    from bots.compiled.learning.climb import Climb
+    from bots.compiled.learning.tune import Fit
 
 
 def describe(generation: int, fit: Fit) -> str:

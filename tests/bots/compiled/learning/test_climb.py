@@ -1,6 +1,6 @@
 """Weights that move to where they win: what moves, what stays, and that it is the same for the same seed."""
 
-from bots.compiled.climb import climb
+from bots.compiled.learning.climb import climb
 from bots.evaluators.riskless import NAMES
 from games.riskless import Riskless
 from maps.loader import load_map

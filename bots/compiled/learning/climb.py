@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.compiled.calibrate import walked
+from bots.compiled.learning.selfplay import Budget, opening, pair
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, pair
 from bots.evaluators.catalogue import features_of, on_its_map, units
 from games.core import Game
 from games.riskless import Riskless

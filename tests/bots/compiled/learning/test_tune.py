@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bots.compiled.tune import Samples, fit, self_play
+from bots.compiled.learning.tune import Samples, fit, self_play
 from bots.evaluators.riskless import NAMES
 from games.riskless import Riskless
 from maps.setup import make_setup

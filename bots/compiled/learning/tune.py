@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bots.compiled.learning.selfplay import Budget, Played, opening, play, scattered
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, Played, opening, play, scattered
 from bots.evaluators.catalogue import features_of, on_its_map, units
 from bots.evaluators.outcomes import Category, Counts, categorize
 from games.core import Game, Player
