@@ -181,7 +181,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "trace": (
         "bots.commands.search",
-        "Print how an algorithm searches an explicit tree, in the form of the course's own traces.",
+        "Print how an algorithm searches a tree, in the form of the course's own traces.",
     ),
     "analyse": (
         "bots.commands.search",

@@ -49,7 +49,7 @@ HELLO = 2.0
 LONGEST = 8.0
 """Seconds after which an attacker must have seen that its connection is over: the hello, or a full buffer, the last words, and
 up to two seconds more, as attackers run on CPU time that nobody else wants and look late where they are many."""
-LEAST = {"slow-loris": HELLO + CLOSE_SECONDS + 1, "never-reading": 7.0, ALL: 7.0}
+LEAST = {"slow-loris": HELLO + CLOSE_SECONDS + 1, "never-reading": 8.5, ALL: 8.5}
 """Seconds that an attack goes on at the least, however short it is measured: its slowest have been cut off by then."""
 TAIL = 0.5
 """Seconds that an attack goes on after it was measured."""

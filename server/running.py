@@ -15,7 +15,6 @@ from match.terms import Terms
 from protocol.adjudication import Adjudication
 from protocol.messages import Listing
 from protocol.record import Record
-from rating import bradley_terry  # noqa: F401  with NumPy, for whose loading the first who asks for a table would wait
 from server.lobby.accounts import Accounts
 from server.lobby.dispatch import LISTING_SECONDS, Dispatch
 from server.lobby.ends import Ends

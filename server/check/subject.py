@@ -34,7 +34,7 @@ class Subject:
         """Start the command."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         process = await anyio.open_process(
-            [sys.executable, "-I", "-S", supervisor.__file__, *command],
+            supervisor.supervised(*command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

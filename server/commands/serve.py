@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import ssl
 from enum import StrEnum
+from importlib import import_module
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
@@ -336,6 +337,8 @@ def serve(
                 err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
             await _until_told_to_stop(running, drain)
 
+    # Whoever is the first to ask for a table of an event would wait a tenth of a second for NumPy.
+    import_module("rating.bradley_terry")
     try:
         with interpreter.settled():
             anyio.run(main, backend_options={"use_uvloop": True})

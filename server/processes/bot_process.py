@@ -181,7 +181,7 @@ class BotProcess:
         """Run the process once, from its start to its end; its exit code."""
         process = await anyio.open_process(
             # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
-            [sys.executable, "-I", "-S", supervisor.__file__, *self._launch.command],
+            supervisor.supervised(*self._launch.command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

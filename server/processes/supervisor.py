@@ -22,6 +22,11 @@ NICENESS = 5
 """Added to the niceness of the command: the server that keeps the clocks goes first when all want the cores."""
 
 
+def supervised(*command: str) -> list[str]:
+    """The command line that runs a command under the supervisor, with the interpreter of whoever starts it."""
+    return [sys.executable, "-I", "-S", __file__, *command]
+
+
 def main(command: list[str]) -> int:
     """Run `command` to its end, or kill it when standard input closes. The exit code."""
     # Ctrl-C is for the starter, which then ends its commands in good order. The group is no session of its

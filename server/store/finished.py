@@ -180,9 +180,7 @@ def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
     # Whoever plays itself is found by the first seat.
     seats = [[matches.c.maxie == bot], [matches.c.minnie == bot, matches.c.maxie != bot]]
     lists = [newest([*seat, name], _MOST, before=before) for name in names for seat in seats]
-    merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
-    newest_first = merged.c.finished.desc(), merged.c.number.desc()
-    return sa.select(merged).order_by(*newest_first).limit(_MOST)
+    return together(lists, _MOST)
 
 
 FINISHED = matches.c.finished.is_not(None)
@@ -194,6 +192,12 @@ LISTED = [
 PLACE = sa.tuple_(matches.c.finished, matches.c.number)
 NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 _MOST = sa.bindparam("most", type_=sa.Integer)
+
+
+def together(lists: Sequence[sa.Select[Any]], most: sa.BindParameter[int]) -> sa.Select[Any]:
+    """The query for the newest of what several find that have `finished` and `number`, at most `most`."""
+    merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
+    return sa.select(merged).order_by(merged.c.finished.desc(), merged.c.number.desc()).limit(most)
 
 
 def newest(

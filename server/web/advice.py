@@ -144,7 +144,7 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
     server first, and all matches stand still for some milliseconds.
     """
     return subprocess.Popen(  # noqa: S603  our own program
-        [sys.executable, "-I", "-S", supervisor.__file__, *command],
+        supervisor.supervised(*command),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

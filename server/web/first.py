@@ -21,13 +21,12 @@ from games.core import GameError
 from games.riskless import Riskless
 from maps.cells import Ring, shipped_cells
 from maps.layout import Point, nearest_pair, roads
-from maps.loader import load_file, map_names
 from maps.mapfile import MapFile
 from protocol.messages import LiveMatch, View
 from protocol.record import from_line
 from protocol.values import Data, Players
 from server.web import wording
-from server.web.pictures.boards import file_of
+from server.web.pictures.boards import shipped
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
@@ -126,7 +125,7 @@ def hero(shown: Shown) -> bytes:
         f"{link if shown.match else ''}</div>"
         f'<div class="stage-sides">{"".join(_side(seat, players[seat], sums[seat], goal) for seat in NAMES)}</div>'
         f'<p class="lead">{escape(_lead(sums, players))}</p>'
-        f'<div class="stage-board">{Picture(file_of(game)).svg(armies, said)}</div></section></div>'
+        f'<div class="stage-board">{_picture(game).svg(armies, said)}</div></section></div>'
     ).encode()
 
 
@@ -146,11 +145,20 @@ def _lead(sums: dict[str, int], players: dict[str, str]) -> str:
     return f"{leader} leads by {abs(ahead)} {'army' if abs(ahead) == 1 else 'armies'}"
 
 
+def _picture(game: Riskless) -> Picture:
+    file = shipped(game)
+    if file is None:
+        return Picture(MapFile(game.map), None)
+    return Picture(file, shipped_cells(game.map.name))
+
+
 @dataclass(frozen=True)
 class Picture:
     """The picture of a map, laid out as `layOut` in `boards/geometry.js` does."""
 
     file: MapFile
+    cells: list[list[Ring]] | None
+    """The area of each territory, where it is known."""
 
     @cached_property
     def _frame(self) -> tuple[float, float, float, float, float]:
@@ -176,14 +184,11 @@ class Picture:
         return f'<svg class="map" {box}>{"".join(parts)}</svg>'
 
     def _land(self, armies: Sequence[int]) -> list[str]:
-        name = self.file.map.name
-        shipped = name in map_names() and load_file(name).map == self.file.map
-        cells = shipped_cells(name) if shipped else None
-        if cells is None:
+        if self.cells is None:
             return []
         tints = {v: n % TINTS for n, (_, members) in enumerate(self.file.continents) for v in members}
-        outlines = [self._outline(rings) for rings in cells]
-        classes = [f"ground tint-{tints[v]}" if v in tints else "ground" for v in range(len(cells))]
+        outlines = [self._outline(rings) for rings in self.cells]
+        classes = [f"ground tint-{tints[v]}" if v in tints else "ground" for v in range(len(self.cells))]
         ground = [f'<path class="{each}" d="{d}"/>' for each, d in zip(classes, outlines, strict=True)]
         areas = [
             f'<path class="area-of" data-owner="{_owner(n)}" d="{d}"/>'

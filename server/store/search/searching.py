@@ -28,6 +28,7 @@ from server.store.finished import (
     games_in,
     is_before,
     shown,
+    together,
 )
 from server.store.schema import crosses, matches
 
@@ -183,8 +184,8 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     return _Statements(
         len(lists),
         _edge(lists) if left else None,
-        _together([each.where(until) for each in found], most),
-        _together(found, most),
+        together([_newest(each.where(until), most) for each in found], most),
+        together([_newest(each, most) for each in found], most),
     )
 
 
@@ -200,11 +201,8 @@ def _edge(lists: Sequence[_List]) -> sa.Select[Any]:
     return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
 
 
-def _together(found: Sequence[sa.Select[Any]], most: sa.BindParameter[int]) -> sa.Select[Any]:
-    """The query for the newest of what several find, at most `most`."""
-    each = [sa.select(query.order_by(*NEWEST_FIRST).limit(most).subquery()) for query in found]
-    merged = sa.union_all(*each).subquery()
-    return sa.select(merged).order_by(merged.c.finished.desc(), merged.c.number.desc()).limit(most)
+def _newest(query: sa.Select[Any], most: sa.BindParameter[int]) -> sa.Select[Any]:
+    return query.order_by(*NEWEST_FIRST).limit(most)
 
 
 def _indexed(names: tuple[str, ...]) -> tuple[str, ...]:

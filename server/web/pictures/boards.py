@@ -57,17 +57,22 @@ def draw_position(game: Game[Any, Any], position: Any, box: Box) -> Piece:
     return Piece("", _draw_text(game.picture(position), box))
 
 
-def file_of(game: Riskless) -> MapFile:
-    """The map of a game with its continents, where it is a shipped one as it is now."""
+def shipped(game: Riskless) -> MapFile | None:
+    """The file of a game's map, where it is a shipped one as it is now."""
     name = game.map.name
     if name in map_names():
         try:
             file = load_file(name)
         except MapError:
-            return MapFile(game.map)
+            return None
         if file.map == game.map:
             return file
-    return MapFile(game.map)
+    return None
+
+
+def file_of(game: Riskless) -> MapFile:
+    """The map of a game with its continents, where it is a shipped one as it is now."""
+    return shipped(game) or MapFile(game.map)
 
 
 def _draw_map(game: Riskless, armies: Any, box: Box) -> Piece:

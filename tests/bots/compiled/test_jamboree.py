@@ -19,7 +19,7 @@ from bots.search.values import INFINITY
 from bots.search.watch import Entered, Watch
 from games.riskless import Riskless
 from maps.loader import load_map
-from tests.bots.compiled.tree_game import MOST_MOVES, OVER, Node, Trees
+from tests.bots.tree_game import MOST_MOVES, OVER, Node, Trees
 from tests.properties import examples
 
 COURSE: dict[str, Any] = {

@@ -30,11 +30,14 @@ PATH = make_setup("riskless", "path4")
 
 VALUES = {
     "depth": ("1", "2"),
+    "dynamic": ("0", "2"),
     "evaluator": ("plain", "features"),
     "exact": ("no", "yes"),
     "form": ("tests", "course"),
+    "keep": ("no", "yes"),
     "prune": ("0", "1"),
     "seed": ("1", "2"),
+    "take": ("1", "3"),
     "threads": ("1", "3"),
     "truth": ("no", "root"),
 }
@@ -186,7 +189,7 @@ def analysed(text: str, *, fixed: bool, threads: int = 1) -> tuple[object, int]:
     spec, reference = parse_engine(text, fixed=fixed)
     if reference:
         result, watch = run_reference(game, root, 3, spec, tracing=False)
-        return (result, watch.nodes), len(game.threads)
+        return (result, watch.nodes, watch.held), len(game.threads)
     found = analyse(game, root, 3, text)
     return found.reports, len(game.threads)
 

@@ -147,7 +147,8 @@ def test_only_what_is_being_visited_is_in_memory(case: Case, ordered: bool) -> N
     assert search(watch=dropped) == search(watch=kept, kept=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _moves_below(case))) if case.depth else 1
-    assert dropped.held <= 1 + case.depth * (1 + (most if ordered else 1))
+    # Beside the brothers a level may have one that was looked at ahead, to see whether there is any.
+    assert dropped.held <= 1 + case.depth * (2 + most if ordered else 2)
     assert dropped.held <= kept.held <= kept.nodes
 
 

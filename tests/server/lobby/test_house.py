@@ -174,8 +174,13 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
         await guest.play(game_of())
 
 
-async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(tmp_path: Path) -> None:
+async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
+    # What this process knows of the game is forgotten with the test: every bot would be told of it.
+    for what in ("_named", "_standard"):
+        monkeypatch.setattr(KNOWN, what, {})
     KNOWN.name(str(file))
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
     notices: list[str] = []
