@@ -1,4 +1,4 @@
-"""Run the benchmarks and write RESULTS.md: `python -m benchmarks [NAME …] [--pairs N]`; without names, all.
+"""Run the benchmarks and write RESULTS.md: `python -m benchmarks [NAME …]`; without names, all.
 
 Each part's section is written as soon as it is measured, with the date and the machine's load, in the place of
 the one before; so a part can be measured again by itself.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.kit.measure import machine
@@ -29,7 +30,15 @@ PARTS = (
     "truth",
     "probing",
 )
-PLAYED = ("others", "weights", "strength", "selective", "probing")
+OPTIONS: Mapping[str, Sequence[str]] = {
+    "others": ("pairs",),
+    "threads": ("pairs", "threads"),
+    "weights": ("pairs", "processes"),
+    "strength": ("pairs",),
+    "selective": ("pairs", "processes"),
+    "probing": ("pairs",),
+}
+"""What a part takes of the options."""
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -37,25 +46,44 @@ def main() -> None:
     """Each part in turn."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}")
+    takers = {
+        option: [name for name in PARTS if option in OPTIONS.get(name, ())]
+        for option in ("pairs", "processes")
+    }
+    parser.add_argument("--pairs", type=int, help=f"pairs of each contest of {', '.join(takers['pairs'])}")
     parser.add_argument(
-        "--pairs",
+        "--processes",
         type=int,
-        default=0,
-        help="pairs of each contest of others, weights, strength, selective and probing",
+        help=f"matches at once of {', '.join(takers['processes'])}; one for each core, unless it is given",
     )
+    parser.add_argument("--threads", type=counts, help="of threads, as in 1,2,4,8,16; 1,2 unless it is given")
     given = parser.parse_args()
-    again = f" --pairs {given.pairs}" if given.pairs else ""
     unknown = set(given.parts) - set(PARTS)
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     for name in given.parts or PARTS:
-        with measured_on(f"python -m benchmarks {name}{again if name in PLAYED else ''}") as note:
-            run = importlib.import_module(f"benchmarks.engine.{name}").run
-            section = run(pairs=given.pairs) if name in PLAYED else run()
+        options = {option: getattr(given, option) for option in OPTIONS.get(name, ())}
+        options = {option: value for option, value in options.items() if value is not None}
+        again = "".join(f" --{option} {written(value)}" for option, value in options.items())
+        with measured_on(f"python -m benchmarks {name}{again}") as note:
+            section = importlib.import_module(f"benchmarks.engine.{name}").run(**options)
         text = f"{section.markdown()}\n\n{note()}"
         print(text, "\n", flush=True)
         sections = read_sections(RESULTS) | {name: text}
         RESULTS.write_text(whole_text(sections, PARTS, HEAD.format(machine=machine())), encoding="utf-8")
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Numbers of threads with commas between, the least first."""
+    numbers = sorted({int(word) for word in text.split(",")})
+    if numbers[0] < 1:
+        raise argparse.ArgumentTypeError("a search has at least 1 thread")
+    return tuple(numbers)
+
+
+def written(value: int | tuple[int, ...]) -> str:
+    """As it was given."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Maps that are made by a rule instead of read from a file: `ring:N` and `grid:WxH`.
+"""Maps that are made by a rule instead of read from a file: `ring:N` and `grid:WxH`, and random planar ones.
 
 A quarter of all that the map can hold wins, and a match is a draw after 10 plies a territory, or 1,000 where that is
 more. About two fifths of the territories are held at the start, as many by each side, with 2 armies each; Minnie has
@@ -8,10 +8,12 @@ the better one: `arena maps measure` found them. `m1` and `m2`, a ring and a gri
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from math import cos, pi, prod, sin
 
 from games.board import MAX_TERRITORIES, RisklessMap
+from maps.balance import Balance
 
 RING_CAP = 100
 GRID_CAP = 50
@@ -23,6 +25,11 @@ HELD = 5
 """Each side holds one territory of so many at the start."""
 MINNIES, MAXIES = 0, 3
 """The colours of each side's territories in the first half of a grid whose cells have HELD colours, each a knight's move apart."""
+
+PLANAR_SIZES = range(5, 65)
+PLANAR_WIDTH, PLANAR_HEIGHT = 100, 60
+STARTS = 100
+"""Starts of a random planar map, of which the fairest is taken."""
 
 
 def ring(size: int) -> RisklessMap:
@@ -72,6 +79,59 @@ def grid(width: int, height: int) -> RisklessMap:
         maxie=sorted(maxie + [last - v for v in minnie]),
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
+
+
+def planar(size: int, number: int) -> RisklessMap:
+    """The `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
+
+    Two points are joined where the disc over their distance holds no third one (Gabriel and Sokal 1969). Such a graph is
+    planar and connected, with some 3.5 roads a territory, straits and dead ends. A host makes none for a client, since
+    it costs O(size³): `maps.variants` names them for who learns or measures. Raises ValueError for another size.
+    """
+    if size not in PLANAR_SIZES:
+        raise ValueError(
+            f"a random planar map has {PLANAR_SIZES[0]} to {PLANAR_SIZES[-1]} territories, not {size}"
+        )
+    rng = random.Random(f"planar {size} {number}")
+    places = [
+        (round(rng.uniform(0, PLANAR_WIDTH), 2), round(rng.uniform(0, PLANAR_HEIGHT), 2)) for _ in range(size)
+    ]
+    near = tuple(tuple(w for w in range(size) if w != v and _neighbourly(places, v, w)) for v in range(size))
+    maxie, minnie = _fair_start(near, max(1, round(size / HELD)), rng)
+    return _made(
+        f"planar:{size}:{number}",
+        territories=tuple(map(str, range(size))),
+        neighbours=near,
+        cap=GRID_CAP,
+        minnie=minnie,
+        maxie=maxie,
+        places=tuple(places),
+    )
+
+
+def _neighbourly(places: Sequence[tuple[float, float]], v: int, w: int) -> bool:
+    """Whether the disc over the line between two points holds no other point."""
+    (x, y), (a, b) = places[v], places[w]
+    return all(
+        (p - x) * (p - a) + (q - y) * (q - b) >= 0 for u, (p, q) in enumerate(places) if u not in (v, w)
+    )
+
+
+def _fair_start(
+    near: Sequence[Sequence[int]], each: int, rng: random.Random
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Of some starts with up to `each` territories a side, no two of them adjacent, the fairest: Maxie's and Minnie's."""
+    balance = Balance(near)
+    found = []
+    for _ in range(STARTS):
+        chosen: list[int] = []
+        for v in rng.sample(range(len(near)), len(near)):
+            if len(chosen) < 2 * each and not set(near[v]) & set(chosen):
+                chosen.append(v)
+        half = len(chosen) // 2
+        sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
+        found.append((-half, balance.imbalance(*sides), sides))
+    return min(found)[2]
 
 
 def column(number: int) -> str:

@@ -27,21 +27,22 @@ typedef struct {
 
 typedef struct {
   uint64_t cap[PLANES];
-  int64_t goal, first[65], weights[7], only_armies, rows, neighbours[64], source[ROADS], target[ROADS];
+  int64_t goal, first[65], weights[10], only_armies, beside, rows, neighbours[64], source[ROADS], target[ROADS];
   int64_t around[8 * 256], change[TABLE], result[TABLE];
 } rules;
 
 /* The armies on a territory: one bit of each plane. */
-#if defined(BY_HAND) && defined(__AVX2__) && PLANES % 4 == 0
+#if defined(BY_HAND) && defined(__AVX2__) && PLANES >= 4
 #include <immintrin.h>
 /* The instructions that intrinsics.column asks LLVM for: each bit to the sign of its lane, then all signs. */
 static inline int64_t column(const uint64_t *plane, int64_t territory) {
   const __m128i shift = _mm_cvtsi64_si128(63 - territory);
   int64_t armies = 0;
   for (int i = 0; i < PLANES; i += 4) {
-    const __m256i words = _mm256_loadu_si256((const __m256i *)(plane + i));
+    const int at = i + 4 <= PLANES ? i : PLANES - 4; /* of six planes two are read twice */
+    const __m256i words = _mm256_loadu_si256((const __m256i *)(plane + at));
     const __m256i signs = _mm256_sll_epi64(words, shift);
-    armies |= (int64_t)_mm256_movemask_pd(_mm256_castsi256_pd(signs)) << i;
+    armies |= (int64_t)_mm256_movemask_pd(_mm256_castsi256_pd(signs)) << at;
   }
   return armies;
 }

@@ -16,9 +16,9 @@ from typing import Any
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, pair
 from bots.compiled.limits import MAX_TERRITORIES
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, pair
 from bots.compiled.solving.solver import Solver
 from bots.search.deepening import Report
 from bots.search.values import WIN

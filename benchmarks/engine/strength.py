@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.kit.measure import Section, game
 from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, opening, pair
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, pair
 from bots.evaluators.catalogue import evaluator_for
 from bots.search.deepening import deepen
 from bots.search.play import Table, alphabeta_search

@@ -1,19 +1,23 @@
-"""Time to depth with 1 and 2 threads, for both forms of Jamboree, beside what the machine has to give."""
+"""Threads: time to equal depth and Elo, for every form of Jamboree and for threads that share their table alone."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from benchmarks.engine.contest import PLIES, Engine, Score, start_of
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, play
 from bots.compiled.searcher import Searcher, Settings
 from bots.search.deepening import Report
+from games.core import Player
 
 MAPS = ("m2", "usa", "world")
 COUNT = 7
@@ -23,16 +27,27 @@ PATIENCE = 6
 """A search that takes so many times as long is given up, and counted as if it had ended then."""
 TURNS = 2
 """Each is measured so often, by turns; the quickest counts, as the one least disturbed by other work."""
-SEQUENTIAL = "sequential"
-CEILING = "two sequential searches at once"
-WAYS: dict[str, dict[str, Any]] = {
-    SEQUENTIAL: {},
-    "original, 2 threads": {"threads": 2},
-    "course, prune 0.5, 1 thread": {"course": True, "prune": 0.5},
-    "course, prune 0.5, 2 threads": {"course": True, "prune": 0.5, "threads": 2},
-    CEILING: {},
+CEILING = "as many sequential searches at once"
+FORMS: Mapping[str, Mapping[str, Any]] = {
+    "original": {},
+    "course, prune 0.5": {"course": True, "prune": 0.5},
+    "course, prune 0": {"course": True, "prune": 0.0},
+    "lazy, a shared table": {"lazy": True},
 }
-FORMS = [name for name in WAYS if name not in (SEQUENTIAL, CEILING)]
+"""How threads share a search. The last is the baseline: nothing is split, every thread searches the root."""
+PLAY_MAPS = ("world", "italy")
+PLAY_SECONDS = 0.05
+PAIRS = 60
+PROMISED_SHARE = 0.6
+
+
+def ways(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """The searches that are measured, by name: each form with each number of threads."""
+    return {
+        f"{form}, {count}": {**settings, "threads": count}
+        for count in counts
+        for form, settings in FORMS.items()
+    }
 
 
 def to_depth(
@@ -62,31 +77,37 @@ def keep_apart(searcher: Searcher[Any, Any], position: Any, first: int) -> None:
                 os.sched_setaffinity(thread.native_id, {cores[(first + number) % len(cores)]})
 
 
-def at_once(one: Searcher[Any, Any], other: Searcher[Any, Any], position: Any, depth: int) -> float:
-    """The mean seconds that two searchers need for the same search, each for itself, halved."""
-    with ThreadPoolExecutor(2) as pool:
+def at_once(searchers: Sequence[Searcher[Any, Any]], position: Any, depth: int) -> float:
+    """The mean seconds that some searchers need for the same search, each for itself, over their number."""
+    with ThreadPoolExecutor(len(searchers)) as pool:
         search = partial(to_depth, position=position, depth=depth, patience=60)
-        return sum(seconds for seconds, _ in pool.map(search, (one, other))) / 4
+        return sum(seconds for seconds, _ in pool.map(search, searchers)) / len(searchers) ** 2
 
 
 class Position:
     """The measurements of one position."""
 
-    def __init__(self, searchers: dict[str, Searcher[Any, Any]], position: Any) -> None:
-        plain = searchers[SEQUENTIAL]
+    def __init__(
+        self,
+        plain: Searcher[Any, Any],
+        searchers: Mapping[str, Searcher[Any, Any]],
+        crowds: Mapping[str, Sequence[Searcher[Any, Any]]],
+        position: Any,
+    ) -> None:
         _, reached = to_depth(plain, position, 100, SECONDS)
         self.depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
         first, self.first = to_depth(plain, position, self.depth, 60)
-        self.seconds = dict.fromkeys(WAYS, PATIENCE * first)
+        self.sequential = first
+        self.seconds = dict.fromkeys((*searchers, *crowds), PATIENCE * first)
         self.nodes: dict[str, int] = {}
         for _ in range(TURNS):
+            self.sequential = min(self.sequential, to_depth(plain, position, self.depth, 60)[0])
             for name, searcher in searchers.items():
-                if name == CEILING:
-                    seconds = at_once(plain, searcher, position, self.depth)
-                else:
-                    seconds, report = to_depth(searcher, position, self.depth, PATIENCE * first)
-                    self._check(name, report)
+                seconds, report = to_depth(searcher, position, self.depth, PATIENCE * first)
+                self._check(name, report)
                 self.seconds[name] = min(self.seconds[name], seconds)
+            for name, crowd in crowds.items():
+                self.seconds[name] = min(self.seconds[name], at_once(crowd, position, self.depth))
 
     def _check(self, name: str, report: Report[Any]) -> None:
         if report.finished and report.depth == self.depth:
@@ -96,45 +117,118 @@ class Position:
 
     def faster(self, name: str) -> float:
         """Than the sequential search."""
-        return self.seconds[SEQUENTIAL] / self.seconds[name]
+        return self.sequential / self.seconds[name]
 
 
-def run() -> Section:
-    """Every way on the same positions."""
-    rows = []
-    all_measured: list[Position] = []
-    for map in MAPS:
-        board = game(map)
-        weights = weights_for(board, "features")
-        searchers = {
-            name: Searcher(board, weights, Settings(exact=True, **more)) for name, more in WAYS.items()
-        }
-        for name, searcher in searchers.items():
+def measured(map: str, counts: Sequence[int]) -> list[Position]:
+    """Some positions of a map, searched in every way."""
+    board = game(map)
+    weights = weights_for(board, "features")
+
+    def make(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
+        return Searcher(board, weights, Settings(exact=True, **settings))
+
+    plain = make({})
+    searchers = {name: make(settings) for name, settings in ways(counts).items()}
+    crowds = {f"{CEILING}, {count}": [make({}) for _ in range(count)] for count in counts if count > 1}
+    everyone = [plain, *searchers.values(), *(each for crowd in crowds.values() for each in crowd)]
+    try:
+        for searcher in (plain, *searchers.values()):
             searcher.warm_up()
-            keep_apart(searcher, board.start(), first=int(name == CEILING))
-        measured = [Position(searchers, position) for position in positions(board, COUNT)]
-        for searcher in searchers.values():
+            keep_apart(searcher, board.start(), first=0)
+        for crowd in crowds.values():
+            for number, searcher in enumerate(crowd):
+                searcher.warm_up()
+                keep_apart(searcher, board.start(), first=number)
+        return [Position(plain, searchers, crowds, position) for position in positions(board, COUNT)]
+    finally:
+        for searcher in everyone:
             searcher.close()
-        depths = [each.depth for each in measured]
-        for name in (*FORMS, CEILING):
-            work = [each.nodes[name] / each.first.nodes for each in measured if name in each.nodes]
-            faster = Ratio([each.faster(name) for each in measured])
-            more = short(Ratio(work).median) if work else ""
-            rows.append([map, f"{min(depths)} to {max(depths)}", name, str(faster), more])
-        all_measured += measured
-    total = {name: Ratio([each.faster(name) for each in all_measured]) for name in (*FORMS, CEILING)}
-    rows += [["all", "", f"**{name}**", f"**{ratio}**", ""] for name, ratio in total.items()]
-    part = Ratio([each.faster(FORMS[0]) / each.faster(CEILING) for each in all_measured])
+
+
+def matches(settings: Mapping[str, Any], seconds: float, pairs: int) -> Score:
+    """A search with these settings and so long a move against one on one thread, at PLAY_SECONDS a move."""
+    score = Score()
+    for map in PLAY_MAPS:
+        board = game(map)
+        one, other = Engine(settings=settings).make(board), Engine().make(board)
+        budgets = {id(one): Budget(seconds=seconds), id(other): Budget(seconds=PLAY_SECONDS)}
+        for seed in range(pairs):
+            start = start_of(board, seed)
+            found = []
+            for seat in (Player.MAXIE, Player.MINNIE):
+                seats = {seat: one, seat.opponent: other}
+                played = play(board, start, seats, {each: budgets[id(seats[each])] for each in Player})
+                found.append(0.5 if played.winner is None else float(played.winner is seat))
+            score.points.append(sum(found))
+            score.drawn += found.count(0.5)
+        one.close()
+        other.close()
+    return score
+
+
+def run(threads: Sequence[int] = (1, 2), pairs: int = PAIRS) -> Section:
+    """Every form with each number of threads, on the same positions and in matches."""
+    found = [position for map in MAPS for position in measured(map, threads)]
+    rows: list[list[str]] = []
+    claims: list[str] = []
+    cores = len(os.sched_getaffinity(0))
+    for count in threads:
+        doubled = matches({}, count * PLAY_SECONDS, pairs) if count > 1 else None
+        for form, settings in FORMS.items():
+            name = f"{form}, {count}"
+            work = [each.nodes[name] / each.first.nodes for each in found if name in each.nodes]
+            score = matches({**settings, "threads": count}, PLAY_SECONDS, pairs) if doubled else None
+            faster = Ratio([each.faster(name) for each in found])
+            share = part_of(score, doubled)
+            rows.append(
+                [
+                    str(count),
+                    form,
+                    str(faster),
+                    short(Ratio(work).median) if work else "",
+                    score.elo if score else "",
+                    doubled.elo if doubled else "",
+                    share,
+                ]
+            )
+            print(*rows[-1], flush=True)
+            if score and count == 2 and form == "original":
+                claims += [
+                    claim("Jamboree, 2 threads, time to equal depth", "at least 1.7 ×", f"{faster} ×"),
+                    claim("Jamboree, 2 threads against 1, Elo", "more than its 95 % error", score.elo),
+                    claim("of what twice the time wins", f"at least {PROMISED_SHARE:.0%}", share),
+                ]
+        if count > 1:
+            ceiling = Ratio([each.faster(f"{CEILING}, {count}") for each in found])
+            rows.append([str(count), CEILING, str(ceiling), "", "", "", ""])
     return Section(
-        "Time to depth with two threads",
-        f"Exact mode, evaluator `features`, empty tables; {COUNT} middle-game positions a map, each to the depth that "
-        f"the sequential search (principal variation search, one thread) reaches in {SECONDS:.0f} s. Value and move "
-        f"are checked. Each search ran {TURNS} times by turns, and its quickest time counts. One that took more than "
-        f"{PATIENCE} times as long as the sequential one was given up, and counted so. What two cores of this machine "
-        "give at most is told by two sequential searches of the same position at once, with a table each. Every "
-        "search thread is kept on a core of its own.",
-        ["map", "depth", "form", "faster than sequential by", "nodes, times the sequential ones"],
+        "Threads",
+        f"On {cores} cores. Time to depth: exact mode, evaluator `features`, empty tables; {COUNT} middle-game positions of "
+        f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:.0f} s; value and move are "
+        f"checked. Each search ran {TURNS} times by turns, and its quickest time counts; one that took more than {PATIENCE} "
+        "times as long as the sequential one was given up, and counted so. What the cores give at most is told by as many "
+        "sequential searches of the same position at once, with a table each. Every search thread is kept on a core of its "
+        f"own, as far as there are as many. Elo: as it plays, {PLAY_SECONDS:g} s a move against one thread with as "
+        f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, from {PLIES[0]} to {PLIES[1]} random "
+        "plies; beside it what one thread wins with as many times the time.",
+        [
+            "threads",
+            "form",
+            "to equal depth faster by",
+            "nodes, times the sequential ones",
+            "Elo against 1 thread (95 %)",
+            "Elo of as many times the time (95 %)",
+            "ratio of both",
+        ],
         rows,
-        f"Of what the two cores give, the original form turns {part} into speed.",
-        [claim("Jamboree, 2 threads, time to equal depth", "at least 1.7 ×", f"{total[FORMS[0]]} ×")],
+        "More threads than cores gain nothing. Lazy: every thread searches the root, and they share their table alone.",
+        claims,
     )
+
+
+def part_of(score: Score | None, doubled: Score | None) -> str:
+    """The one's Elo as a share of the other's, where there is any."""
+    if score is None or doubled is None or doubled.difference.elo <= 0:
+        return ""
+    return f"{100 * score.difference.elo / doubled.difference.elo:.0f} %"

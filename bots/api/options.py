@@ -162,8 +162,12 @@ def describe(engines: Mapping[str, Options]) -> list[str]:
     return lines
 
 
-_EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
-_LEARNED = Word("features", (), "features, whose weights were learned; plain, or a weights file NAME.toml")
+_EVALUATOR = Word("plain", (), "plain, features, outcomes, or a file NAME.toml that was learned")
+_LEARNED = Word(
+    "features",
+    (),
+    "features, whose weights were learned; plain, outcomes (in Python), or a file NAME.toml that was learned",
+)
 _EXACT = Word(
     "no", ("no", "yes"), "compiled: yes: no depth is ever cut short; the search in Python never does"
 )

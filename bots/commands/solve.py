@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,7 @@ from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_jso
 from cores import cores
 from games.board import BadMap, RisklessMap
 from maps.loader import MapError, load_map
+from maps.variants import with_numbers
 from solved.boards import Boards
 from solved.folders import checked, file_name, find, made_here
 from solved.header import BadTable
@@ -145,13 +146,7 @@ def solve_command(
 
 def _map(name: str, cap: int | None, goal: int | None) -> RisklessMap:
     try:
-        map = load_map(name)
-        if cap is None and goal is None:
-            return map
-        cap = map.territory_cap if cap is None else cap
-        # Rounded up, so that the share is never missed, and no start has won.
-        share = -(-map.armies_to_win * cap // map.territory_cap)
-        return replace(map, territory_cap=cap, armies_to_win=share if goal is None else goal)
+        return with_numbers(load_map(name), cap, goal)
     except BadMap as error:
         raise Misuse(f"{name} with these numbers: {error}") from None
     except MapError as error:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
 
 from bots.commands.game_option import load_game
 from bots.commands.tune_solved import duels, learn, solutions_of
-from bots.evaluators.riskless import NAMES
+from bots.commands.tune_text import climbed_stages, describe, fit_data, listed, told, weights_text
+from bots.evaluators.catalogue import features_of
+from bots.evaluators.outcomes import outcomes_text
 from bots.evaluators.weights import FOLDER, BadWeights, load_weights
 from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
+from games.core import Game
 from games.riskless import Riskless
+from maps.loader import MapError
+from maps.variants import TRAINING, variant
 
-if TYPE_CHECKING:
-    from bots.compiled.climb import Climb
-    from bots.compiled.tune import Fit
-
-MAPS = ["m1", "m2", "grid:5x5", "usa", "world"]
 SOLVED = ["path4", "m1"]
 """What is learned from with --from-solved, unless maps are named."""
 HELD_OUT = ["m2", "italy"]
@@ -34,9 +35,17 @@ def register(app: typer.Typer) -> None:
 
 
 def tune_command(
+    game: Annotated[
+        str, typer.Option("--game", metavar="NAME", help="riskless or tictactoe: whose evaluator learns.")
+    ] = Riskless.name,
     maps: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="MAP", help="A map to play on; several times for several."),
+        typer.Option(
+            "--map",
+            metavar="MAP",
+            help="A map to play on, as in world, world:cap=20,goal=240 or planar:24:7; several times for several. Else a set "
+            "of maps that differ in size, cap and goal.",
+        ),
     ] = None,
     matches: Annotated[
         int, typer.Option("--matches", metavar="N", min=5, max=100_000, help="On each map, each generation.")
@@ -63,7 +72,7 @@ def tune_command(
     ] = 800,
     first: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="The weights to begin with; else those that ship."),
+        typer.Option("--from", metavar="FILE", help="The weights to begin with; else none: all 0."),
     ] = None,
     from_solved: Annotated[
         bool,
@@ -90,43 +99,72 @@ def tune_command(
             help="--from-solved: pairs on each of these maps; 0: none are played.",
         ),
     ] = 50,
+    outcomes: Annotated[
+        bool,
+        typer.Option(
+            "--outcomes",
+            help="Learn no weights but the expected outcome of each category of positions, from matches of the weights that "
+            "ship, or of --from.",
+        ),
+    ] = False,
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the learned weights go.")] = Path(
         "weights.toml"
     ),
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:
-    """Learn the weights of Riskless's features by self-play, and write them with how they were made.
+    """Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.
 
-    Every generation plays matches from random openings and from armies scattered anywhere, and fits
-    the weights to how the matches ended. A tenth of a second a match on a small map, a second on a
-    large one. With --climb the weights then go where they win: a round lets weights moved a step one way
-    play those moved the other way, two pairs on each map, and takes a second or two. A weight that is 0
-    stays so there.
+    Every generation plays matches from random openings and, in Riskless, from armies scattered anywhere, and fits
+    the weights to how the matches ended: a few hundredths of a second a match. With --climb the weights then go where
+    they win: a round lets weights moved a step one way play those moved the other way, two pairs on each map, and takes
+    a second or two. A weight that is 0 stays so there. Nothing is learned from the maps that `python -m benchmarks
+    weights` measures on. The same command and seed learn the same weights.
 
     With --from-solved the maps are solved ones (`arena solve`), and the weights are fitted to the exact values of the matches'
     positions. The same matches also teach weights from how they ended; then both play on maps that were not learned from,
     which tells what the truth of small maps is worth elsewhere.
 
-    Example: arena tune --map m2 --map world --matches 100 --out mine.toml, then
+    Example: arena tune --generations 3 --climb 100 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
+
+    Example: arena tune --game tictactoe --matches 200 --nodes 50
+
+    Example: arena tune --outcomes --out mine-outcomes.toml, then arena match greedy:evaluator=mine-outcomes.toml greedy
 
     Example: arena tune --from-solved --map path4 --map m1 --matches 300 --generations 1 --held-out m2 --pairs 100
     """
     try:
-        import bots.compiled.tune  # noqa: F401, PLC0415 - an extra, and slow to load
+        import bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
-    names = maps or (SOLVED if from_solved else MAPS)
-    games = [_riskless(name) for name in names]
+    if game != Riskless.name and (maps or from_solved):
+        raise Misuse(f"{'--map' if maps else '--from-solved'} is an option of Riskless: {game} has no maps")
+    names = maps or (SOLVED if from_solved else TRAINING if game == Riskless.name else ())
+    games: list[Game[Any, Any]] = [_riskless(name) for name in names] or [load_game(game, "")]
+    known = features_of(games[0])
+    if known is None:
+        raise Misuse(f"--game: {game} has no features to weigh")
+    if outcomes:
+        if from_solved or rounds:
+            raise Misuse(
+                f"--outcomes counts matches: it goes without {'--from-solved' if from_solved else '--climb'}"
+            )
+        playing = _first_weights(first or FOLDER / f"{game}.toml", known[1])
+        given = _Given(games, playing, 1, matches, 0, nodes, seed)
+        _learn_outcomes(given, game, maps or (), names, first, to)
+        return
     if not from_solved and (held_out or (not generations and not rounds)):
         raise Misuse(
             "--held-out is an option of --from-solved"
             if held_out
             else "--generations 0 learns nothing without --climb"
         )
-    begun = _first_weights(first, climbing=rounds > 0)
+    begun = _first_weights(first, known[1])
+    if not generations and not any(begun.values()):
+        raise Misuse("--climb keeps weights of 0 as they are: without --generations it needs --from")
     given = _Given(games, begun, generations, matches, rounds, nodes, seed)
+    began = time.process_time()
     if from_solved:
         unseen = [name for name in HELD_OUT if name not in names]
         others = _others(held_out or unseen, games) if pairs else []
@@ -137,8 +175,9 @@ def tune_command(
     command = " ".join(
         [
             "arena tune",
+            *([f"--game {game}"] if game != Riskless.name else []),
             *(["--from-solved"] if from_solved else []),
-            *(f"--map {name}" for name in names),
+            *(f"--map {name}" for name in maps or ()),
             *([f"--matches {matches}"] if generations else []),
             f"--generations {generations}",
             *([f"--climb {rounds}"] if rounds else []),
@@ -148,22 +187,78 @@ def tune_command(
             *([f"--from {first.name}"] if first else []),
         ]
     )
+    seconds = time.process_time() - began
     how = "from the truth of solved maps" if from_solved else "by self-play"
-    text = weights_text(command, begun, learned.steps, learned.weights, how)
+    text = weights_text(
+        known[1],
+        learned.weights,
+        [
+            f"Learned {how} in {seconds:,.0f} s of one processor's time; another search would learn other weights:",
+            f"  {command}",
+            *([f"on {', '.join(names)}"] if names else []),
+            f"from {listed(begun) if any(begun.values()) else 'nothing: all 0'}",
+            *learned.steps,
+        ],
+        game,
+    )
+    _write(text, to, "weights")
+    if json is not None:
+        write_json(learned.rows, json)
+
+
+def _learn_outcomes(
+    given: _Given,
+    game: str,
+    maps: Sequence[str],
+    names: Sequence[str],
+    first: Path | None,
+    to: Path,
+) -> None:
+    from bots.compiled.learning.tune import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+
+    began = time.process_time()
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("matches", total=given.matches * len(given.games))
+        found = count_outcomes(
+            given.games,
+            given.weights,
+            matches=given.matches,
+            nodes=given.nodes,
+            seed=given.seed,
+            progress=partial(bar.advance, task),
+        )
+    command = " ".join(
+        [
+            "arena tune --outcomes",
+            *([f"--game {game}"] if game != Riskless.name else []),
+            *(f"--map {name}" for name in maps),
+            f"--matches {given.matches} --nodes {given.nodes} --seed {given.seed}",
+            *([f"--from {first.name}"] if first else []),
+        ]
+    )
+    told = [
+        "For each category of positions how often who was to move won, drew and lost; bots/evaluators/outcomes.py says which.",
+        f"Counted in {time.process_time() - began:,.0f} s of one processor's time, by",
+        f"  {command}",
+        *([f"on {', '.join(names)}"] if names else []),
+        f"in matches of {listed(given.weights)}",
+    ]
+    _write(outcomes_text(told, found), to, "outcomes")
+
+
+def _write(text: str, to: Path, what: str) -> None:
     try:
         to.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Failure(f"cannot write {to}: {error.strerror}") from None
-    out.print(f"weights in {to}", highlight=False, soft_wrap=True)
-    if json is not None:
-        write_json(learned.rows, json)
+    out.print(f"{what} in {to}", highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)
 class _Given:
     """What is learned from, and how much."""
 
-    games: Sequence[Riskless]
+    games: Sequence[Game[Any, Any]]
     weights: Mapping[str, int]
     generations: int
     matches: int
@@ -181,20 +276,20 @@ class _Learned:
     rows: list[dict[str, object]]
 
 
-def _first_weights(first: Path | None, *, climbing: bool) -> Mapping[str, int]:
+def _first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int]:
+    if first is None:
+        return dict.fromkeys(names, 0)
     try:
-        weights = load_weights(first or FOLDER / "riskless.toml", NAMES)
+        return load_weights(first, names)
     except BadWeights as problem:
         raise Misuse(f"--from: {problem}") from None
-    if climbing and not weights[NAMES[0]]:
-        raise Misuse(f"--climb keeps the weight of {NAMES[0]} as the unit: it must not be 0")
-    return {name: weights[name] for name in NAMES}
 
 
-def _others(names: Sequence[str], games: Sequence[Riskless]) -> list[Riskless]:
+def _others(names: Sequence[str], games: Sequence[Game[Any, Any]]) -> list[Riskless]:
     """The maps that are held out."""
     others = [_riskless(name) for name in names]
-    both = {game.map.name for game in games} & {game.map.name for game in others}
+    learned = {game.map.name for game in games if isinstance(game, Riskless)}
+    both = learned & {game.map.name for game in others}
     if both:
         raise Misuse(f"--held-out {min(both)}: it is learned from, so it tells nothing of other maps")
     return others
@@ -205,14 +300,15 @@ def _from_truth(given: _Given, others: Sequence[Riskless], pairs: int) -> _Learn
         raise Misuse(
             "--from-solved learns in generations, without --climb: climb afterwards, --from what it has written"
         )
-    solutions = solutions_of(given.games)
+    games = [game for game in given.games if isinstance(game, Riskless)]
+    solutions = solutions_of(games)
     with Progress(console=err, transient=True) as bar:
 
         def task(what: str, total: int) -> Callable[[], None]:
             return partial(bar.advance, bar.add_task(what, total=total))
 
         learned = learn(
-            given.games,
+            games,
             solutions,
             given.weights,
             generations=given.generations,
@@ -236,8 +332,8 @@ def _from_truth(given: _Given, others: Sequence[Riskless], pairs: int) -> _Learn
 
 
 def _from_play(given: _Given) -> _Learned:
-    from bots.compiled.climb import climb  # noqa: PLC0415 - an extra, and slow to load
-    from bots.compiled.tune import fit, self_play  # noqa: PLC0415
+    from bots.compiled.learning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
+    from bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415
 
     weights = given.weights
     steps: list[str] = []
@@ -253,7 +349,7 @@ def _from_play(given: _Given) -> _Learned:
                 seed=given.seed + generation,
                 progress=partial(bar.advance, task),
             )
-            fitted = fit(samples, NAMES, weights)
+            fitted = fit(samples, list(weights), weights)
             weights = fitted.weights
             steps.append(describe(generation + 1, fitted))
             rows.append(fit_data(fitted))
@@ -278,70 +374,12 @@ def _from_play(given: _Given) -> _Learned:
 def _riskless(name: str) -> Riskless:
     from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
 
-    game = load_game("riskless", name)
-    if not isinstance(game, Riskless):
-        raise Misuse(f"--map: {name} is no map of riskless")
+    try:
+        game = Riskless(variant(name))
+    except MapError as error:
+        raise Misuse(f"--map: {error}") from None
     if not fits(game):
         raise Misuse(
             f"--map: {name} is too large to tune on: at most {MAX_TERRITORIES} territories, cap {MAX_CAP}"
         )
     return game
-
-
-def describe(generation: int, fit: Fit) -> str:
-    """One line on a generation: the games, the losses, the weights."""
-    return (
-        f"generation {generation}: {fit.matches} matches, {fit.samples:,} positions; loss in bits "
-        f"{fit.before:.3f} -> {fit.after:.3f}, held out {fit.held_out_before:.3f} -> "
-        f"{fit.held_out_after:.3f}; {_listed(fit.weights)}"
-    )
-
-
-def _listed(weights: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in weights.items())
-
-
-def fit_data(fit: Fit) -> dict[str, object]:
-    """A generation as plain data."""
-    return {
-        "weights": dict(fit.weights),
-        "matches": fit.matches,
-        "samples": fit.samples,
-        "loss": fit.after,
-        "loss_before": fit.before,
-        "held_out_loss": fit.held_out_after,
-        "held_out_loss_before": fit.held_out_before,
-    }
-
-
-def climbed_stages(climbed: Climb) -> list[str]:
-    """A line for each tenth of the rounds: where the weights stood."""
-    parts = len(climbed.stages)
-    return [
-        f"climb, round {climbed.rounds * number // parts}: {_listed(stage)}"
-        for number, stage in enumerate(climbed.stages, 1)
-    ]
-
-
-def told(climbed: Climb) -> str:
-    """What came of the climb, on one line."""
-    return (
-        f"climb: {climbed.rounds} rounds, {climbed.pairs:,} pairs; mean of the second half: "
-        f"{_listed(climbed.weights)}"
-    )
-
-
-def weights_text(
-    command: str, begun: Mapping[str, int], steps: Sequence[str], weights: Mapping[str, int], how: str
-) -> str:
-    """The weights file: the weights, and above them how they were made."""
-    lines = [
-        "# Hundredths of an army for each unit of a feature; bots/evaluators/riskless.py says what they count.",
-        f"# Learned {how}; another search plays other matches, and so learns other weights:",
-        f"#   {command}",
-        f"# from {_listed(begun)}",
-        *(f"# {step}" for step in steps),
-        "[weights]",
-        *(f"{name} = {value}" for name, value in weights.items()),
-    ]
-    return "\n".join(lines) + "\n"

@@ -32,7 +32,7 @@ def smallest(cap: int) -> Riskless:
 
 def main() -> None:
     """A first search of every game, one that looks up leaves, and the first solution of a map."""
-    games: list[Game[Any, Any]] = [smallest(10), TicTacToe(), smallest(100)]
+    games: list[Game[Any, Any]] = [smallest(10), TicTacToe(), smallest(50), smallest(100)]
     solved = Riskless(load_map("path4"))
     for game, pieces in (*((each, 0) for each in games), (solved, MAX_TERRITORIES)):
         searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1, pieces=pieces))

@@ -17,6 +17,7 @@ from bots.compiled import riskless_kernel, tictactoe_kernel
 from bots.compiled.kernel import Compiled, Kernel, Weights
 from bots.compiled.limits import has_own_kernel
 from bots.evaluators import riskless, tictactoe
+from bots.evaluators.catalogue import on_its_map
 from bots.evaluators.weights import FOLDER, load_weights
 from games.core import BadGame, Game
 from games.riskless import Riskless
@@ -49,7 +50,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights:
         # the first feature of each game is its own estimate
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}
     path = FOLDER / f"{game.name}.toml" if evaluator == "features" else Path(evaluator)
-    return load_weights(path, names)
+    return on_its_map(game, load_weights(path, names))
 
 
 def _own_kernel(game: Game[Any, Any]) -> Compiled | None:

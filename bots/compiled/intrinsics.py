@@ -89,17 +89,34 @@ def lowest(_typing: Any, word: Any) -> Codegen:
     return types.int64(types.int64), generate
 
 
+@_instruction
+def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
+    """The quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
+
+    Divided as floating-point numbers, which takes half the time: such a quotient, rounded to the nearest double, is
+    never rounded up to a whole number that it does not reach.
+    """
+    del dividend, divisor
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        one, other = (builder.sitofp(each, ir.DoubleType()) for each in arguments)
+        return builder.fptosi(builder.fdiv(one, other), _WORD)
+
+    return types.int64(types.int64, types.int64), generate
+
+
 @_of_constants
 def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Bit `bit` of `count` words from array[index] on, the first word's as the lowest of the result.
 
     `count` is a constant. The words are shifted as one vector until the bit is their sign, and the
-    signs are collected by one instruction.
+    signs are collected by one instruction. A vector has a multiple of four words: the array must have so many.
     """
     del index, bit
     if not isinstance(count, types.IntegerLiteral):
         return None
-    lanes = count.literal_value
+    lanes = -(-count.literal_value // 4) * 4
+    wanted = (1 << count.literal_value) - 1
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(_WORD, lanes)
@@ -110,7 +127,8 @@ def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codege
         everywhere = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
         shifted = builder.shl(words, builder.shuffle_vector(shift, nothing, everywhere))
         signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lanes))
-        return builder.zext(builder.bitcast(signs, ir.IntType(lanes)), _WORD)
+        found = builder.zext(builder.bitcast(signs, ir.IntType(lanes)), _WORD)
+        return found if lanes == count.literal_value else builder.and_(found, _word(wanted))
 
     return types.int64(array, types.int64, types.int64, count), generate
 

@@ -63,6 +63,8 @@ def interrupted(mem: Any, shared: Any) -> Any:
     """Whether all must stop, or a split point that this thread works under was cut."""
     if peek(shared, Shared.STOP) != 0:
         return True
+    if get(mem, Register.LAZY) != 0 and peek(shared, Shared.QUIT) != 0:
+        return True
     split = get(mem, Register.INSIDE)
     while split >= 0:
         if peek(shared, split + Split.CUT) != 0:

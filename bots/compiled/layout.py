@@ -38,6 +38,7 @@ class Register(IntEnum):
     WAITED = 12  # how often it has looked for work since it had some
     CHOSEN = 13  # how many of the root's moves are searched
     SOME = 14  # whether these are not all of them
+    LAZY = 15  # whether it searches the root beside another thread, until that says QUIT
     END = 16
 
 

@@ -18,8 +18,8 @@ from functools import partial
 from multiprocessing import get_context
 
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, opening, play
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, opening, play
 from games.board import RisklessMap
 from games.core import Player
 from games.riskless import Armies, Move, Riskless

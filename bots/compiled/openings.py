@@ -13,8 +13,8 @@ from itertools import count, islice
 from multiprocessing import get_context
 
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget
 from bots.search.values import WIN
 from games.board import RisklessMap
 from games.core import Game

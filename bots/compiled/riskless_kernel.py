@@ -1,7 +1,7 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
 
 A position is a few words of one bit a territory: `planes` words hold the armies in binary, plane i
-their bit i, and two more say whose a territory is. Four planes hold a cap of 15, eight one of 255.
+their bit i, and two more say whose a territory is. Four planes hold a cap of 15, six one of 63, eight one of 255.
 So all territories train in a dozen instructions, whatever their number, and whatever can be asked of
 all territories at once (who is next to an enemy, who is at the cap) is a few operations on words.
 
@@ -22,12 +22,12 @@ from bots.compiled.cache import inlined
 from bots.compiled.intrinsics import column, get, lowest, popcount, put
 from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
 from bots.compiled.limits import MAX_TERRITORIES, fits
+from bots.compiled.riskless_estimate import make_estimate
 from bots.evaluators.riskless import NAMES
-from bots.search.values import ESTIMATE_LIMIT
 from games.riskless import Armies, Riskless
 from solved.boards import Boards
 
-PLANES = (4, 8)
+PLANES = (4, 6, 8)
 
 _ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
 _HALF = 0xFFFFFFFF
@@ -51,6 +51,7 @@ class Layout:
     first: int
     weights: int
     only_armies: int
+    beside: int
     rows: int
     neighbours: int
     source: int
@@ -66,7 +67,7 @@ class Layout:
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
         position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0]
-        rules = [planes, 1, 65, len(NAMES), 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
@@ -138,6 +139,7 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
     chosen = [weights[name] for name in NAMES]
     rules[place.weights :][: len(chosen)] = chosen
     rules[place.only_armies] = not any(chosen[1:])
+    rules[place.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
     rules[place.rows] = (map.size + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
@@ -281,106 +283,11 @@ def riskless_kernel(planes: int) -> Kernel:
         moves=moves,
         play=play,
         status=status,
-        estimate=_estimate(place),
+        estimate=make_estimate(place),
         promise=promise,
         number=number,
         pieces=pieces,
     )
-
-
-def _estimate(place: Layout) -> Any:
-    """The weighted features; in the order of NAMES."""
-    planes = place.planes
-    foe_at, own_at, totals_at = place.foe, place.own, place.totals
-    weights_at, only_armies_at, nearness_at = place.weights, place.only_armies, place.nearness
-    rows_at, around_at, neighbours_at = place.rows, place.around, place.neighbours
-    at_least_at = place.at_least
-
-    @inlined
-    def around(rules: Any, mask: Any) -> Any:
-        """All territories next to one of the mask."""
-        found = 0
-        for row in range(get(rules, rows_at)):
-            found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
-        return found
-
-    @inlined
-    def armies(mem: Any, at: Any, mask: Any) -> Any:
-        total = 0
-        for i in range(planes):
-            total += popcount(get(mem, at + i) & mask) << i
-        return total
-
-    @inlined
-    def at_least(mem: Any, at: Any, number: Any) -> Any:
-        """The territories with so many armies: numbers are compared digit by digit from the lowest."""
-        enough = -1
-        for i in range(planes):
-            plane = get(mem, at + i)
-            digit = -((number >> i) & 1)
-            enough = (plane & ~digit) | (enough & ~(plane ^ digit))
-        return enough
-
-    @inlined
-    def prepare(mem: Any, at: Any) -> None:
-        """Write down for each number which territories have at least so many armies, digit by digit."""
-        put(mem, at + at_least_at, -1)
-        for i in range(planes):
-            plane = get(mem, at + i)
-            for number in range(1 << i):
-                enough = get(mem, at + at_least_at + number)
-                put(mem, at + at_least_at + number + (1 << i), plane & enough)
-                put(mem, at + at_least_at + number, plane | enough)
-
-    @inlined
-    def threatened(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
-        """The armies of the border that one of the others could take."""
-        total = 0
-        while border != 0:
-            v = lowest(border)
-            here = column(mem, at, v, planes)
-            strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
-            if strong & others & get(rules, neighbours_at + v):
-                total += here
-            border &= border - 1
-        return total
-
-    @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
-        totals = get(mem, at + totals_at)
-        mine = totals >> 32
-        others = totals & _HALF
-        value = (mine - others) * get(rules, weights_at)
-        if get(rules, only_armies_at) == 0:
-            own = get(mem, at + own_at)
-            foe = get(mem, at + foe_at)
-            value += get(rules, weights_at + 1) * (popcount(own) - popcount(foe))
-            full = own | foe
-            for i in range(planes):
-                full &= ~(get(mem, at + i) ^ get(rules, i))
-            value += get(rules, weights_at + 5) * (popcount(full & own) - popcount(full & foe))
-            nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
-            value += get(rules, weights_at + 6) * nearness
-            if get(rules, weights_at + 2) | get(rules, weights_at + 3) | get(rules, weights_at + 4):
-                by_own = around(rules, own)
-                by_foe = around(rules, foe)
-                border, their_border = own & by_foe, foe & by_own
-                value += get(rules, weights_at + 2) * (
-                    armies(mem, at, border) - armies(mem, at, their_border)
-                )
-                if get(rules, weights_at + 3):
-                    by_empty = around(rules, ~(own | foe))
-                    safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
-                    value += get(rules, weights_at + 3) * safe
-                if get(rules, weights_at + 4):
-                    if planes <= 4:
-                        prepare(mem, at)
-                    lost = threatened(rules, mem, at, border, foe)
-                    won = threatened(rules, mem, at, their_border, own)
-                    value += get(rules, weights_at + 4) * (won - lost)
-        return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
-
-    return estimate
 
 
 __all__ = ["compile_game", "layout", "riskless_kernel"]

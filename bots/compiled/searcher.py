@@ -52,6 +52,7 @@ class Settings:
     prune        the course's form: of a node's moves, which part is searched in sequence
     split_depth  the least depth of a node whose moves are shared out, and of which the course's form keeps the window;
                  at 1 that is the course's Jamboree to the leaves
+    lazy         nothing is shared out: every thread searches the root by itself, and they meet in the table
     aspiration   half the width of the first window around the last value, in hundredths; 0: none
 
     What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
@@ -73,6 +74,7 @@ class Settings:
     course: bool = False
     prune: float = 0.25
     split_depth: int = 4
+    lazy: bool = False
     table: bool = True
     hints: bool = True
     promise: bool = True
@@ -119,6 +121,9 @@ class Searcher(Generic[P, M]):
             memory[Register.KILLERS] = sizes.killers
             memory[Register.ROOT] = sizes.root
             memory[Register.WIDTH] = sizes.moves
+        self._roots = self._memories if self.settings.lazy else self._memories[:1]
+        for memory in self._roots[1:]:
+            memory[Register.LAZY] = 1
         self._shared = np.zeros(sizes.shared(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._age = 0
@@ -244,13 +249,14 @@ class Searcher(Generic[P, M]):
         moves = every if some is None else some
         if not moves:
             raise ValueError(f"nothing to search: {self.game.outcome(position)}")
-        compiled, shared, memory = self._compiled, self._shared, self._memories[0]
-        memory[Register.CHOSEN] = len(moves)
-        memory[Register.SOME] = len(moves) < len(every)
+        compiled, shared = self._compiled, self._shared
         self._order = [compiled.number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))
         words = compiled.pack(position)
-        memory[FIRST : FIRST + len(words)] = words
+        for memory in self._roots:
+            memory[Register.CHOSEN] = len(moves)
+            memory[Register.SOME] = len(moves) < len(every)
+            memory[FIRST : FIRST + len(words)] = words
         self._age = (self._age + 1) % AGES
         shared[Option.GENERATION] = self._age
         shared[Option.NODE_LIMIT] = max_nodes
@@ -295,20 +301,17 @@ class Searcher(Generic[P, M]):
                 return True
 
     def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
-        shared, memory, sizes = self._shared, self._memories[0], self._sizes
-        root = FIRST + self._compiled.kernel.words
-        memory[root + Frame.DEPTH] = depth
-        memory[root + Frame.DISTANCE] = 0
-        memory[root + Frame.ALPHA] = low
-        memory[root + Frame.BETA] = high
-        memory[root + Frame.BEST_MOVE] = -1
-        memory[root + Frame.BEST] = -INFINITY
-        memory[sizes.root : sizes.root + len(self._order)] = self._order
-        memory[Register.AT] = FIRST
-        memory[Register.INSIDE] = -1
+        shared, memory = self._shared, self._memories[0]
+        self._begin(memory, depth, low, high, self._order)
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        if self.settings.lazy:
+            running = [
+                self._pool.submit(self._lazily, number, depth, low, high)
+                for number in range(1, len(helpers) + 1)
+            ]
+        else:
+            running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
         try:
             finished = self._main(memory, stop) == DONE
         finally:
@@ -317,6 +320,33 @@ class Searcher(Generic[P, M]):
         for each in running:
             each.result()
         return finished
+
+    def _begin(self, memory: Words, depth: int, low: int, high: int, order: Sequence[int]) -> None:
+        """Write into a thread's memory what it shall search the root for."""
+        root, first = FIRST + self._compiled.kernel.words, self._sizes.root
+        memory[root + Frame.DEPTH] = depth
+        memory[root + Frame.DISTANCE] = 0
+        memory[root + Frame.ALPHA] = low
+        memory[root + Frame.BETA] = high
+        memory[root + Frame.BEST_MOVE] = -1
+        memory[root + Frame.BEST] = -INFINITY
+        memory[first : first + len(order)] = order
+        memory[Register.AT] = FIRST
+        memory[Register.INSIDE] = -1
+
+    def _lazily(self, number: int, depth: int, low: int, high: int) -> int:
+        """Search the root beside the first thread, every second helper a ply deeper, then deeper, until that is done.
+
+        What a helper finds is in the table only. Behind the best move each has an order of its own.
+        """
+        memory, (best, *others) = self._memories[number], self._order
+        turn = number * len(others) // len(self._memories)
+        order = [best, *others[turn:], *others[:turn]]
+        for deeper in range(depth + number % 2, MAX_DEPTH + 1):
+            self._begin(memory, deeper, low, high, order)
+            if self._kernel(memory, 0) != DONE or self._shared[Shared.QUIT]:
+                break
+        return DONE
 
     def _kernel(self, memory: Words, helping: int) -> int:
         return cast(

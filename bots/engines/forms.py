@@ -14,7 +14,8 @@ from typing import Any
 
 from bots.api.options import LEAVES, BadSpec, Spec
 from bots.compiled.limits import fits, installed
-from bots.evaluators.catalogue import features_of
+from bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, features_of
+from bots.evaluators.outcomes import categorize
 from games.core import Game
 
 FORMS = ("alphabeta", "jamboree")
@@ -38,7 +39,7 @@ def choose(spec: Spec, game: Game[Any, Any] | None = None) -> Chosen:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
         return Chosen(spec, compiled=False)
-    why = _in_python(game)
+    why = _in_python(spec, game)
     return (
         Chosen(in_python(spec, why), compiled=False, why=why)
         if why
@@ -74,9 +75,11 @@ def always_known(spec: Spec) -> dict[str, str]:
 
 
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
-    """Raises BadSpec for `evaluator=features` where the game has none, so that it would mean `plain`."""
+    """Raises BadSpec for `evaluator=features` where the game has none, so that it would mean `plain`; so for `outcomes`."""
     if "evaluator" in spec.given and spec.word("evaluator") == "features" and features_of(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no features: say evaluator=plain")
+    if spec.values.get("evaluator") == OUTCOMES and categorize(game) is None:
+        raise BadSpec(f"{spec.name}: {game.name} has no categories of positions: say evaluator=plain")
 
 
 def _compiled(spec: Spec) -> Spec:
@@ -88,8 +91,10 @@ def _compiled(spec: Spec) -> Spec:
     return _without(spec, "prune")
 
 
-def _in_python(game: Game[Any, Any] | None) -> str:
+def _in_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Why there is no compiled search here; empty where there is one."""
+    if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
+        return "its compiled search weighs features, and looks up no outcomes"
     if not installed():
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not fits(game):

@@ -2,6 +2,9 @@
 
 A move never changes the difference of the armies before training, so armies alone see nothing but
 training and the cap. The other features see what training and the next moves will do.
+
+A weight serves maps of every size, cap and goal. What a feature counts is therefore either armies, or territories; and
+a territory weighs as much as its share of the goal, armies_to_win / territories (`units`).
 """
 
 from __future__ import annotations
@@ -9,19 +12,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bots.evaluators.linear import Features
+from games.board import RisklessMap
 from games.riskless import Armies, Riskless
 
-NAMES = ("armies", "territories", "borders", "safe", "threats", "waste", "goal")
-"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's:
+NAMES = (
+    "armies",
+    "race",
+    "goal",
+    "borders",
+    "territories",
+    "waste",
+    "safe",
+    "reach",
+    "attacks",
+    "exposed",
+)
+"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's. In armies:
 
 armies       armies
-territories  territories: each trains one army a ply
-borders      armies on territories next to an enemy's
-safe         territories all of whose neighbours are the player's own
-threats      enemy armies on territories that the player could take with one move (A ≥ D)
-waste        territories at the cap: they train for nothing
+race         armies_to_win, shared out by who reaches it first at one army a ply for each territory: a player's part is
+             what the other one's way takes of both ways. Of m more armies on n territories, it is m / n plies long
 goal         armies² / armies_to_win, rounded down: nearness to the winning total, felt only near it
+borders      armies on territories next to an enemy's
+
+and in territories:
+
+territories  territories: each trains one army a ply
+waste        territories at the cap: they train for nothing
+safe         territories all of whose neighbours are the player's own
+reach        empty territories next to the player's
+attacks      enemy territories that the player could take now, if it is the player's turn, else 0
+exposed      own territories that the other player could take, if it is the player's turn, else 0
 """
+TERRITORIES = NAMES[NAMES.index("territories") :]
+"""Those that count territories."""
+
+
+def units(map: RisklessMap) -> Sequence[float]:
+    """What one of each feature's units counts on a map: 1 army, or a territory's share of the goal."""
+    share = map.armies_to_win / map.size
+    return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
 def features(game: Riskless) -> Features[Armies]:
@@ -32,27 +62,41 @@ def features(game: Riskless) -> Features[Armies]:
 
     def count(position: Armies) -> Sequence[int]:
         armies = position.armies
-        maxie = minnie = territories = borders = safe = threats = waste = 0
+        maxie = minnie = own = others = borders = safe = reach = waste = 0
+        taken = {1: 0, -1: 0}
         for v, n in enumerate(armies):
+            around = [armies[w] for w in near[v]]
             if n == 0:
+                reach += (max(around) > 0) - (min(around) < 0)
                 continue
             sign, strength = (1, n) if n > 0 else (-1, -n)
             if n > 0:
                 maxie += n
+                own += 1
             else:
                 minnie -= n
-            territories += sign
+                others += 1
             waste += sign * (strength >= cap)
-            around = [sign * armies[w] for w in near[v]]
-            if min(around) < 0:
+            enemy = max(-sign * m for m in around)
+            if enemy > 0:
                 borders += n
-                # the strongest enemy beside it could take it: a threat of the other player
-                if -min(around) >= strength:
-                    threats -= n
-            elif min(around) > 0:
+                # the strongest enemy beside it could take it; a tie is won by the attacker
+                taken[-sign] += enemy >= strength
+            elif min(sign * m for m in around) > 0:
                 safe += sign
-        nearness = maxie * maxie // goal - minnie * minnie // goal
-        return (maxie - minnie, territories, borders, safe, threats, waste, nearness)
+        mover = position.player.sign
+        return (
+            maxie - minnie,
+            race(goal, maxie, own, minnie, others),
+            maxie * maxie // goal - minnie * minnie // goal,
+            borders,
+            own - others,
+            waste,
+            safe,
+            reach,
+            mover * taken[mover],
+            mover * taken[-mover],
+        )
 
     return count
 
@@ -78,3 +122,13 @@ def under_attack(game: Riskless) -> Callable[[Armies], bool]:
         )
 
     return attacked
+
+
+def race(goal: int, own_armies: int, own: int, other_armies: int, others: int) -> int:
+    """Who is ahead on the way to `goal`, from -goal to goal armies: see NAMES. Rounded towards 0."""
+    mine = (goal - other_armies) * own
+    theirs = (goal - own_armies) * others
+    if mine + theirs <= 0:
+        return 0  # both have no territory, or have won
+    whole = goal * (mine - theirs)
+    return abs(whole) // (mine + theirs) * (1 if whole > 0 else -1)

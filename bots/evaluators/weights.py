@@ -42,4 +42,4 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
                 f"{path}: weights.{name} must be a whole number up to ±{LIMIT} "
                 f"(hundredths of an army for each unit), not {weight!r:.40}"
             )
-    return dict(weights)
+    return {name: weights[name] for name in names}

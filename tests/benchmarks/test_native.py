@@ -14,7 +14,7 @@ from testkit.parts import requires
 
 
 @requires("gcc")
-@pytest.mark.parametrize(("map", "planes"), [("m2", 4), ("grid:7x6", 8)])
+@pytest.mark.parametrize(("map", "planes"), [("m2", 4), ("grid:7x6", 6)])
 def test_all_enter_the_same_nodes_and_find_the_same_move(map: str, planes: int, tmp_path: Path) -> None:
     """On a map whose armies have four binary digits, and on one whose armies have more."""
     made = []

@@ -9,7 +9,7 @@ from testkit.parts import skip_without
 skip_without("numba")
 
 from benchmarks.engine.probing import LEAST, MAPS, drawn, make  # noqa: E402 - the extra is there
-from bots.compiled.selfplay import Budget, play  # noqa: E402
+from bots.compiled.learning.selfplay import Budget, play  # noqa: E402
 from games.core import Player  # noqa: E402
 from games.riskless import Riskless  # noqa: E402
 from solved.judgement import Kind, kinds  # noqa: E402

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from bots.evaluators import tictactoe
+from bots.evaluators.outcomes import load_outcomes
 from bots.evaluators.riskless import NAMES
 from bots.evaluators.weights import load_weights
 from tests.bots.command_line import arena
@@ -13,7 +15,10 @@ from tests.bots.command_line import arena
 
 def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
     to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
+    first = tmp_path / "first.toml"
+    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in NAMES), encoding="utf-8")
     options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
+    options += ["--from", str(first)]
     done = arena("tune", *options, "--out", str(to), "--json", str(table))
     assert done.code == 0, done.stderr
     text = to.read_text(encoding="utf-8")
@@ -22,13 +27,16 @@ def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
     assert json.loads(table.read_text(encoding="utf-8"))[-1]["weights"] == dict(load_weights(to, NAMES))
 
 
-def test_a_unit_of_0_is_told_in_one_line(tmp_path: Path) -> None:
-    first = tmp_path / "first.toml"
-    first.write_text("[weights]\n" + "".join(f"{name} = 0\n" for name in NAMES), encoding="utf-8")
-    done = arena("tune", "--climb", "3", "--from", str(first))
-    assert done.code == 2
-    assert "armies" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> None:
+    to, same = tmp_path / "mine.toml", tmp_path / "same.toml"
+    options = ["--game", "tictactoe", "--matches", "40", "--generations", "2", "--nodes", "50"]
+    for file in (to, same):
+        done = arena("tune", *options, "--seed", "3", "--out", str(file))
+        assert done.code == 0, done.stderr
+    weights = load_weights(to, tictactoe.NAMES)
+    assert weights == load_weights(same, tictactoe.NAMES)
+    assert any(weights.values())
+    assert "from nothing: all 0" in to.read_text(encoding="utf-8")
 
 
 def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
@@ -43,13 +51,31 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
     assert rows[0]["weights"] == dict(load_weights(to, NAMES))
 
 
+def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
+    to = tmp_path / "mine-outcomes.toml"
+    options = ["--outcomes", "--game", "tictactoe", "--matches", "20", "--nodes", "50"]
+    done = arena("tune", *options, "--seed", "3", "--out", str(to))
+    assert done.code == 0, done.stderr
+    assert f"outcomes in {to}" in done.stdout
+    assert "arena tune --outcomes --game tictactoe --matches 20 --nodes 50 --seed 3" in to.read_text(
+        encoding="utf-8"
+    )
+    counts = load_outcomes(to).values()
+    assert sum(map(sum, counts)) > 20 * 5, "every position of every match"
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
+        (["--outcomes", "--climb", "3"], "it goes without --climb"),
         (["--map", "grid:9x8"], "too large to tune on"),
         (["--map", "nowhere"], "no such map"),
         (["--from", "missing.toml"], "missing.toml"),
         (["--generations", "0"], "learns nothing without --climb"),
+        (["--generations", "0", "--climb", "3"], "it needs --from"),
+        (["--map", "ring:12:cap=x"], "cap=x is no number of a map"),
+        (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
+        (["--game", "hexapawn"], "hexapawn has no features"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:

@@ -11,7 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import column, fetch_add, get, lowest, mix, peek, poke, popcount, put, swap
+from bots.compiled.intrinsics import (
+    column,
+    fetch_add,
+    get,
+    lowest,
+    mix,
+    peek,
+    poke,
+    popcount,
+    put,
+    quotient,
+    swap,
+)
 
 WORDS = st.integers(-(2**63), 2**63 - 1)
 LANES = 4
@@ -27,6 +39,7 @@ def calls() -> Any:
         put(out, 1, lowest(left) if left != 0 else -1)
         put(out, 2, mix(left, get(words, 1)))
         put(out, 3, column(words, 0, bit, 4))
+        put(out, 6, column(words, 0, bit, 3))
         put(out, 4, swap(words, 2, left))
         put(out, 5, fetch_add(words, 3, left))
         poke(words, 1, peek(words, 0))
@@ -42,7 +55,7 @@ def signed(word: int) -> int:
 @settings(deadline=None)
 @given(st.lists(WORDS, min_size=LANES, max_size=LANES), st.integers(0, 63))
 def test_every_instruction_is_its_definition(given_words: list[int], bit: int) -> None:
-    words, out = np.array(given_words, np.int64), np.zeros(6, np.int64)
+    words, out = np.array(given_words, np.int64), np.zeros(7, np.int64)
     calls()(words, bit, out)
     plain = [word & (2**64 - 1) for word in given_words]
     product = plain[0] * plain[1]
@@ -53,6 +66,7 @@ def test_every_instruction_is_its_definition(given_words: list[int], bit: int) -
         sum((word >> bit & 1) << place for place, word in enumerate(plain)),
         given_words[2],
         given_words[3],
+        sum((word >> bit & 1) << place for place, word in enumerate(plain[:3])),
     ]
     assert list(map(int, words)) == [
         given_words[0],
@@ -80,3 +94,26 @@ def test_no_addition_of_another_thread_is_lost() -> None:
     for thread in threads:
         thread.join()
     assert int(words[0]) == 4 * times
+
+
+@cache
+def divide() -> Any:
+    """Writes a quotient into `out`."""
+
+    def call(words: Any, out: Any) -> None:
+        put(out, 0, quotient(get(words, 0), get(words, 1)))
+
+    return kernel(call, "test-quotient")
+
+
+NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
+
+
+@settings(deadline=None)
+@given(NUMBERS, st.integers(1, 2**31), st.integers(-1, 1))
+def test_a_quotient_is_rounded_towards_0(dividend: int, divisor: int, off: int) -> None:
+    # Next to a multiple of the divisor a rounded quotient would be seen.
+    for number in (dividend, max(min(dividend // divisor * divisor + off, 2**53 - 1), 1 - 2**53)):
+        out = np.zeros(1, np.int64)
+        divide()(np.array([number, divisor], np.int64), out)
+        assert out[0] == abs(number) // divisor * (1 if number >= 0 else -1)

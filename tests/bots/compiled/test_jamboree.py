@@ -48,7 +48,7 @@ def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
         searcher.close()
 
 
-@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
+@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}, {"lazy": True}])
 def test_threads_find_what_one_finds_where_split_points_are_used(
     make: Callable[..., Any], form: dict[str, Any]
 ) -> None:

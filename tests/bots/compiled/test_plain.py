@@ -43,10 +43,10 @@ class Reference:
         return alpha
 
 
-@pytest.mark.parametrize("caps", [(1, 2, 3, 7, 10, 15), (16, 100, 255)])
+@pytest.mark.parametrize("caps", [(1, 2, 3, 7, 10, 15), (16, 63), (64, 100, 255)])
 def test_value_move_and_nodes(caps: tuple[int, ...]) -> None:
     rng = random.Random(8)
-    planes = 4 if caps[0] < 16 else 8
+    planes = {1: 4, 16: 6, 64: 8}[caps[0]]
     memory = np.zeros(FRAMES * frame_words(planes), np.int64)
     for _ in range(150):
         game = Riskless(random_map(rng, 8, caps))

@@ -13,7 +13,7 @@ from bots.compiled.cache import kernel
 from bots.compiled.intrinsics import put
 from bots.compiled.kernel import DRAW, LOST, PLAYING, WON
 from bots.compiled.limits import fits
-from bots.compiled.riskless_kernel import compile_game, layout, riskless_kernel
+from bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
 from bots.evaluators import riskless
 from bots.evaluators.linear import weighted
 from games.core import Outcome, Player
@@ -56,7 +56,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     weights = some_weights(rng, riskless.NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = 4 if game.map.territory_cap < 16 else 8
+    planes = planes_of(game)
     legal = game.moves(position)
     move = rng.choice(legal)
     mem, out = np.zeros(MOVES_AT + compiled.moves, np.int64), np.zeros(6, np.int64)
@@ -82,10 +82,10 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
         assert out[0] == status_of(outcome, after.player)
 
 
-@pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 100, 255)])
+@pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
 def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
-    for _ in range(400):
+    for _ in range(270):
         game = Riskless(random_map(rng, 12, caps))
         check(game, random_position(game, rng), rng)
 

@@ -172,3 +172,11 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]
+
+
+def test_outcomes_are_looked_up_in_python_only() -> None:
+    chosen = choose(spec("alphabeta:evaluator=outcomes"), M2)
+    assert not chosen.compiled
+    assert "looks up no outcomes" in chosen.why
+    with pytest.raises(BadSpec, match="hexapawn has no categories of positions: say evaluator=plain"):
+        choose(spec("minimax:evaluator=outcomes"), SMALL)

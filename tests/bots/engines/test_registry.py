@@ -74,7 +74,7 @@ def test_of_a_file_only_the_name_is_told(tmp_path: Path) -> None:
         ("", "no engine is called ''"),
         (
             "greedy:evaluator=nice",
-            "greedy: evaluator must be plain, features or a file NAME.toml, not 'nice'",
+            "greedy: evaluator must be plain, features, outcomes or a file NAME.toml, not 'nice'",
         ),
         ("greedy:evaluator=none.toml", "greedy: there is no weights file none.toml"),
         ("alphabeta:depth=0", "alphabeta: depth must be"),

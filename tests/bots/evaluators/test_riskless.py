@@ -27,18 +27,47 @@ def path_of_five() -> Riskless:
     )
 
 
+def counted(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
+    found = riskless.features(path_of_five())(Armies(armies, player, 0))
+    return dict(zip(riskless.NAMES, found, strict=True))
+
+
 def test_features_of_riskless_by_hand() -> None:
-    game = path_of_five()
-    found = riskless.features(game)(Armies((6, 5, -3, -1, 2), Player.MAXIE, 0))
-    assert dict(zip(riskless.NAMES, found, strict=True)) == {
+    assert counted(6, 5, -3, -1, 2) == {
         "armies": 13 - 4,
-        "territories": 3 - 2,
-        "borders": (5 + 2) - (3 + 1),  # b and e; c and d
-        "safe": 1 - 0,  # a: its one neighbour is Maxie's
-        "threats": (3 + 1) - 0,  # b could take c, e could take d; nobody could take b, and d's 1 not e
-        "waste": 1,  # a is at the cap
+        # Maxie needs 7 armies on 3 territories, Minnie 16 on 2: of 20 Maxie's part is 16 × 3 / (16 × 3 + 7 × 2)
+        "race": 20 * (48 - 14) // 62,
         "goal": 169 // 20 - 16 // 20,
+        "borders": (5 + 2) - (3 + 1),  # b and e; c and d
+        "territories": 3 - 2,
+        "waste": 1,  # a is at the cap
+        "safe": 1 - 0,  # a: its one neighbour is Maxie's
+        "reach": 0,  # no territory is empty
+        "attacks": 2,  # b could take c, e could take d
+        "exposed": 0,  # nobody could take b, and d's 1 not e
     }
+
+
+def test_who_is_to_move_decides_what_is_attacked_and_what_is_exposed() -> None:
+    maxies, minnies = (counted(0, 4, -2, 0, 0, player=player) for player in Player)
+    assert (maxies["attacks"], maxies["exposed"]) == (1, 0)
+    assert (minnies["attacks"], minnies["exposed"]) == (0, -1)
+    assert maxies["reach"] == 0, "a is next to Maxie's b, d to Minnie's c"
+
+
+def test_a_race_is_a_share_of_the_goal() -> None:
+    assert riskless.race(100, 50, 5, 50, 5) == 0
+    assert riskless.race(100, 100, 5, 50, 5) == 100
+    assert riskless.race(100, 60, 5, 50, 10) == -riskless.race(100, 50, 10, 60, 5)
+    # 40 armies at 10 a ply take 4 plies, 40 at 5 a ply 8
+    assert riskless.race(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
+    assert riskless.race(90, 0, 0, 0, 0) == 0
+
+
+def test_a_territory_counts_its_share_of_the_goal() -> None:
+    units = dict(zip(riskless.NAMES, riskless.units(path_of_five().map), strict=True))
+    assert units["territories"] == units["exposed"] == 20 / 5
+    assert units["armies"] == units["race"] == 1
 
 
 @given(case=riskless_cases())

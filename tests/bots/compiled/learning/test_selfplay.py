@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import CUT, Budget, opening, pair, play, scattered
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import CUT, Budget, opening, pair, play, scattered
 from games.core import Player
 from games.riskless import Riskless
 from maps.loader import load_map

@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from bots.compiled.tune import Samples, fit, self_play
+from bots.compiled.learning.tune import Samples, fit, self_play
 from bots.evaluators.riskless import NAMES
 from games.riskless import Riskless
 from maps.setup import make_setup
 from solved.solution import solution_of
 
-TRUE = {
+TRUE = dict.fromkeys(NAMES, 0) | {
     "armies": 100,
     "territories": 300,
     "borders": -50,
     "safe": 80,
-    "threats": 0,
     "waste": -200,
     "goal": 20,
 }
 FLAT = dict.fromkeys(NAMES, 0) | {"armies": 100}
-SIZES = np.array([10, 3, 8, 2, 6, 2, 5])
+NOTHING = dict.fromkeys(NAMES, 0)
+SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
 def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
@@ -33,8 +33,9 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
     return Samples(rows, ends, np.arange(matches), games)
 
 
-def test_the_fit_finds_the_weights_whatever_the_games_slopes() -> None:
-    found = fit(samples((0.002, 0.0005), 20_000), NAMES, FLAT)
+@pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
+def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, int]) -> None:
+    found = fit(samples((0.002, 0.0005), 20_000), NAMES, begun)
     true = np.array([TRUE[name] for name in NAMES], float)
     learned = np.array([found.weights[name] for name in NAMES], float)
     likeness = (
@@ -47,10 +48,10 @@ def test_the_fit_finds_the_weights_whatever_the_games_slopes() -> None:
 
 def test_what_no_match_tells_of_stays_as_it_was() -> None:
     seen = samples((0.001,), 3000)
-    seen.features[:, [NAMES.index("goal"), NAMES.index("threats")]] = 0
+    seen.features[:, [NAMES.index("goal"), NAMES.index("attacks")]] = 0
     found = fit(seen, NAMES, FLAT | {"goal": 50}).weights
     assert found["goal"] > 0
-    assert found["threats"] == 0
+    assert found["attacks"] == 0
 
 
 def test_self_play_is_the_same_for_the_same_seed() -> None:

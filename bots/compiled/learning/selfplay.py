@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bots.compiled.searcher import NO_LIMIT, Searcher, Settings
+from bots.evaluators.catalogue import on_its_map
 from bots.search.deepening import Report
 from games.core import Game, Player
 from games.riskless import Armies, Riskless
@@ -140,7 +141,9 @@ def duel(
 ) -> list[float]:
     """The points that some weights win against others in pairs from random openings, every move with so many nodes."""
     rng = random.Random(seed)
-    first, second = (Searcher(game, each, Settings(table_mb=DUEL_TABLE_MB)) for each in (one, other))
+    first, second = (
+        Searcher(game, on_its_map(game, each), Settings(table_mb=DUEL_TABLE_MB)) for each in (one, other)
+    )
     points = []
     try:
         for _ in range(pairs):

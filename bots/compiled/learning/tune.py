@@ -1,12 +1,13 @@
 """Learning an evaluator's weights from matches that it plays against itself (003, learning).
 
-Every position of a match is a sample: its features, and how the match ended for Maxie: 1, 0, or her
-share of the armies where nobody won; the longer it still took, the nearer to a half. The weights are
-those that predict the ends best, by logistic regression without a constant, since mirrored positions
+Every position of a match is a sample: its features, and how the match ended for Maxie: 1, 0, or, where nobody
+won, a half in tic-tac-toe and her share of the armies in Riskless; the longer it still took, the nearer to a half. The
+weights are those that predict the ends best, by logistic regression without a constant, since mirrored positions
 have opposite features. A hundredth of an army is worth more on a small map than on a large one, so
 each map has a slope of its own; with one slope for all, differences between maps would pass for
 effects of features. The fit starts from the weights that played, and RIDGE holds it to them where the
-matches say little. Each generation plays with the weights of the one before.
+matches say little. Each generation plays with the weights of the one before; the first may play with none at all,
+which is all 0: then only ends within its horizon tell a search what to do, and matches end by chance, but they end.
 
 On a solved map a position's end need not be guessed from one match: `self_play` then has the table's value of each
 beside it, and `by_truth` makes samples of these, from the same matches.
@@ -17,14 +18,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bots.compiled.learning.selfplay import Budget, Played, opening, play, scattered
 from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.selfplay import Budget, Played, opening, play, scattered
-from bots.evaluators.catalogue import features_of
-from games.core import Player
+from bots.evaluators.catalogue import features_of, on_its_map, units
+from bots.evaluators.outcomes import Category, Counts, categorize
+from games.core import Game, Player
 from games.riskless import Armies, Riskless
 from solved.solution import Solution
 
@@ -36,6 +39,8 @@ RIDGE = 0.01
 """How strongly the fit holds on to the weights that played: about the bits that a match must tell to move a weight by
 one standard deviation of its feature."""
 ROUNDS = 30
+FIRST_SLOPE = 0.001
+"""What a unit of the weighted sum tells of an end, before there is any weight to measure it by."""
 TABLE_MB = 2
 HALF_LIFE = 40
 """Plies after which an end counts half: who can win soon is better off than who can win some day."""
@@ -78,7 +83,7 @@ class Samples:
 
 
 def self_play(
-    games: Sequence[Riskless],
+    games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
     matches: int,
@@ -92,7 +97,7 @@ def self_play(
     solutions   of the games, in their order: then the samples have the truth beside the ends; the matches are the same
     """
     rng = random.Random(seed)
-    rows: list[Sequence[int]] = []
+    rows: list[Sequence[float]] = []
     ends: list[float] = []
     truths: list[float] = []
     numbers: list[tuple[int, int]] = []
@@ -102,16 +107,17 @@ def self_play(
         if found is None:
             raise ValueError(f"{game.name} has no features to weigh")
         count, _ = found
-        searcher = Searcher(game, weights, Settings(table_mb=TABLE_MB))
+        sizes = units(game)
+        searcher = Searcher(game, on_its_map(game, weights), Settings(table_mb=TABLE_MB))
         try:
             searcher.warm_up()
             for _ in range(matches):
-                start = scattered(game, rng) if number % 2 else opening(game, rng, rng.randint(2, 12))
+                start = _start(game, rng, number)
                 seats = dict.fromkeys(Player, searcher)
                 played = play(game, start, seats, Budget(nodes=nodes), LONGEST)
-                end = _end(played)
+                end = _end(game, played)
                 for left, position in enumerate(reversed(played.positions)):
-                    rows.append(count(position))
+                    rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
                     ends.append(_seen_from(end, left))
                     if solutions is not None:
                         truths.append(_truth(solutions[place], position))
@@ -140,12 +146,55 @@ def _truth(solution: Solution, position: Armies) -> float:
     )
 
 
-def _end(played: Played) -> float:
-    """1 when Maxie won, 0 when she lost, her share of the armies when nobody did."""
+def _start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
+    """Every second match of Riskless begins with armies anywhere, all others after a few random plies."""
+    if isinstance(game, Riskless):
+        return scattered(game, rng) if number % 2 else opening(game, rng, rng.randint(2, 12))
+    return opening(game, rng, rng.randint(0, 3))
+
+
+def _end(game: Game[Any, Any], played: Played) -> float:
+    """1 when Maxie won, 0 when she lost; when nobody did, a half or her share of the armies."""
     if played.winner is not None:
         return float(played.winner is Player.MAXIE)
+    if not isinstance(game, Riskless):
+        return 0.5
     armies: tuple[int, ...] = played.positions[-1].armies
     return sum(n for n in armies if n > 0) / sum(map(abs, armies))
+
+
+def count_outcomes(
+    games: Sequence[Game[Any, Any]],
+    weights: Mapping[str, int],
+    *,
+    matches: int,
+    nodes: int,
+    seed: int,
+    progress: Callable[[], None],
+) -> dict[Category, Counts]:
+    """What became of who was to move in each category of positions, in so many matches of each game by these weights."""
+    rng = random.Random(seed)
+    found: dict[Category, list[int]] = {}
+    for game in games:
+        category_of = categorize(game)
+        if category_of is None:
+            raise ValueError(f"{game.name} has no categories of positions")
+        searcher = Searcher(game, on_its_map(game, weights), Settings(table_mb=TABLE_MB))
+        try:
+            searcher.warm_up()
+            for number in range(matches):
+                seats = dict.fromkeys(Player, searcher)
+                played = play(game, _start(game, rng, number), seats, Budget(nodes=nodes), LONGEST)
+                for position in played.positions:
+                    row = found.setdefault(category_of(position), [0, 0, 0])
+                    if played.winner is None:
+                        row[1] += 1
+                    else:
+                        row[0 if played.winner is game.player(position) else 2] += 1
+                progress()
+        finally:
+            searcher.close()
+    return {category: (won, drawn, lost) for category, (won, drawn, lost) in found.items()}
 
 
 def fit(samples: Samples, names: Sequence[str], weights: Mapping[str, int]) -> Fit:
@@ -155,8 +204,11 @@ def fit(samples: Samples, names: Sequence[str], weights: Mapping[str, int]) -> F
     share = 1.0 / np.bincount(samples.matches)[samples.matches]
     old = np.array([float(weights[name]) for name in names])
     new = old
-    for _ in range(ROUNDS):
-        slopes = _slopes(samples, share, ~held, new)
+    for number in range(ROUNDS):
+        if number or old.any():
+            slopes = _slopes(samples, share, ~held, new)
+        else:
+            slopes = np.full(int(samples.games.max()) + 1, FIRST_SLOPE)
         scaled = samples.features * slopes[samples.games][:, None]
         new = _regress(scaled[~held], samples.ends[~held], share[~held], old, RIDGE)
     # the unit is an army: values are as large as the plain estimate's

@@ -1,0 +1,169 @@
+"""Two engines against each other at equal time, in matches that the machine's load cannot touch.
+
+Each move has a budget of nodes, and nodes cost each engine a different time: so on each map the cost of a node
+is measured for both first, in the thread's own processor time and by turns on the same positions, and the one's budget
+is such that a move costs both the same. A match is a draw as soon as a position came up three times.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any
+
+from bots.compiled.catalogue import weights_for
+from bots.compiled.learning.selfplay import Budget, opening, play
+from bots.compiled.searcher import Searcher, Settings
+from games.core import Player
+from games.riskless import Riskless
+from maps.variants import variant
+from rating.pentanomial import Counts, Difference, difference, pair_counts
+
+PLIES = (4, 9)
+"""Random plies before a pair, at least and at most."""
+SAMPLES = 24
+"""Positions on which the cost of a node is measured."""
+TABLE_MB = 8
+CHUNK = 4
+"""Pairs that one task has: its searchers are made for it."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An evaluator, as `bots.compiled.catalogue.weights_for` takes it, and what differs from the default settings."""
+
+    evaluator: str = "features"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self, game: Riskless) -> Searcher[Any, Any]:
+        """Ready to search."""
+        searcher: Searcher[Any, Any] = Searcher(
+            game,
+            weights_for(game, self.evaluator),
+            Settings(**{"table_mb": TABLE_MB, **self.settings}),
+        )
+        searcher.warm_up()
+        return searcher
+
+
+@dataclass(frozen=True)
+class Contest:
+    """So many pairs on a map; `nodes` are those of the other engine's moves."""
+
+    one: Engine
+    other: Engine
+    map: str
+    nodes: int
+    pairs: int
+
+
+@dataclass
+class Score:
+    """The points of the first engine in each pair, the matches that were drawn, and its nodes a move."""
+
+    points: list[float] = field(default_factory=list)
+    drawn: int = 0
+    nodes: int = 0
+
+    @property
+    def counts(self) -> Counts:
+        return pair_counts(self.points)
+
+    @property
+    def difference(self) -> Difference:
+        found = difference(self.counts)
+        if found is None:
+            raise ValueError("no pair was played")
+        return found
+
+    @property
+    def elo(self) -> str:
+        """With its 95 % interval."""
+        found = self.difference
+        return f"{found.elo:+.0f} ({found.elo - found.error:+.0f} to {found.elo + found.error:+.0f})"
+
+    @property
+    def cells(self) -> list[str]:
+        """Pairs, points, draws and Elo, for a table."""
+        count = len(self.points)
+        return [
+            str(count),
+            f"{sum(self.points):g} of {2 * count}",
+            f"{50 * self.drawn / count:.0f} %",
+            self.elo,
+        ]
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """All pairs of some scores as one."""
+    return Score([each for score in scores for each in score.points], sum(score.drawn for score in scores))
+
+
+def start_of(game: Riskless, seed: int) -> Any:
+    """An opening of random plies."""
+    rng = random.Random(seed)
+    return opening(game, rng, rng.randint(*PLIES))
+
+
+def equal_budget(contest: Contest) -> int:
+    """The nodes that cost the first engine what the contest's nodes cost the other."""
+    game = Riskless(variant(contest.map))
+    both = [engine.make(game) for engine in (contest.one, contest.other)]
+    ratios = []
+    for seed in range(SAMPLES):
+        position = start_of(game, -1 - seed)
+        costs = []
+        for searcher in both:
+            searcher.clear()
+            start = time.thread_time_ns()
+            list(searcher.deepen(position, max_nodes=contest.nodes))
+            costs.append((time.thread_time_ns() - start) / searcher.nodes)
+        ratios.append(costs[1] / costs[0])
+    for searcher in both:
+        searcher.close()
+    return round(contest.nodes * statistics.median(ratios))
+
+
+def score_pairs(contest: Contest, nodes: int, seeds: Sequence[int]) -> Score:
+    """Pairs from the openings of these seeds, the first engine with so many nodes."""
+    game = Riskless(variant(contest.map))
+    one, other = contest.one.make(game), contest.other.make(game)
+    budgets = {id(one): Budget(nodes=nodes), id(other): Budget(nodes=contest.nodes)}
+    score = Score(nodes=nodes)
+    for seed in seeds:
+        start = start_of(game, seed)
+        found = []
+        for seat in (Player.MAXIE, Player.MINNIE):
+            seats = {seat: one, seat.opponent: other}
+            played = play(game, start, seats, {each: budgets[id(seats[each])] for each in Player})
+            found.append(0.5 if played.winner is None else float(played.winner is seat))
+        score.points.append(sum(found))
+        score.drawn += found.count(0.5)
+    one.close()
+    other.close()
+    return score
+
+
+def play_all(
+    contests: Sequence[Contest], pool: Executor, told: Callable[[Contest, Score], None]
+) -> list[Score]:
+    """Every contest, spread over the pool's processes; `told` is called as each is done, in their order."""
+    budgets = list(pool.map(equal_budget, contests))
+    waiting = [
+        [
+            pool.submit(score_pairs, contest, nodes, range(first, min(first + CHUNK, contest.pairs)))
+            for first in range(0, contest.pairs, CHUNK)
+        ]
+        for contest, nodes in zip(contests, budgets, strict=True)
+    ]
+    scores = []
+    for contest, nodes, parts in zip(contests, budgets, waiting, strict=True):
+        score = together([part.result() for part in parts])
+        score.nodes = nodes
+        told(contest, score)
+        scores.append(score)
+    return scores

@@ -1,0 +1,140 @@
+"""Riskless's weighted features for the compiled searches; `bots.evaluators.riskless` says what they count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bots.compiled.cache import inlined
+from bots.compiled.intrinsics import column, get, lowest, popcount, put, quotient
+from bots.evaluators.riskless import NAMES
+from bots.search.values import ESTIMATE_LIMIT
+
+_HALF = 0xFFFFFFFF
+
+
+def make_estimate(place: Any) -> Any:
+    """The estimate of positions that lie in memory as this `riskless_kernel.Layout` says."""
+    planes = place.planes
+    foe_at, own_at, totals_at = place.foe, place.own, place.totals
+    goal_at, only_armies_at, nearness_at = place.goal, place.only_armies, place.nearness
+    rows_at, around_at, neighbours_at = place.rows, place.around, place.neighbours
+    at_least_at, beside_at = place.at_least, place.beside
+    (
+        armies_at,
+        race_at,
+        goal_weight_at,
+        borders_at,
+        territories_at,
+        waste_at,
+        safe_at,
+        reach_at,
+        attacks_at,
+        exposed_at,
+    ) = (place.weights + i for i in range(len(NAMES)))
+
+    @inlined
+    def around(rules: Any, mask: Any) -> Any:
+        """All territories next to one of the mask."""
+        found = 0
+        for row in range(get(rules, rows_at)):
+            found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
+        return found
+
+    @inlined
+    def armies(mem: Any, at: Any, mask: Any) -> Any:
+        total = 0
+        for i in range(planes):
+            total += popcount(get(mem, at + i) & mask) << i
+        return total
+
+    @inlined
+    def at_least(mem: Any, at: Any, number: Any) -> Any:
+        """The territories with so many armies: numbers are compared digit by digit from the lowest."""
+        enough = -1
+        for i in range(planes):
+            plane = get(mem, at + i)
+            digit = -((number >> i) & 1)
+            enough = (plane & ~digit) | (enough & ~(plane ^ digit))
+        return enough
+
+    @inlined
+    def prepare(mem: Any, at: Any) -> None:
+        """Write down for each number which territories have at least so many armies, digit by digit."""
+        put(mem, at + at_least_at, -1)
+        for i in range(planes):
+            plane = get(mem, at + i)
+            for number in range(1 << i):
+                enough = get(mem, at + at_least_at + number)
+                put(mem, at + at_least_at + number + (1 << i), plane & enough)
+                put(mem, at + at_least_at + number, plane | enough)
+
+    @inlined
+    def takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
+        """How many territories of the border one of the others could take."""
+        total = 0
+        while border != 0:
+            v = lowest(border)
+            here = column(mem, at, v, planes)
+            strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
+            total += (strong & others & get(rules, neighbours_at + v)) != 0
+            border &= border - 1
+        return total
+
+    @inlined
+    def race(rules: Any, mine: Any, own: Any, others: Any, foe: Any) -> Any:
+        goal = get(rules, goal_at)
+        ahead = (goal - others) * own
+        behind = (goal - mine) * foe
+        return quotient(goal * (ahead - behind), max(ahead + behind, 1))
+
+    @inlined
+    def beside(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
+        """The features that look at neighbours."""
+        by_own = around(rules, own)
+        by_foe = around(rules, foe)
+        border, their_border = own & by_foe, foe & by_own
+        value = 0
+        if get(rules, borders_at):
+            value += get(rules, borders_at) * (armies(mem, at, border) - armies(mem, at, their_border))
+        empty = ~(own | foe)
+        if get(rules, reach_at):
+            value += get(rules, reach_at) * (popcount(empty & by_own) - popcount(empty & by_foe))
+        if get(rules, safe_at):
+            by_empty = around(rules, empty)
+            safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
+            value += get(rules, safe_at) * safe
+        if get(rules, attacks_at) | get(rules, exposed_at):
+            if planes <= 4:
+                prepare(mem, at)
+            value += get(rules, attacks_at) * takeable(rules, mem, at, their_border, own)
+            if get(rules, exposed_at):
+                value += get(rules, exposed_at) * takeable(rules, mem, at, border, foe)
+        return value
+
+    @inlined
+    def estimate(rules: Any, mem: Any, at: Any) -> Any:
+        totals = get(mem, at + totals_at)
+        mine = totals >> 32
+        others = totals & _HALF
+        value = (mine - others) * get(rules, armies_at)
+        if get(rules, only_armies_at) == 0:
+            own = get(mem, at + own_at)
+            foe = get(mem, at + foe_at)
+            count = popcount(own)
+            their_count = popcount(foe)
+            value += get(rules, territories_at) * (count - their_count)
+            if get(rules, waste_at):
+                full = own | foe
+                for i in range(planes):
+                    full &= ~(get(mem, at + i) ^ get(rules, i))
+                value += get(rules, waste_at) * (popcount(full & own) - popcount(full & foe))
+            if get(rules, race_at):
+                value += get(rules, race_at) * race(rules, mine, count, others, their_count)
+            if get(rules, goal_weight_at):
+                nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
+                value += get(rules, goal_weight_at) * nearness
+            if get(rules, beside_at):
+                value += beside(rules, mem, at, own, foe)
+        return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+
+    return estimate

@@ -1,0 +1,1 @@
+"""Maps solved by the compiled solver."""

@@ -1,0 +1,78 @@
+"""bots.evaluators.outcomes: the expected outcome of a category, as 003 has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
+from bots.evaluators.outcomes import CERTAIN, categorize, expected, load_outcomes, outcomes_text
+from games.core import Player
+from games.hexapawn import Hexapawn
+from games.riskless import Armies, Riskless
+from games.tictactoe import Board, TicTacToe
+from maps.loader import load_map
+
+
+def test_the_lectures_own_example() -> None:
+    assert expected((5, 4, 1)) == pytest.approx(0.4)
+
+
+def test_a_position_is_worth_what_became_of_its_like(tmp_path: Path) -> None:
+    file = tmp_path / "mine-outcomes.toml"
+    game = TicTacToe()
+    board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks
+    category_of = categorize(game)
+    assert category_of is not None
+    file.write_text(outcomes_text(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
+    evaluate = evaluator_for(game, str(file))
+    assert evaluate(board) == round(0.4 * CERTAIN), "good for Maxie, who is not to move"
+    assert evaluate(game.start()) == 0, "nothing is known of it"
+
+
+def test_what_both_players_see_alike_is_one_category() -> None:
+    game = Riskless(load_map("m1"))
+    category_of = categorize(game)
+    assert category_of is not None
+    armies = (3, 0, -2, 5, 0, -1)
+    mirror = Armies(tuple(-n for n in armies), Player.MINNIE, 4)
+    assert category_of(Armies(armies, Player.MAXIE, 4)) == category_of(mirror)
+    evaluate = evaluator_for(game, "outcomes")
+    assert evaluate(Armies(armies, Player.MAXIE, 4)) == -evaluate(mirror)
+
+
+@pytest.mark.parametrize("game", [Riskless(load_map("m1")), TicTacToe()], ids=lambda game: game.name)
+def test_the_outcomes_that_ship_tell_who_is_ahead(game: Any) -> None:
+    evaluate = evaluator_for(game, "outcomes")
+    if isinstance(game, Riskless):
+        ahead: object = Armies((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
+    else:
+        ahead = Board("X...X.O..")
+    assert evaluate(ahead) > 0
+
+
+def test_a_game_without_categories() -> None:
+    with pytest.raises(UnknownEvaluator, match="hexapawn has no categories"):
+        evaluator_for(Hexapawn(), "outcomes")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("x", "not TOML"),
+        ("x = 1", "there must be a table"),
+        ("[outcomes]\nx = [1, 2, 3]", "must be whole numbers"),
+        ('[outcomes]\n"1 2" = [1, 2]', "how often it was won, drawn and lost"),
+        ('[outcomes]\n"1 2" = [0, 0, 0]', "how often it was won, drawn and lost"),
+        ('[outcomes]\n"1 2" = [1, true, 0]', "how often it was won, drawn and lost"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, content: str, why: str) -> None:
+    file = tmp_path / "outcomes.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(BadWeights, match=why):
+        load_outcomes(file)
+    with pytest.raises(BadWeights, match="cannot read outcomes"):
+        load_outcomes(tmp_path / "nowhere.toml")
