@@ -235,7 +235,11 @@ class Dispatch:
         """
         cost = MESSAGE_COSTS[type(message)]
         if not cost:
-            if not isinstance(message, Hello) and client.member and message.match in client.member.matches:
+            if (
+                isinstance(message, Move | Ready | Resign)
+                and client.member is not None
+                and message.match in client.member.matches
+            ):
                 return 0
             cost = OUT_OF_PLACE_COSTS[type(message)]
         wait = self._wait(client, cost)
