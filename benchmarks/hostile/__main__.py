@@ -4,9 +4,9 @@
 
 Honest bots play on a real `arena serve` with its default limits. From ten addresses, strangers send one kind of request
 as often as the limits allow, each kind in a round of its own, from addresses that have saved up all the work they may ask
-for; the quiet time before it is measured with the same strangers connected and silent. Where a round comes near the
-bound, the kind has two more, and the median of the three counts. The strangers run on the processor time that nobody
-else wants (`SCHED_IDLE`), as in benchmarks.attackers.
+for; before it they are connected and silent, and the median of all these quiet times is what rounds are held against.
+Where a round comes near the bound, the kind has two more, and the median of the three counts. The strangers run on the
+processor time that nobody else wants (`SCHED_IDLE`), as in benchmarks.attackers.
 
 Exit code 1 when honest bots wait twice as long in a kind's rounds, or the server's memory grows by a fifth.
 """

@@ -36,7 +36,7 @@ SOURCES = 4
 MOST = 2.0
 """By how much honest bots may wait longer."""
 NEAR = 1.5
-"""A kind with such a ratio has more rounds, for one alone may be off by as much."""
+"""A kind with such a ratio has more rounds."""
 MORE_ROUNDS = 2
 MOST_NEAR = 24
 """Kinds that have more rounds, those with the greatest ratios first."""
@@ -54,10 +54,9 @@ class Turns:
     memory: list[tuple[int, int]] = field(default_factory=list)
     """The server's, in bytes, round by round: while the strangers are connected and silent, and at the end."""
 
-    @property
-    def ratios(self) -> list[float]:
-        """Of the p99 of honest bots, round by round."""
-        return [there.p99 / quiet.p99 for there, quiet in zip(self.hostile, self.quiet, strict=True)]
+    def ratios(self, quiet: float) -> list[float]:
+        """Of the p99 of honest bots to that of the quiet, in ms, round by round."""
+        return [there.p99 / quiet for there in self.hostile]
 
     @property
     def inside(self) -> list[float]:
@@ -73,6 +72,15 @@ class Outcome:
     load: Load = field(default_factory=Load)
     memory: int = 0
     """The server's before the first round, in bytes."""
+
+    @property
+    def quiet(self) -> float:
+        """The p99 of honest bots in ms in the quiet: the median of all quiet times, for each alone may be off by half."""
+        return statistics.median(each.p99 for turns in self.turns.values() for each in turns.quiet)
+
+    def ratio(self, kind: str) -> Ratio:
+        """How much longer honest bots wait beside a kind of request."""
+        return Ratio(self.turns[kind].ratios(self.quiet))
 
 
 class Strangers:
@@ -155,7 +163,7 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
 
 def near(outcome: Outcome) -> list[str]:
     """The kinds whose first round came near the bound, the worst first."""
-    first = {kind: turns.ratios[0] for kind, turns in outcome.turns.items()}
+    first = {kind: outcome.ratio(kind).values[0] for kind in outcome.turns}
     worst = sorted(first, key=lambda kind: -first[kind])
     return [kind for kind in worst if first[kind] >= NEAR][:MOST_NEAR]
 
@@ -205,8 +213,8 @@ def faults(outcome: Outcome) -> list[str]:
     wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
     for kind, turns in outcome.turns.items():
-        if statistics.median(turns.ratios) >= MOST:
-            wrong.append(f"{kind}: p99 is {Ratio(turns.ratios)} times what it is in the quiet")
+        if outcome.ratio(kind).median >= MOST:
+            wrong.append(f"{kind}: p99 is {outcome.ratio(kind)} times what it is in the quiet")
         if not sum(each.sent for each in turns.tallies):
             wrong.append(f"{kind}: nothing was sent")
     if _grown(outcome) >= MOST_MEMORY:
@@ -220,8 +228,8 @@ def _grown(outcome: Outcome) -> float:
 
 def section(outcome: Outcome, seconds: float, clients: int) -> Section:
     """What is written to the results."""
-    rows = [_row(kind, turns) for kind, turns in outcome.turns.items()]
-    worst = max(statistics.median(turns.ratios) for turns in outcome.turns.values())
+    rows = [_row(kind, turns, outcome.ratio(kind)) for kind, turns in outcome.turns.items()]
+    worst = max(outcome.ratio(kind).median for kind in outcome.turns)
     grown = _grown(outcome)
     return Section(
         "Honest bots beside strangers who keep within all limits",
@@ -229,7 +237,9 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
         f"{clients} clients of each of {ADDRESSES} addresses send one kind of request as often as the limits allow, for "
         f"{seconds:g} s after a quiet time as long in which they are connected and silent; their addresses have saved up all "
         "the work that they may ask for. p99 of a move, from its sending to its acknowledgement as the bot sees it; *in "
-        f"the server* from arrival to announcement. A kind whose first ratio is {NEAR} or more has {MORE_ROUNDS} more rounds, for the {MOST_NEAR} worst of them. "
+        f"the server* from arrival to announcement. *Ratio* is to {outcome.quiet:.1f} ms, the median of all quiet times: p99 of so short a "
+        "time alone is off by half, and one hiccup of the machine makes it a hundred. So a kind whose first ratio is "
+        f"{NEAR} or more has {MORE_ROUNDS} more rounds, the {MOST_NEAR} worst of them, and its median counts. "
         "CPU is that of the server, of one core; the strangers run on CPU time that nobody else wants (`SCHED_IDLE`). "
         "*Refused* are `rate_limited` and 429, *lost* connections that the server ended or did not let in.",
         [
@@ -262,13 +272,13 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
     )
 
 
-def _row(kind: str, turns: Turns) -> list[str]:
+def _row(kind: str, turns: Turns, ratio: Ratio) -> list[str]:
     cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{statistics.median(each.p99 for each in turns.quiet):.1f}",
         f"{statistics.median(each.p99 for each in turns.hostile):.1f}",
-        str(Ratio(turns.ratios)) if len(turns.ratios) > 1 else short(turns.ratios[0]),
+        str(ratio) if len(ratio.values) > 1 else short(ratio.median),
         short(statistics.median(turns.inside)),
         " → ".join(f"{each:.0%}" for each in cpu),
         *(
