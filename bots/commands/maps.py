@@ -64,7 +64,9 @@ def measure_command(
     markdown: Annotated[
         Path | None,
         typer.Option(
-            "--markdown", metavar="FILE", help=f"Write the table into this file, between {BEGIN} and {END}."
+            "--markdown",
+            metavar="FILE",
+            help=f"Write the rows into the table of this file, between {BEGIN} and {END}; those of other maps stay.",
         ),
     ] = None,
 ) -> None:
@@ -102,7 +104,8 @@ def measure_command(
         raise Misuse(f"--evaluator: {problem}") from None
     rows = [row for each in found for row in rows_of(each)]
     if markdown is not None:
-        write_text(filled(markdown, markdown_table(rows)), markdown)
+        kept = rows_of_others(markdown, [each.map.name for each in found])
+        write_text(filled(markdown, markdown_table(by_map([*kept, *rows]))), markdown)
     if json is not None:
         write_json([facts_of(each) for each in found], json)
         if str(json) == "-":
@@ -147,6 +150,27 @@ def _plain(mean: Mean) -> str:
     return f"{mean.value:.0f} ± {mean.error:.0f}"
 
 
+def rows_of_others(path: Path, names: Sequence[str]) -> list[list[str]]:
+    """The rows that a file's table has of maps with other names. Raises Failure."""
+    rows, name = [], ""
+    for line in between(path)[1].splitlines():
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+        name = cells[0] or name
+        if len(cells) == len(HEADINGS) and name not in (HEADINGS[0], "---", *names):
+            rows.append(cells)
+    return rows
+
+
+def by_map(rows: Sequence[list[str]]) -> list[list[str]]:
+    """The rows with those of each map together, in the order of the maps' names."""
+    named: dict[str, list[list[str]]] = {}
+    name = ""
+    for row in rows:
+        name = row[0] or name
+        named.setdefault(name, []).append(row)
+    return [row for name in sorted(named) for row in named[name]]
+
+
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     """The rows as a table of Markdown under their headings."""
     lines = [HEADINGS, ["---"] * len(HEADINGS), *rows]
@@ -155,17 +179,23 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 def filled(path: Path, table: str, begin: str = BEGIN, end: str = END) -> str:
     """The text of a file with the table between the line `begin` and the line `end`. Raises Failure."""
+    before, _, after = between(path, begin, end)
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def between(path: Path, begin: str = BEGIN, end: str = END) -> tuple[str, str, str]:
+    """The text of a file before the line `begin`, from there to the line `end`, and after that. Raises Failure."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise Failure(f"cannot read {path}: {error.strerror}") from None
     before, found, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
+    table, ended, after = rest.partition(end)
     if not found or not ended:
         raise Failure(
             f"{path}: there must be a line {begin}, and below it a line {end}, for the table to go between"
         )
-    return f"{before}{begin}\n{table}\n{end}{after}"
+    return before, table, after
 
 
 def facts_of(measured: Measured) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena import main
-from bots.commands.maps import BEGIN, END, HEADINGS
+from bots.commands.maps import BEGIN, END, HEADINGS, markdown_table
 
 
 def run(*arguments: str) -> object:
@@ -34,6 +34,21 @@ def test_a_map_is_measured_into_json_and_into_a_markdown_file(tmp_path: Path) ->
     table = [line.strip("| ").split(" | ") for line in lines[2:-2]]
     assert table[0] == list(HEADINGS)
     assert table[2][:4] == ["path4", "10", "20", "200"]
+
+
+def test_the_rows_of_other_maps_stay_in_the_table_in_the_order_of_names(tmp_path: Path) -> None:
+    def rows(name: str, word: str) -> list[list[str]]:
+        return [[name, *[word] * (len(HEADINGS) - 1)], ["", *[word] * (len(HEADINGS) - 1)]]
+
+    page = tmp_path / "README.md"
+    before = [*rows("a", "kept"), *rows("path4", "old"), *rows("z", "kept")]
+    page.write_text(f"{BEGIN}\n{markdown_table(before)}\n{END}\n")
+    assert run("path4", "--matches", "2", "--processes", "1", "--markdown", str(page)) == 0
+    lines = page.read_text().splitlines()[3:-1]
+    table = [[cell.strip() for cell in line.split("|")[1:3]] for line in lines]
+    assert [name for name, _ in table if name] == ["a", "path4", "z"]
+    assert [cell for _, cell in table] == ["kept", "kept", "10", "", "", "kept", "kept"]
+    assert "old" not in page.read_text()
 
 
 def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
