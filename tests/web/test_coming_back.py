@@ -288,7 +288,7 @@ def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path
         old = digest(page)
         click_a_move(page)
         status(page, "Your turn")
-        running.kill_server()
+        running.stop_server()
         running.upgrade_page()
         running.serve()
         page.wait_for_function(f"() => !document.querySelector('script[type=module]').src.includes('{old}')")

@@ -82,6 +82,18 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Pa
     expect(page.locator(".card").first).to_contain_text(told)
 
 
+def test_a_search_goes_on_page_by_page(played: Arena, page: Page) -> None:
+    page.route(
+        "**/api/search?*", lambda route: route.continue_(url=route.request.url.replace("limit=24", "limit=2"))
+    )
+    page.goto(f"{played.url}search?bot=greedy")
+    expect(page.locator(".card")).to_have_count(2)
+    page.get_by_role("button", name="Look further back").click()
+    expect(page.locator(".card")).to_have_count(4)
+    links = [card.get_attribute("href") for card in page.locator(".card").all()]
+    assert len(set(links)) == 4
+
+
 def test_the_matches_of_the_same_opening_are_one_press_away(played: Arena, page: Page) -> None:
     match = played.ask("records")["matches"][-1]["match"]
     page.goto(f"{played.url}match/{match}")

@@ -74,6 +74,22 @@ def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page
     expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
+def test_whoever_plays_has_all_that_is_needed_in_sight(
+    idle: Arena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    begin(page, idle, "riskless", "usa")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    page.mouse.wheel(0, -9000)
+    page.wait_for_function("() => scrollY === 0")
+    for sign in (".status", ".actions button", ".players", ".zoomed", ".told", ".controls"):
+        box = page.locator(f".viewer {sign}").first.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= height, sign
+    resign(page)
+
+
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh: Arena, page: Page) -> None:
     page.goto(fresh.url)
     page.get_by_role("link", name="Play against house-greedy").click()

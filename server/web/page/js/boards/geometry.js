@@ -6,7 +6,6 @@ const WIDEST = 1500;
 const NARROWEST = 300;
 const MARGIN = 40;
 const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
-const LETTER = 6.4;
 const LINE = 13;
 
 // The picture's size, where each territory stands on it, what is near to it, and the straight lines of its roads. `around`: there
@@ -62,17 +61,17 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `size` is how large names and
-// marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
-export function placeNames(names, layout, size) {
+// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `widths` are those of the names, and
+// `size` is how large names and marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
+export function placeNames(widths, layout, size) {
   const radius = RADIUS * size;
   const line = LINE * size;
   const marks = layout.at.map(([x, y]) => box(x, y, 2 * radius, 2 * radius));
   const drawn = layout.roads.flatMap(([v, w]) => layout.lines(v, w));
   const taken = [];
-  return names.map((name, v) => {
+  return widths.map((wide, v) => {
     const [x, y] = layout.at[v];
-    const width = name.length * LETTER * size;
+    const width = wide * size;
     const gap = radius + 2;
     const spots = [
       [x, y + gap + line / 2], [x, y - gap - line / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],

@@ -6,8 +6,8 @@ import { h, set } from "../dom.js";
 const STEP = 1.35;
 const MOST = 6;
 const LARGEST = 1.8; // of a picture that is seen whole
-const LOWEST_PX = 320;
-const BELOW_PX = 98; // what stands below the picture and should be in sight with it
+const LOWEST_PX = 240;
+const BELOW_PX = 104; // what stands below the picture and should be in sight with it
 const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
 const WHOLE_LEAST_PX = 240;
 const WHOLE_BELOW_PX = 50; // what stands below it

@@ -3,6 +3,7 @@
 
 import { ask } from "../api.js";
 import { makeBoard } from "../boards/index.js";
+import { surroundings } from "../boards/surroundings.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Match } from "../match.js";
@@ -21,6 +22,7 @@ export class Stage {
     this.begun = begun;
     this.match = /** @type {any} */ (null);
     this.board = /** @type {any} */ (null);
+    this.coming = /** @type {any} */ (null); // the match whose map is asked for
     this.last = ""; // the match that was shown last
     this.live = false; // whether a match in progress is shown
     this.replaying = false;
@@ -70,13 +72,17 @@ export class Stage {
     this.live = true;
     this.replaying = false;
     this.match = null;
+    this.coming = null;
     this.last = id;
     this.unwatch = followLive(id, (match) => this.changed(match), () => this.over());
   }
 
   changed(match) {
     if (!this.running && this.match === match && !match.end) return;
-    if (this.match !== match) this.begin(match);
+    if (this.match !== match) {
+      if (this.coming !== match) this.prepare(match, () => this.changed(match));
+      return;
+    }
     this.board.whenStill(() => {
       this.due ??= requestAnimationFrame(() => this.draw(match.moves.length));
     });
@@ -102,8 +108,7 @@ export class Stage {
     if (this.stopped || this.live || !record) return;
     const match = Match.fromRecord(record);
     this.last = match.id;
-    this.begin(match);
-    this.step(0);
+    this.prepare(match, () => this.step(0));
   }
 
   // A match that was played, not the one that was shown last; null where the server does not answer as it should.
@@ -139,6 +144,16 @@ export class Stage {
     if (this.live && this.match && !this.match.end) this.changed(this.match);
     else if (this.replaying && this.match) this.step(this.at);
     else this.over();
+  }
+
+  // Begin with a match, as soon as it is known what its map looks like; then go on.
+  async prepare(match, then) {
+    this.coming = match;
+    if (match.game.names) await surroundings(match.game.setup);
+    if (this.stopped || this.coming !== match) return;
+    this.coming = null;
+    this.begin(match);
+    then();
   }
 
   begin(match) {
