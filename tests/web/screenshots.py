@@ -59,7 +59,8 @@ class View:
 
 
 def boards_are_drawn(page: Page) -> None:
-    expect(page.locator(".small-board").first).to_be_visible()
+    page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
+        board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0)))""")
 
 
 def opened(page: Page, file: Path) -> None:

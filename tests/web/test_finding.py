@@ -105,6 +105,12 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
     page.goto(f"{played.url}maps")
     expect(page.locator(".maps .card")).to_have_count(len(map_names()))
     expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(map_names()))
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 780})
+        page.wait_for_function(
+            """() => [...document.querySelectorAll('.maps .mini-board')].every((board) => (
+                board.querySelector('svg').getBoundingClientRect().right <= board.getBoundingClientRect().right))"""
+        )
     page.get_by_role("link", name=re.compile("path4")).click()
     expect(page.get_by_text("It is solved. From the start, Minnie wins in 16 plies")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)

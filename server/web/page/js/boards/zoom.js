@@ -43,7 +43,10 @@ export class Zoom {
   // How high the place may be, so that what belongs to the picture is in sight with it.
   get room() {
     const top = this.place.getBoundingClientRect().top + window.scrollY;
-    if (!this.least) return Math.max(WHOLE_LEAST_PX, Math.min(window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX));
+    if (!this.least) {
+      const [most, left] = [window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX];
+      return Math.max(WHOLE_LEAST_PX, left < WHOLE_LEAST_PX ? most : Math.min(most, left)); // where one scrolls to it, that is all there is
+    }
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX);
   }
 

@@ -70,7 +70,7 @@ function picture(name) {
   const place = h("div", { class: "board mini-board", role: "img", "aria-label": `The map ${name}` }, inside);
   askOnce(`map/${encodeURIComponent(name)}`).then(({ setup }) => {
     const game = rules("riskless", setup);
-    const board = makeBoard(game, () => null);
+    const board = makeBoard(game, () => null, { whole: true });
     inside.replaceChildren(board.element);
     board.show(game.start(), null, null);
   }, () => place.remove());
