@@ -117,13 +117,13 @@ def hero(shown: Shown) -> bytes:
     file = shipped(game)
     # What the scripts will ask for at once, for they draw the same match.
     asked = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
-    early = f'<link rel="preload" as="fetch" crossorigin href="{asked}">' if asked else ""
+    early = f'<link rel="preload" as="fetch" crossorigin="" href="{asked}"/>' if asked else ""
     link = f'<a class="button plain" href="/match/{quote(shown.match, safe="")}">Watch this match</a>'
     said = f"Map, ply {len(shown.moves)}: " + ", ".join(
         f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'{early}<div class="hero"><div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
+        f'<div class="hero">{early}<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
         '<section class="stage first" aria-label="A match"><div class="stage-head"><h2 class="stage-title">'
         f'<span class="kind"{live}>{"Live" if shown.live else "A match"}: {escape(game_and_map)}</span></h2>'
         f"{link if shown.match else ''}</div>"

@@ -125,9 +125,17 @@ class StaticFiles:
         start           whether it is the start page, which needs no module of another view
         """
         further = b"" if start or embedded else VIEWS.replace(DIGEST, self.digest.encode())
-        made, tag = self._made("embed.html" if embedded else "index.html", head, first, further)
+        page = "embed.html" if embedded else "index.html"
+        made, tag = self._made(page, head, first, further)
         policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self._sealed)
-        headers = {**SECURITY, "Content-Security-Policy": policy, "ETag": tag, "Cache-Control": "no-cache"}
+        headers = {
+            **SECURITY,
+            "Content-Security-Policy": policy,
+            "ETag": tag,
+            "Cache-Control": "no-cache",
+            # So that the modules are asked for before the page itself has come.
+            "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
+        }
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
         return _answer(made, accepts, headers)

@@ -49,6 +49,7 @@ class View:
     """A view of the page: its address, what is there when it is complete, and what is done to it before the picture.
 
     below: what is scrolled to, for it lies below what one sees first
+    leave: what is done after the picture
     """
 
     name: str
@@ -56,6 +57,7 @@ class View:
     sign: str
     prepare: Callable[..., object] = lambda _page: None
     below: str = ""
+    leave: Callable[[Page], object] = lambda _page: None
 
 
 def boards_are_drawn(page: Page) -> None:
@@ -75,9 +77,16 @@ def analysed(page: Page, file: Path) -> None:
 
 
 def begun(page: Page) -> None:
-    page.get_by_label("Map").select_option("usa")
+    page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Start the match").click()
     page.locator("[data-source]").last.click()
+
+
+def resigned(page: Page) -> None:
+    """End the match: the house has few places."""
+    page.get_by_role("button", name="Resign", exact=True).click()
+    page.get_by_role("button", name="Yes, resign").click()
+    page.get_by_role("button", name="Rematch").wait_for()
 
 
 def pressed(name: str) -> Callable[[Page], object]:
@@ -118,7 +127,7 @@ BUSY = by_name(
 QUIET = by_name(
     View("empty", "", ".stage:not(.first) .map"),
     View("form", "play", "form"),
-    View("own", "play/house-greedy", "form", begun),
+    View("own", "play/house-greedy", "form", begun, leave=resigned),
     View("usa", "file", "input", opened),
     View("analysis", "file", "input", analysed),
 )
@@ -220,6 +229,7 @@ def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
         shown.prepare(page)
         page.wait_for_timeout(600)
         data = base64.b64encode(page.screenshot(type="png")).decode()
+        shown.leave(page)
         page.close()
         width = round(size["width"] * SHRUNK)
         pictures.append(f'<img alt="{look}" width="{width}" src="data:image/png;base64,{data}">')
@@ -236,7 +246,7 @@ def play(running: Arena, browser: Browser, folder: Path) -> None:
     """A person's move against the house, its targets shown."""
     page = view(browser, TABLET, running.url)
     page.get_by_role("link", name="Play against house-greedy").click()
-    page.get_by_label("Map").select_option("usa")
+    page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Start the match").click()
     for _ in range(3):
         page.locator("[data-source]").first.click()

@@ -114,7 +114,9 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: Arena, pag
     page.get_by_label("Speed").select_option("8")
     page.get_by_role("button", name="Play the moves").click()
     page.wait_for_function("() => Number(document.querySelector('input[type=range]').value) >= 14")
-    assert len(page.evaluate("travelled")) <= 5, "of ten plies in less than a second nobody sees how armies travel"
+    assert len(page.evaluate("travelled")) <= 5, (
+        "of ten plies in less than a second nobody sees how armies travel"
+    )
 
 
 def test_a_move_is_heard_where_sound_is_switched_on(served: Arena, page: Page) -> None:

@@ -35,7 +35,7 @@ def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str 
     page.get_by_label("Your name", exact=True).fill(name)
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
-        page.get_by_label("Map").select_option(map)
+        page.get_by_role("combobox", name="Map").select_option(map)
     page.get_by_role("button", name="Start the match").click()
     page.wait_for_url("**/match/*")
     expect(page.locator("[data-source]").first).to_be_visible()
@@ -354,7 +354,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_label("Your name", exact=True).fill("ada")
         mortal.get_by_label("Token (a guest").fill(token)
-        mortal.get_by_label("Map").select_option("path4")
+        mortal.get_by_role("combobox", name="Map").select_option("path4")
         mortal.get_by_role("button", name="Start the match").click()
         mortal.wait_for_url("**/match/*")
         status(mortal, "Your turn")

@@ -39,7 +39,7 @@ def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
     page.get_by_role("link", name="Play against random").click()
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
-        page.get_by_label("Map").select_option(map)
+        page.get_by_role("combobox", name="Map").select_option(map)
     page.get_by_role("button", name="Start the match").click()
 
 
@@ -112,7 +112,7 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     page.get_by_label("Your name", exact=True).fill("ada")
     expect(token).to_have_attribute("required", "")
     page.get_by_label("Your name", exact=True).fill("guest-42")
-    page.get_by_label("Map").select_option("path4")
+    page.get_by_role("combobox", name="Map").select_option("path4")
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
     resign(page)

@@ -221,7 +221,12 @@ async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Ho
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(host.play, spec("anna", "bert"))
         await anna.hear(Start)
-        assert await ask(host, "table?event=test") == {"event": "test", "rows": [], "crosses": [], "counted": 0}
+        assert await ask(host, "table?event=test") == {
+            "event": "test",
+            "rows": [],
+            "crosses": [],
+            "counted": 0,
+        }
         tasks.start_soon(anna.play, game_of())
         tasks.start_soon(bert.play, game_of())
 

@@ -30,7 +30,9 @@ def files() -> StaticFiles:
 def test_each_page_asks_for_its_bundles_at_once(
     files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
 ) -> None:
-    page = files.page("", "", start=start, embedded=embedded).body.decode()
+    answer = files.page("", "", start=start, embedded=embedded)
+    page = answer.body.decode()
+    assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
     asked = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
     assert [each.removeprefix(f"{files.digest}/js/") for each in asked] == bundles
     for name in asked:

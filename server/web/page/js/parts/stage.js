@@ -1,7 +1,7 @@
 // A large board on which something is always played: a live match, and after its end the next one; where nobody plays, a match
 // that was played, and on a server that has none yet the one that comes with the page.
 
-import { ask } from "../api.js";
+import { ask, askOnce } from "../api.js";
 import { makeBoard } from "../boards/index.js";
 import { surroundings } from "../boards/surroundings.js";
 import { h, say, set } from "../dom.js";
@@ -94,6 +94,7 @@ export class Stage {
 
   // What was shown is over.
   over() {
+    this.coming = null;
     this.live = false;
     this.replaying = false;
     if (this.running) this.next();
@@ -118,6 +119,7 @@ export class Stage {
       const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
       const others = whole.filter((each) => each.match !== this.last && GAME_NAMES[each.game]);
       const found = others.find((each) => each.game === "riskless") ?? others[0] ?? whole[0];
+      if (found?.map && !found.map.includes(":")) askOnce(`map/${encodeURIComponent(found.map)}`).catch(() => null); // it will be drawn, if it is a shipped one
       if (found) return await ask(`record/${encodeURIComponent(found.match)}`);
       const demo = await fetch(DEMO);
       return demo.ok ? await demo.json() : null;
