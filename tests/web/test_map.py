@@ -30,6 +30,28 @@ MEASURED = """() => {
 }"""
 
 
+FIGHTS = """async () => {
+  const slider = document.querySelector('input[type=range]');
+  const box = (each) => each.getBoundingClientRect();
+  let [fights, hidden] = [0, 0];
+  for (let ply = 1; ply <= Number(slider.max); ply++) {
+    slider.value = ply;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise((ready) => setTimeout(ready));
+    document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
+    await new Promise((ready) => setTimeout(ready));
+    const badge = document.querySelector('.fight rect');
+    if (!badge) continue;
+    fights += 1;
+    const at = box(badge);
+    const covers = [...document.querySelectorAll('.place, .spot .maxie, .spot .minnie')].map(box).some((other) => other.width > 0
+      && Math.min(at.right, other.right) - Math.max(at.left, other.left) > 3 && Math.min(at.bottom, other.bottom) - Math.max(at.top, other.top) > 4);
+    if (covers) hidden += 1;
+  }
+  return { fights, hidden };
+}"""
+
+
 def shown(page: Page, empty: Arena, file: Path, name: str) -> None:
     """Show the middle of a match on a map."""
     file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
@@ -71,6 +93,14 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(empty: Arena, page: Page
     page.wait_for_function("() => document.fullscreenElement?.className === 'viewer'")
     page.get_by_role("button", name="Full screen").click()
     page.wait_for_function("() => !document.fullscreenElement")
+
+
+def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(empty: Arena, page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    shown(page, empty, tmp_path / "one.jsonl", "usa")
+    found = page.evaluate(FIGHTS)
+    assert found["fights"] > 5
+    assert found["hidden"] <= 0.1 * found["fights"], "where there is no room anywhere"
 
 
 def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: Page, tmp_path: Path) -> None:

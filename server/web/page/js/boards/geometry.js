@@ -91,8 +91,24 @@ export function placeNames(widths, layout, size) {
     const best = spots[costs.indexOf(least)];
     const crowded = least >= 20;
     if (!crowded) taken.push(best);
-    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded };
+    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded, box: best };
   });
+}
+
+// The middle of a badge so wide and high beside the place `v`: above or below it, or beside it, wherever it hides the least of the
+// marks, of the boxes of `names`, and of the line that leads there.
+export function placeBadge(v, [width, height], names, layout, size, [from, to]) {
+  const [x, y] = layout.at[v];
+  const gap = RADIUS * size + 5 * size;
+  const spots = [[x, y - gap - height / 2], [x, y + gap + height / 2], [x + gap + width / 2, y], [x - gap - width / 2, y]]
+    .map(([a, b]) => box(a, b, width, height));
+  const hidden = [...layout.at.map(([a, b]) => box(a, b, 2 * RADIUS * size, 2 * RADIUS * size)), ...names];
+  const costs = spots.map((spot) => {
+    const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
+    return (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).length + (touches([from, to], spot) ? 1 : 0);
+  });
+  const best = spots[costs.indexOf(Math.min(...costs))];
+  return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
 }
 
 const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
