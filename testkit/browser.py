@@ -149,6 +149,12 @@ class Arena:
         self._server.kill()
         self._server.wait()
 
+    def stop_server(self) -> None:
+        """End the server as its host does."""
+        assert self._server is not None
+        self._server.terminate()
+        self._server.wait()
+
     def upgrade_page(self) -> None:
         """From its next start on the server is one whose page has other files than that of this checkout."""
         newer = self._folder / "newer"

@@ -33,7 +33,7 @@ async def learn(world: World) -> None:
     """Find out what there is to be asked for, and play a match of one's own."""
     tally = Tally()
     page = (await get(world.url, LEARNER, "/", tally)).decode()
-    found = re.search(r"/web/\w+/js/main\.js", page)
+    found = re.search(r"/web/\w+/js/main\.bundle\.js", page)
     if found is None:
         raise RuntimeError("the page has no module")
     world.file = found[0]

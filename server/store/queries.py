@@ -24,6 +24,7 @@ from server.store.aggregates.event_tables import (
     counted_in,
     event_scores_of,
     events_with_matches,
+    is_going_on,
 )
 from server.store.aggregates.standings import Cross, Standing
 from server.store.database import reading
@@ -140,13 +141,15 @@ class Queries:
         return Rated(found, crosses, await events_with_matches(self._engine, MOST_EVENTS))
 
     async def event(self, event: str, bots: Collection[str] | None = None) -> EventTable | None:
-        """The table of an event, of the bots that have played most of its matches; None where it has none.
+        """The table of an event, of the bots that have played most of its matches; empty as long as its first matches are in progress.
+
+        None for an event without matches.
 
         bots  those of a ladder, where it is known that it is one; None: as the store has its plan
         """
         found = await event_scores_of(self._engine, event)
         if found is None:
-            return None
+            return EventTable(event, [], [], 0) if await is_going_on(self._engine, event) else None
         if bots is None:
             ladder = await planned(self._engine, event)
             bots = () if ladder is None else ladder.plan.get("bots", ())

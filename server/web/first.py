@@ -114,18 +114,22 @@ def hero(shown: Shown) -> bytes:
         each for each in (wording.GAMES["riskless"], str(shown.setup.get("map", ""))) if each
     )
     live = ' data-live=""' if shown.live else ""
+    file = shipped(game)
+    # What the scripts will ask for at once, for they draw the same match.
+    asked = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
+    early = f'<link rel="preload" as="fetch" crossorigin="" href="{asked}"/>' if asked else ""
     link = f'<a class="button plain" href="/match/{quote(shown.match, safe="")}">Watch this match</a>'
     said = f"Map, ply {len(shown.moves)}: " + ", ".join(
         f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div class="hero"><div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
+        f'<div class="hero">{early}<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a></div>'
         '<section class="stage first" aria-label="A match"><div class="stage-head"><h2 class="stage-title">'
         f'<span class="kind"{live}>{"Live" if shown.live else "A match"}: {escape(game_and_map)}</span></h2>'
         f"{link if shown.match else ''}</div>"
         f'<div class="stage-sides">{"".join(_side(seat, players[seat], sums[seat], goal) for seat in NAMES)}</div>'
         f'<p class="lead">{escape(_lead(sums, players))}</p>'
-        f'<div class="stage-board">{_picture(game).svg(armies, said)}</div></section></div>'
+        f'<div class="stage-board">{_picture(game, file).svg(armies, said)}</div></section></div>'
     ).encode()
 
 
@@ -145,8 +149,7 @@ def _lead(sums: dict[str, int], players: dict[str, str]) -> str:
     return f"{leader} leads by {abs(ahead)} {'army' if abs(ahead) == 1 else 'armies'}"
 
 
-def _picture(game: Riskless) -> Picture:
-    file = shipped(game)
+def _picture(game: Riskless, file: MapFile | None) -> Picture:
     if file is None:
         return Picture(MapFile(game.map), None)
     return Picture(file, shipped_cells(game.map.name))

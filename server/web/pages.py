@@ -197,9 +197,9 @@ class Pages:
             return answers.too_much(wait)
         asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
-        if view_of(path) is not None:
-            first = PLAIN if view_of(path) else await self._first.shown()
-            return await self._view(asker, accepts, first, embedded=view_of(path) == "embed")
+        view = view_of(path)
+        if view is not None:
+            return await self._view(asker, accepts, view)
         if path.startswith(("/picture/", "/film/")):
             return await self._picture(path, asker)
         if path.startswith("/web/"):
@@ -217,8 +217,9 @@ class Pages:
             return await self._api(path.removeprefix("/api/"), asker)
         return self._plain(path)
 
-    async def _view(self, asker: _Asker, accepts: str, first: bytes, *, embedded: bool) -> Answer:
-        """The page at one of its addresses. Where the store has no time to say what is there, it is called as in general."""
+    async def _view(self, asker: _Asker, accepts: str, view: str) -> Answer:
+        """The page at an address of a view. Where the store has no time to say what is there, it is called as in general."""
+        first = PLAIN if view else await self._first.shown()
         found = heads.GENERAL
         with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
             try:
@@ -229,7 +230,8 @@ class Pages:
                     raise
         known = ", ".join(asker.request.headers.get_all("If-None-Match"))
         head = heads.html(found, asker.request, secure=self._secure())
-        make = partial(self._files.page, accepts, known, head, first, embedded=embedded)
+        embedded = view == "embed"
+        make = partial(self._files.page, accepts, known, head, first, start=not view, embedded=embedded)
         return await anyio.to_thread.run_sync(make)  # a page that is not as before is compressed anew
 
     async def _picture(self, path: str, asker: _Asker) -> Answer | None:

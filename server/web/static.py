@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import posixpath
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -20,6 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from server.net.answers import Answer
+from server.web.bundle import bundled
 
 WEB = Path(__file__).parent / "page"
 
@@ -60,18 +58,21 @@ DIGEST = b"{{digest}}"
 """Stands in the page where the digest of all the files is to be."""
 HEAD = b"<!-- head -->"
 """Stands in the page where its title is to be, and what tells of it where a link is shown."""
-MODULES = b"<!-- modules -->"
-"""Stands in the page for the modules that it needs at once, which the browser then fetches side by side."""
+FURTHER = b"<!-- further -->"
+"""Stands in the page where the modules of the views are asked for, where it is not the start page that is shown first."""
 FIRST = b"<!-- first -->"
 """Stands in the page where that is to be which is seen before any script has come."""
-PAGES = {"index.html": "js/main.js", "embed.html": "js/embed.js"}
-"""The pages, each with the module that it begins with."""
+PAGES = {
+    "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
+    "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
+}
+"""The pages, each with the module that it begins with and the paths of its bundles: of all that it imports at once, and of the rest."""
+VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 KEPT = 32
 """How many pages with their heads are kept compressed."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLES = b"<!-- styles -->"
 """Stands in the page for its styles: what is in the page itself need not be waited for before anything is seen."""
-_IMPORT = re.compile(r"""^(?:import|export)\b[^;"]*?from "(\.[^"]+)";$""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class StaticFiles:
             for path in sorted(folder.rglob("*"))
             if path.is_file() and path.suffix in KINDS
         }
+        for paths in PAGES.values():
+            found |= bundled(found, *paths)
         whole = sha256()
         for name, body in found.items():
             whole.update(f"{name}\0{len(body)}\0".encode() + body)
@@ -97,36 +100,50 @@ class StaticFiles:
         style = b"".join(found[name] for name in STYLE_FILES)
         seal = base64.b64encode(sha256(style).digest()).decode()
         self._sealed = f"style-src 'self' 'sha256-{seal}'"
-        for page, first in PAGES.items():
-            modules = b"".join(
-                b'<link rel="modulepreload" href="/web/%b/%b">\n' % (DIGEST, name.encode())
-                for name in _modules(found, first)
-            )
-            made = found[page].replace(MODULES, modules).replace(STYLES, b"<style>%b</style>" % style)
+        for page in PAGES:
+            made = found[page].replace(STYLES, b"<style>%b</style>" % style)
             found[page] = made.replace(DIGEST, self.digest.encode())
         self._pages = {page: found.pop(page) for page in PAGES}
         self._files = {name: _file(name, body) for name, body in found.items()}
         self._made = lru_cache(maxsize=KEPT)(self._make)
 
     def page(
-        self, accepts: str, known: str, head: bytes = b"", first: bytes = b"", *, embedded: bool = False
+        self,
+        accepts: str,
+        known: str,
+        head: bytes = b"",
+        first: bytes = b"",
+        *,
+        start: bool = False,
+        embedded: bool = False,
     ) -> Answer:
         """The page itself, or the one that is shown within others.
 
         accepts, known  the request's Accept-Encoding and If-None-Match
         head            the elements that tell what it is called
         first           what is seen before any script has come; the page within others has no place for it
+        start           whether it is the start page, which needs no module of another view
         """
-        made, tag = self._made("embed.html" if embedded else "index.html", head, first)
+        further = b"" if start or embedded else VIEWS.replace(DIGEST, self.digest.encode())
+        page = "embed.html" if embedded else "index.html"
+        made, tag = self._made(page, head, first, further)
         policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self._sealed)
-        headers = {**SECURITY, "Content-Security-Policy": policy, "ETag": tag, "Cache-Control": "no-cache"}
+        headers = {
+            **SECURITY,
+            "Content-Security-Policy": policy,
+            "ETag": tag,
+            "Cache-Control": "no-cache",
+            # So that the modules are asked for before the page itself has come.
+            "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
+        }
         if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
             return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
         return _answer(made, accepts, headers)
 
-    def _make(self, page: str, head: bytes, first: bytes) -> tuple[_File, str]:
+    def _make(self, page: str, head: bytes, first: bytes, further: bytes) -> tuple[_File, str]:
         # The head last: it has names of bots in it, and they could be called as what is replaced.
-        made = _file(page, self._pages[page].replace(FIRST, first).replace(HEAD, head))
+        page_with = self._pages[page].replace(FURTHER, further).replace(FIRST, first)
+        made = _file(page, page_with.replace(HEAD, head))
         return made, f'"{self.digest}{sha256(made.body).hexdigest()[:16]}"'
 
     def file(self, path: str, accepts: str) -> Answer | None:
@@ -138,17 +155,6 @@ class StaticFiles:
         # What no browser shows as a document needs no policies for what it does, and there are many such files.
         security = SECURITY if found.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
         return _answer(found, accepts, {**security, "Cache-Control": FOREVER})
-
-
-def _modules(files: Mapping[str, bytes], first: str) -> list[str]:
-    """A module and all that it imports, directly or not, but for what it imports only while it runs."""
-    found = [first]
-    for name in found:
-        for target in _IMPORT.findall(files[name].decode()):
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
-            if path not in found:
-                found.append(path)
-    return found
 
 
 def _file(name: str, body: bytes) -> _File:

@@ -2,6 +2,8 @@
 
 page-*.png are for the guides. looks-*.png show each view at 1440, 1280 and 390 pixels, light and dark, on one sheet. With
 --all there is also every shipped map in each of these looks, to look at. The pictures have 256 colours at the most.
+
+Example: python -m tests.web.screenshots docs/pictures --only start own
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import io
 import random
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
@@ -31,12 +34,14 @@ PHONE = {"width": 390, "height": 780}
 SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": PHONE_SIZE}
 LOOKS = {
     f"{name}-{scheme}": ({"width": width, "height": height}, scheme)
-    for name, (width, height) in SIZES.items()
     for scheme in ("light", "dark")
+    for name, (width, height) in SIZES.items()
 }
-SHEET_WIDTH = 1920
-SHRUNK = 0.42
+SHRUNK = 0.5
 """How large a picture is on a sheet."""
+GAP = 8
+SHEET_WIDTH = round(SHRUNK * sum(width for width, _ in SIZES.values())) + GAP * (len(SIZES) + 1)
+"""A row for the light, and one for the dark."""
 
 
 @dataclass(frozen=True)
@@ -44,37 +49,149 @@ class View:
     """A view of the page: its address, what is there when it is complete, and what is done to it before the picture.
 
     below: what is scrolled to, for it lies below what one sees first
+    leave: what is done after the picture
     """
 
     name: str
     address: str
     sign: str
-    prepare: Callable[[Page], object] = lambda _page: None
+    prepare: Callable[..., object] = lambda _page: None
     below: str = ""
+    leave: Callable[[Page], object] = lambda _page: None
+
+
+def boards_are_drawn(page: Page) -> None:
+    page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
+        board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0)))""")
+
+
+def opened(page: Page, file: Path) -> None:
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("slider").fill("9")
+
+
+def analysed(page: Page, file: Path) -> None:
+    opened(page, file)
+    page.get_by_role("button", name="Try moves").click()
+    page.locator("[data-source]").first.click()
+
+
+def begun(page: Page) -> None:
+    page.get_by_role("combobox", name="Map").select_option("usa")
+    page.get_by_role("button", name="Start the match").click()
+    page.locator("[data-source]").last.click()
+
+
+def resigned(page: Page) -> None:
+    """End the match: the house has few places."""
+    page.get_by_role("button", name="Resign", exact=True).click()
+    page.get_by_role("button", name="Yes, resign").click()
+    page.get_by_role("button", name="Rematch").wait_for()
+
+
+def pressed(name: str) -> Callable[[Page], object]:
+    return lambda page: page.get_by_role("button", name=name).click()
+
+
+def by_name(*views: View) -> dict[str, View]:
+    return {each.name: each for each in views}
+
+
+GUIDES = {
+    "start": ("", ".card.live"),
+    "table": ("table", "table.cross"),
+    "bot": ("bot/greedy", ".card"),
+}
+"""For the guides: addresses, and what is there when they are complete."""
+BUSY = by_name(
+    View("start", "", ".stage:not(.first) .map"),
+    View("cards", "", ".card.live", boards_are_drawn, below=".card.live"),
+    View("table", "table", "table.cross"),
+    View("event", "event/serve", "table.standing"),
+    View("bot", "bot/greedy", ".card"),
+    View("versus", "versus/greedy/marvin", ".card"),
+    View("search", "search?bot=greedy", ".card"),
+    View("maps", "maps", ".maps svg"),
+    View("map", "maps/usa", ".mini-board svg"),
+    View(
+        "share",
+        "match/{match}/12",
+        ".map .area-of",
+        lambda page: page.get_by_text("Share", exact=True).click(),
+    ),
+    View("replay", "match/{match}/12", ".map .area-of"),
+    View("rules", "table", "table", pressed("Rules")),
+    View("comfort", "table", "table", pressed("Comfort")),
+)
+"""Views of a server on which matches are played."""
+QUIET = by_name(
+    View("empty", "", ".stage:not(.first) .map"),
+    View("form", "play", "form"),
+    View("own", "play/house-greedy", "form", begun, leave=resigned),
+    View("usa", "file", "input", opened),
+    View("analysis", "file", "input", analysed),
+)
+"""Those of one to which no bot is connected but its own; `file` is given a record."""
+PLAYED = ("page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
+MADE = ("page-play",)
+NAMES = (*PLAYED, *BUSY, *QUIET, *MADE)
 
 
 def main() -> None:
-    """Take them all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Take them all, or those that are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--all", action="store_true", help="every view in every look, and every map")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", choices=sorted(NAMES), help=f"of {', '.join(NAMES)}"
+    )
+    parser.add_argument("--all", action="store_true", help="every shipped map in every look, too")
     given = parser.parse_args()
+    wanted = set(given.only or NAMES)
     expect.set_options(timeout=90_000)
     given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-") as work, chromium() as browser:
         folder = Path(work)
-        with arena(folder, "--map", "world", "--tc", "0.3/move", bots=("alphabeta", "greedy")) as running:
-            running.bot("random", "marvin")
-            live(running, browser, given.folder)
-            wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
-            wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
-            views(running, browser, given.folder)
-        (folder / "quiet").mkdir()
-        with arena(folder / "quiet", "--challenges-only", private=False) as running:
-            quiet_views(running, browser, given.folder, folder)
-            play(running, browser, given.folder)
-            if given.all:
-                maps(running, browser, given.folder)
+        if wanted & {*PLAYED, *BUSY}:
+            with arena(folder, "--map", "world", "--tc", "0.3/move", bots=("alphabeta", "greedy")) as running:
+                running.bot("random", "marvin")
+                played(running, browser, given.folder, wanted)
+        if given.all or wanted & {*MADE, *QUIET}:
+            (folder / "quiet").mkdir()
+            with arena(folder / "quiet", "--challenges-only", private=False) as running:
+                quiet(running, browser, given.folder, folder, wanted)
+                if given.all:
+                    maps(running, browser, given.folder)
+
+
+def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> None:
+    """What a server shows on which matches are played."""
+    if wanted & {"page-live", "page-phone"}:
+        live(running, browser, folder, wanted)
+    wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
+    wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
+    match = running.ask("records")["matches"][-1]["match"]
+    for name, (address, sign) in GUIDES.items():
+        if f"page-{name}" in wanted:
+            page = view(browser, TABLET, f"{running.url}{address}")
+            expect(page.locator(sign).first).to_be_visible()
+            shoot(page, folder / f"page-{name}.png")
+    for each in BUSY.values():
+        if each.name in wanted:
+            sheet(running, browser, replace(each, address=each.address.format(match=match)), folder)
+
+
+def quiet(running: Arena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:
+    """What a server shows to which no bot is connected but its own."""
+    file = work / "usa.jsonl"
+    file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
+    for each in QUIET.values():
+        if each.name in wanted:
+            prepare = partial(each.prepare, file=file) if each.address == "file" else each.prepare
+            sheet(running, browser, replace(each, prepare=prepare), folder)
+    if "page-play" in wanted:
+        play(running, browser, folder)
 
 
 def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "light") -> Page:
@@ -87,82 +204,18 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
     return page
 
 
-def live(running: Arena, browser: Browser, folder: Path) -> None:
+def live(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> None:
     """A match in progress, on a tablet and in the dark on a phone."""
     page = view(browser, TABLET, running.url)
     page.locator(".card.live", has_text="alphabeta").first.click()
     expect(page.locator(".moves li").nth(15)).to_be_visible()
     address = page.url
-    shoot(page, folder / "page-live.png")
-    phone = view(browser, PHONE, address, "dark")
-    expect(phone.locator(".moves li").nth(3)).to_be_visible()
-    shoot(phone, folder / "page-phone.png")
-
-
-def views(running: Arena, browser: Browser, folder: Path) -> None:
-    """What a server shows on which matches are played."""
-    match = running.ask("records")["matches"][-1]["match"]
-    for name, address, sign in (
-        ("start", "", ".card.live"),
-        ("table", "table", "table.cross"),
-        ("bot", "bot/greedy", ".card"),
-    ):
-        page = view(browser, TABLET, f"{running.url}{address}")
-        expect(page.locator(sign).first).to_be_visible()
-        shoot(page, folder / f"page-{name}.png")
-    for each in (
-        View("start", "", ".stage .map"),
-        View(
-            "cards",
-            "",
-            ".card.live",
-            lambda page: expect(page.locator(".small-board").first).to_be_visible(),
-            below=".card.live",
-        ),
-        View("table", "table", "table.cross"),
-        View("event", "event/serve", "table.standing"),
-        View("bot", "bot/greedy", ".card"),
-        View("versus", "versus/greedy/marvin", ".card"),
-        View("search", "search?bot=greedy", ".card"),
-        View("maps", "maps", ".maps svg"),
-        View("map", "maps/usa", ".mini-board svg"),
-        View(
-            "share", f"match/{match}/12", ".map", lambda page: page.get_by_text("Share", exact=True).click()
-        ),
-        View("replay", f"match/{match}/12", ".map .area-of"),
-        View("rules", "table", "table", lambda page: page.get_by_role("button", name="Rules").click()),
-        View("comfort", "table", "table", lambda page: page.get_by_role("button", name="Comfort").click()),
-    ):
-        sheet(running, browser, each, folder)
-
-
-def quiet_views(running: Arena, browser: Browser, folder: Path, work: Path) -> None:
-    """What a server shows to which no bot is connected but its own."""
-    file = work / "usa.jsonl"
-    file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
-
-    def opened(page: Page) -> None:
-        page.locator("input[type=file]").set_input_files(file)
-        page.get_by_role("slider").fill("9")
-
-    def analysed(page: Page) -> None:
-        opened(page)
-        page.get_by_role("button", name="Try moves").click()
-        page.locator("[data-source]").first.click()
-
-    def begun(page: Page) -> None:
-        page.get_by_label("Map").select_option("usa")
-        page.get_by_role("button", name="Start the match").click()
-        page.locator("[data-source]").last.click()
-
-    for each in (
-        View("empty", "", ".stage .map"),
-        View("form", "play", "form"),
-        View("own", "play/house-greedy", "form", begun),
-        View("usa", "file", "input", opened),
-        View("analysis", "file", "input", analysed),
-    ):
-        sheet(running, browser, each, folder)
+    if "page-live" in wanted:
+        shoot(page, folder / "page-live.png")
+    if "page-phone" in wanted:
+        phone = view(browser, PHONE, address, "dark")
+        expect(phone.locator(".moves li").nth(3)).to_be_visible()
+        shoot(phone, folder / "page-phone.png")
 
 
 def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
@@ -176,11 +229,14 @@ def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
         shown.prepare(page)
         page.wait_for_timeout(600)
         data = base64.b64encode(page.screenshot(type="png")).decode()
+        shown.leave(page)
         page.close()
         width = round(size["width"] * SHRUNK)
         pictures.append(f'<img alt="{look}" width="{width}" src="data:image/png;base64,{data}">')
     page = browser.new_page(viewport={"width": SHEET_WIDTH, "height": 900})
-    style = "body{margin:8px;display:flex;flex-wrap:wrap;gap:8px;align-items:start;background:#888}"
+    style = (
+        f"body{{margin:{GAP}px;display:flex;flex-wrap:wrap;gap:{GAP}px;align-items:start;background:#888}}"
+    )
     page.set_content(f"<style>{style}</style>{''.join(pictures)}", wait_until="load")
     keep(page.screenshot(full_page=True), folder / f"looks-{shown.name}.png")
     page.close()
@@ -190,7 +246,7 @@ def play(running: Arena, browser: Browser, folder: Path) -> None:
     """A person's move against the house, its targets shown."""
     page = view(browser, TABLET, running.url)
     page.get_by_role("link", name="Play against house-greedy").click()
-    page.get_by_label("Map").select_option("usa")
+    page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Start the match").click()
     for _ in range(3):
         page.locator("[data-source]").first.click()

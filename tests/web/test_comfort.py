@@ -74,6 +74,68 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Arena, 
     assert page.evaluate(COLOURS) == found["dark"]
 
 
+WATCH_TRAVEL = """() => {
+  window.travelled = [];
+  new MutationObserver(() => {
+    for (const { effect } of document.querySelector('.march').getAnimations({ subtree: true })) travelled.push(effect.getTiming().duration);
+  }).observe(document.querySelector('.march'), { childList: true });
+}"""
+WATCH_TONES = """() => {
+  window.tones = [];
+  const start = OscillatorNode.prototype.start;
+  OscillatorNode.prototype.start = function (...when) { tones.push(this.frequency.value); return start.apply(this, when); };
+}"""
+
+
+def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: Arena, page: Page) -> None:
+    match = served.ask("records")["matches"][-1]["match"]
+    page.goto(f"{served.url}match/{match}/0")
+    expect(page.locator(".told")).to_have_text("The start")
+    page.evaluate(WATCH_TRAVEL)
+
+    def step(ply: int) -> list[float]:
+        page.evaluate("travelled.length = 0")
+        page.wait_for_timeout(420)  # from the last move: the quicker moves come, the less armies travel
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".told")).to_contain_text(f"Ply {ply},")
+        expect(page.locator(".march > *")).to_have_count(0)
+        found: list[float] = page.evaluate("travelled")
+        return found
+
+    (usual,) = set(step(1))
+    assert 150 <= usual <= 250
+    for ply, pace in ((2, "2"), (3, "0.5")):
+        page.get_by_role("button", name="Comfort").click()
+        page.get_by_label("Armies travel").select_option(pace)
+        page.get_by_role("button", name="Close").click()
+        (took,) = set(step(ply))
+        assert took == usual / 2 if pace == "2" else took > usual
+    page.evaluate("travelled.length = 0")
+    page.get_by_label("Speed").select_option("8")
+    page.get_by_role("button", name="Play the moves").click()
+    page.wait_for_function("() => Number(document.querySelector('input[type=range]').value) >= 14")
+    assert len(page.evaluate("travelled")) <= 5, (
+        "of ten plies in less than a second nobody sees how armies travel"
+    )
+
+
+def test_a_move_is_heard_where_sound_is_switched_on(served: Arena, page: Page) -> None:
+    match = served.ask("records")["matches"][-1]["match"]
+    page.goto(f"{served.url}match/{match}/0")
+    expect(page.locator(".told")).to_have_text("The start")
+    page.evaluate(WATCH_TONES)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".told")).to_contain_text("Ply 1,")
+    assert page.evaluate("tones") == [], "sound is off at first"
+    page.get_by_role("button", name="Comfort").click()
+    page.get_by_label("A sound for each move").check()
+    page.get_by_role("button", name="Close").click()
+    count = page.evaluate("tones.length")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".told")).to_contain_text("Ply 2,")
+    assert page.evaluate("tones.length") == count + 1
+
+
 def test_armies_that_do_not_travel_are_there_at_once(served: Arena, page: Page) -> None:
     page.goto(f"{served.url}#/play")
     page.get_by_role("button", name="Comfort").click()
@@ -96,6 +158,11 @@ def test_every_view_has_a_title_of_its_own(served: Arena, page: Page) -> None:
         "#/table/serve": "Ladder serve · Riskless Arena",
         "#/bot/ann": "ann · Riskless Arena",
         "#/file": "A record file · Riskless Arena",
+        "event/serve": "Ladder serve · Riskless Arena",
+        "versus/ann/bob": "ann against bob · Riskless Arena",
+        "search?bot=ann": "Search · Riskless Arena",
+        "maps": "Maps · Riskless Arena",
+        "maps/usa": "Map usa · Riskless Arena",
         f"#/match/{match['match']}": f"{match['players']['maxie']} v {match['players']['minnie']}",
     }
     for address, title in titles.items():

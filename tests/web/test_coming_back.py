@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Error, Page, expect
 
+from protocol.record import to_line
 from testkit.browser import Arena, arena, wait
+from tests.web.screenshots import made_up
 from tests.web.wire import Guest
 
 OVER = re.compile("wins|Draw|Void")
@@ -33,7 +35,7 @@ def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str 
     page.get_by_label("Your name", exact=True).fill(name)
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
-        page.get_by_label("Map").select_option(map)
+        page.get_by_role("combobox", name="Map").select_option(map)
     page.get_by_role("button", name="Start the match").click()
     page.wait_for_url("**/match/*")
     expect(page.locator("[data-source]").first).to_be_visible()
@@ -288,12 +290,37 @@ def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path
         old = digest(page)
         click_a_move(page)
         status(page, "Your turn")
-        running.kill_server()
+        running.stop_server()
         running.upgrade_page()
         running.serve()
         page.wait_for_function(f"() => !document.querySelector('script[type=module]').src.includes('{old}')")
         status(page, re.compile(f"Your turn|{OVER.pattern}"))
         assert digest(page) != old
+
+
+def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
+    idle: Arena, page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text(to_line(made_up("m1")) + "\n", encoding="utf-8")
+    page.goto(f"{idle.url}file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".map")).to_be_visible()
+    page.route("**/api/about", lambda route: route.fulfill(json={"page": "another"}))
+    page.evaluate("window.stays = true")
+    page.context.set_offline(True)
+    try:
+        page.get_by_role("link", name="Table", exact=True).click()
+        expect(page.get_by_text("The server does not answer. The page tries again by itself")).to_be_visible()
+    finally:
+        page.context.set_offline(False)
+    old = page.get_by_text("The server has been upgraded, and this page is an old one.")
+    expect(old).to_be_visible()
+    page.get_by_role("link", name="File", exact=True).click()
+    expect(page.locator(".map")).to_be_visible()
+    assert page.evaluate("window.stays"), "what was opened would be gone"
+    page.get_by_role("button", name="Reload").click()
+    expect(old).to_be_hidden()
 
 
 def digest(page: Page) -> str:
@@ -327,7 +354,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_label("Your name", exact=True).fill("ada")
         mortal.get_by_label("Token (a guest").fill(token)
-        mortal.get_by_label("Map").select_option("path4")
+        mortal.get_by_role("combobox", name="Map").select_option("path4")
         mortal.get_by_role("button", name="Start the match").click()
         mortal.wait_for_url("**/match/*")
         status(mortal, "Your turn")

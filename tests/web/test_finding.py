@@ -70,16 +70,28 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Pa
     result, told = (winner, " won: ") if winner else ("drawn", "draw: ")
     page.goto(f"{played.url}search")
     page.get_by_label("Bot", exact=True).fill("greedy")
-    page.get_by_label("Map").select_option("path4")
+    page.get_by_role("combobox", name="Map").select_option("path4")
     page.get_by_label("Result").select_option(result)
     page.get_by_role("button", name="Search").click()
     page.wait_for_url(f"**/search?bot=greedy&map=path4&result={result}")
     expect(page.locator(".card").first).to_contain_text(told)
-    page.get_by_label("Map").select_option("usa")
+    page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("No match fits.")).to_be_visible()
     page.go_back()
     expect(page.locator(".card").first).to_contain_text(told)
+
+
+def test_a_search_goes_on_page_by_page(played: Arena, page: Page) -> None:
+    page.route(
+        "**/api/search?*", lambda route: route.continue_(url=route.request.url.replace("limit=24", "limit=2"))
+    )
+    page.goto(f"{played.url}search?bot=greedy")
+    expect(page.locator(".card")).to_have_count(2)
+    page.get_by_role("button", name="Look further back").click()
+    expect(page.locator(".card")).to_have_count(4)
+    links = [card.get_attribute("href") for card in page.locator(".card").all()]
+    assert len(set(links)) == 4
 
 
 def test_the_matches_of_the_same_opening_are_one_press_away(played: Arena, page: Page) -> None:
@@ -93,6 +105,12 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
     page.goto(f"{played.url}maps")
     expect(page.locator(".maps .card")).to_have_count(len(map_names()))
     expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(map_names()))
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 780})
+        page.wait_for_function(
+            """() => [...document.querySelectorAll('.maps .mini-board')].every((board) => (
+                board.querySelector('svg').getBoundingClientRect().right <= board.getBoundingClientRect().right))"""
+        )
     page.get_by_role("link", name=re.compile("path4")).click()
     expect(page.get_by_text("It is solved. From the start, Minnie wins in 16 plies")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)

@@ -39,7 +39,7 @@ def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
     page.get_by_role("link", name="Play against random").click()
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
-        page.get_by_label("Map").select_option(map)
+        page.get_by_role("combobox", name="Map").select_option(map)
     page.get_by_role("button", name="Start the match").click()
 
 
@@ -74,6 +74,22 @@ def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page
     expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
+def test_whoever_plays_has_all_that_is_needed_in_sight(
+    idle: Arena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    begin(page, idle, "riskless", "usa")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    page.mouse.wheel(0, -9000)
+    page.wait_for_function("() => scrollY === 0")
+    for sign in (".status", ".actions button", ".players", ".zoomed", ".told", ".controls"):
+        box = page.locator(f".viewer {sign}").first.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= height, sign
+    resign(page)
+
+
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh: Arena, page: Page) -> None:
     page.goto(fresh.url)
     page.get_by_role("link", name="Play against house-greedy").click()
@@ -96,7 +112,7 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     page.get_by_label("Your name", exact=True).fill("ada")
     expect(token).to_have_attribute("required", "")
     page.get_by_label("Your name", exact=True).fill("guest-42")
-    page.get_by_label("Map").select_option("path4")
+    page.get_by_role("combobox", name="Map").select_option("path4")
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
     resign(page)

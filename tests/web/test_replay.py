@@ -110,13 +110,18 @@ def test_a_word_is_explained_where_it_stands(shown: Page) -> None:
 def test_how_far_both_players_are_is_a_bar(shown: Page) -> None:
     goal = made_up("m2").setup["armies_to_win"]
     shown.keyboard.press("End")
+    has, lead = {}, {}
     for seat in ("maxie", "minnie"):
         card = shown.locator(f".player[data-owner={seat}]")
         told = card.locator(".score").inner_text()
-        found = re.match(rf"(\d+) of {goal} armies to win, on \d+", told)
+        found = re.match(rf"(\d+) of {goal} armies to win(?:, leads by (\d+))?, on \d+", told)
         assert found, told
+        has[seat] = int(found[1])
+        lead[seat] = int(found[2] or 0)
         width = card.locator(".reached").evaluate("(bar) => parseFloat(bar.style.width)")
-        assert abs(width - 100 * int(found[1]) / goal) < 0.1
+        assert abs(width - 100 * has[seat] / goal) < 0.1
+    ahead = has["maxie"] - has["minnie"]
+    assert lead == {"maxie": max(0, ahead), "minnie": max(0, -ahead)}
 
 
 def test_the_fight_of_the_last_move_is_explained(page: Page, empty: Arena, tmp_path: Path) -> None:

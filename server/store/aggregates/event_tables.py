@@ -98,6 +98,13 @@ async def counted_in(engine: AsyncEngine, event: str) -> int | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
+async def is_going_on(engine: AsyncEngine, event: str) -> bool:
+    """Whether an event has matches in progress."""
+    query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
+    async with reading(engine) as connection:
+        return (await connection.execute(query)).first() is not None
+
+
 async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None:
     """How the matches of an event ended between the bots that have played most of them; None where it has none."""
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)

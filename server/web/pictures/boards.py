@@ -58,20 +58,24 @@ def draw_position(game: Game[Any, Any], position: Any, box: Box) -> Piece:
 
 
 def shipped(game: Riskless) -> MapFile | None:
-    """The file of a game's map, where it is a shipped one as it is now."""
+    """The file of a game's map, where it is a shipped one whose territories lie where they lay: its goal may be another by now."""
     name = game.map.name
     if name in map_names():
         try:
             file = load_file(name)
         except MapError:
             return None
-        if file.map == game.map:
+        if (file.map.territories, file.map.neighbours, file.map.places) == (
+            game.map.territories,
+            game.map.neighbours,
+            game.map.places,
+        ):
             return file
     return None
 
 
 def file_of(game: Riskless) -> MapFile:
-    """The map of a game with its continents, where it is a shipped one as it is now."""
+    """The map of a game with its continents, where its territories lie as those of a shipped one."""
     return shipped(game) or MapFile(game.map)
 
 

@@ -63,6 +63,12 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
         assert not areas
 
 
+def test_what_the_scripts_will_ask_for_is_asked_for_at_once() -> None:
+    for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
+        early = parsed(hero(played(name, 3)[0])).find(".//link[@rel='preload']")
+        assert (None if early is None else early.get("href")) == asked
+
+
 def test_who_leads_is_told_by_armies() -> None:
     shown, armies = played("usa", 40)
     drawn = parsed(hero(shown))

@@ -59,7 +59,7 @@ async def test_a_match_alone_may_be_shown_within_other_pages(host: Host) -> None
         assert status == 200
         within = "frame-ancestors *" in headers["Content-Security-Policy"]
         assert within == (name == "embed")
-        assert (b"js/main.js" in body) == (name != "embed")
+        assert (b"js/main.bundle.js" in body) == (name != "embed")
         assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 

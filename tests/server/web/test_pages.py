@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from maps.setup import DEFAULT_MAP
+from protocol.messages import Start
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
@@ -76,7 +77,7 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
     again, _, nothing = await get(host, "/", If_None_Match=headers["ETag"])
     assert (again, nothing) == (304, b"")
     files = re.findall(r'(?:src|href)="(/web/[^"]+)"', body.decode())
-    assert len(files) > 10
+    assert {file.rpartition("/")[2] for file in files} == {"icon.svg", "main.bundle.js"}
     for file in files:
         status, headers, whole = await get(host, file)
         assert status == 200, file
@@ -214,6 +215,20 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     assert rated["standings"] == []
     bot = await ask(host, "bot/anna")
     assert len(bot["matches"]) == 2
+
+
+async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Host) -> None:
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        tasks.start_soon(host.play, spec("anna", "bert"))
+        await anna.hear(Start)
+        assert await ask(host, "table?event=test") == {
+            "event": "test",
+            "rows": [],
+            "crosses": [],
+            "counted": 0,
+        }
+        tasks.start_soon(anna.play, game_of())
+        tasks.start_soon(bert.play, game_of())
 
 
 async def test_the_map_and_what_the_server_is(host: Host) -> None:

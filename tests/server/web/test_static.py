@@ -19,12 +19,31 @@ def files() -> StaticFiles:
     return StaticFiles()
 
 
-def test_every_module_that_a_file_imports_is_there(files: StaticFiles) -> None:
-    page = files.page("", "").body.decode()
-    preloaded = re.findall(r'modulepreload" href="/web/([^"]+)"', page)
-    assert f"{files.digest}/js/main.js" in preloaded
-    for name in preloaded:
+@pytest.mark.parametrize(
+    ("start", "embedded", "bundles"),
+    [
+        (True, False, ["main.bundle.js"]),
+        (False, False, ["main.bundle.js", "views.bundle.js"]),
+        (False, True, ["embed.bundle.js"]),
+    ],
+)
+def test_each_page_asks_for_its_bundles_at_once(
+    files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
+) -> None:
+    answer = files.page("", "", start=start, embedded=embedded)
+    page = answer.body.decode()
+    assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
+    asked = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
+    assert [each.removeprefix(f"{files.digest}/js/") for each in asked] == bundles
+    for name in asked:
         assert files.file(name, "") is not None
+
+
+def test_another_way_to_bundle_gives_the_files_another_address(
+    monkeypatch: pytest.MonkeyPatch, files: StaticFiles
+) -> None:
+    monkeypatch.setattr("server.web.static.bundled", lambda *_args: {"js/main.bundle.js": b""})
+    assert StaticFiles().digest != files.digest
 
 
 def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:

@@ -120,7 +120,7 @@ playing.addEventListener("change", () => {
   if (played !== wasPlayed) route();
   wasPlayed = played;
 });
-holdReload(() => opened !== null);
+holdReload(() => opened() !== null);
 spectator();
 acceptDrops();
 follow(VIEWS);

@@ -5,7 +5,7 @@ import { Decoder, Encoder } from "../vendor/msgpack/msgpack.mjs";
 const SUBPROTOCOL = "arena.v1.msgpack";
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 5000;
-const BEAT_MS = 250;
+const BEAT_MS = 125;
 const PATIENCE_MS = 700; // from a ping to saying that nobody answers
 const GIVE_UP_MS = 8000; // from a ping to another connection
 

@@ -44,8 +44,10 @@ def test_every_army_of_a_map_is_drawn_with_its_number_and_what_stays_does_not_de
 def test_continents_are_those_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
     file = load_file("italy")
     assert file_of(Riskless(file.map)) == file
-    other = Riskless.from_setup({**file.map.to_data(), "armies_to_win": file.map.armies_to_win + 1})
-    assert not file_of(other).continents
+    before = Riskless.from_setup({**file.map.to_data(), "armies_to_win": file.map.armies_to_win + 1})
+    assert file_of(before) == file, "its picture is as it was"
+    places = [[x, y + 1] for x, y in file.map.places]
+    assert not file_of(Riskless.from_setup({**file.map.to_data(), "places": places})).continents
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])

@@ -6,7 +6,6 @@ const WIDEST = 1500;
 const NARROWEST = 300;
 const MARGIN = 40;
 const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
-const LETTER = 6.4;
 const LINE = 13;
 
 // The picture's size, where each territory stands on it, what is near to it, and the straight lines of its roads. `around`: there
@@ -62,17 +61,17 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `size` is how large names and
-// marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
-export function placeNames(names, layout, size) {
+// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `widths` are those of the names, and
+// `size` is how large names and marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
+export function placeNames(widths, layout, size) {
   const radius = RADIUS * size;
   const line = LINE * size;
   const marks = layout.at.map(([x, y]) => box(x, y, 2 * radius, 2 * radius));
   const drawn = layout.roads.flatMap(([v, w]) => layout.lines(v, w));
   const taken = [];
-  return names.map((name, v) => {
+  return widths.map((wide, v) => {
     const [x, y] = layout.at[v];
-    const width = name.length * LETTER * size;
+    const width = wide * size;
     const gap = radius + 2;
     const spots = [
       [x, y + gap + line / 2], [x, y - gap - line / 2], [x + gap + width / 2, y], [x - gap - width / 2, y],
@@ -92,8 +91,24 @@ export function placeNames(names, layout, size) {
     const best = spots[costs.indexOf(least)];
     const crowded = least >= 20;
     if (!crowded) taken.push(best);
-    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded };
+    return { x: (best.x1 + best.x2) / 2, y: best.y2 - 3 * size, crowded, box: best };
   });
+}
+
+// The middle of a badge so wide and high beside the place `v`: above or below it, or beside it, wherever it hides the least of the
+// marks, of the boxes of `names`, and of the line that leads there.
+export function placeBadge(v, [width, height], names, layout, size, [from, to]) {
+  const [x, y] = layout.at[v];
+  const gap = RADIUS * size + 5 * size;
+  const spots = [[x, y - gap - height / 2], [x, y + gap + height / 2], [x + gap + width / 2, y], [x - gap - width / 2, y]]
+    .map(([a, b]) => box(a, b, width, height));
+  const hidden = [...layout.at.map(([a, b]) => box(a, b, 2 * RADIUS * size, 2 * RADIUS * size)), ...names];
+  const costs = spots.map((spot) => {
+    const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
+    return (outside ? 1000 : 0) + 2 * hidden.filter((each) => overlap(spot, each)).length + (touches([from, to], spot) ? 1 : 0);
+  });
+  const best = spots[costs.indexOf(Math.min(...costs))];
+  return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
 }
 
 const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });

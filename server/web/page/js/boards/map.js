@@ -1,16 +1,21 @@
 // The picture of a Riskless map: territories as areas of their continents, with a blue circle where Maxie stands, an orange
 // square where Minnie does, and a small ring where nobody does. Colours are never the only sign.
 
-import { set, svg } from "../dom.js";
+import { h, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
 import { March, travelTime } from "./march.js";
-import { RADIUS, arrow, inReadingOrder, layOut, placeNames } from "./geometry.js";
+import { RADIUS, arrow, inReadingOrder, layOut, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
 import { atFirst, surroundings } from "./surroundings.js";
 import { Zoom } from "./zoom.js";
 
 const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels apart or more
 const READABLE = 0.95; // what names and figures are drawn as large as, in pixels a unit, where the picture is smaller
+const FONT = "11px system-ui, \"DejaVu Sans\", sans-serif"; // as the style has it
+const OUTLINE = 3; // around each name
+const FIGHT_HIGH = 18;
+
+const pen = h("canvas").getContext("2d");
 
 export class MapBoard {
   // onSpot(v) is told of each territory that is clicked or chosen by key. `whole`: nothing is to be pressed, so that all of the
@@ -28,6 +33,8 @@ export class MapBoard {
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
+    this.widths = /** @type {number[]} */ ([]); // of the names as they are drawn at their size
+    this.boxes = /** @type {any[]} */ ([]); // of those that are shown, where they stand
     this.fight = /** @type {any} */ (null);
     this.shown = /** @type {any} */ (null);
     const first = atFirst(game.setup);
@@ -43,6 +50,8 @@ export class MapBoard {
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
+    pen.font = FONT;
+    this.widths = setup.territories.map((name) => pen.measureText(name).width + OUTLINE);
     this.move = svg("path", { class: "move" });
     this.fight = svg("g", { class: "fight" });
     this.picture.replaceChildren(
@@ -57,7 +66,6 @@ export class MapBoard {
       this.fight,
     );
     this.zoom.resize([layout.width, layout.height]);
-    this.label();
     if (this.shown) {
       const [position, move, before] = this.shown;
       this.shown = null;
@@ -75,7 +83,9 @@ export class MapBoard {
   label() {
     if (!this.names) return;
     const { size, layout } = this;
-    placeNames(this.game.names, layout, size).forEach(({ x, y, crowded }, v) => {
+    const placed = placeNames(this.widths, layout, size);
+    this.boxes = placed.filter(({ crowded }) => !crowded).map((each) => each.box);
+    placed.forEach(({ x, y, crowded }, v) => {
       set(this.names[v], { x: x.toFixed(1), y: y.toFixed(1), "data-crowded": crowded });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
@@ -182,16 +192,11 @@ export class MapBoard {
     });
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
-    const [x, y] = layout.at[move[1]];
     const text = `${told.came} × ${told.stood}`;
     const width = 10 + text.length * 7;
-    // Not where the arrow comes from.
-    const from = parts[parts.length - 1][0];
-    const above = from[1] > y - RADIUS || Math.abs(from[0] - x) > 2 * Math.abs(from[1] - y);
-    const away = (RADIUS + 14) * size;
-    const middle = above ? Math.max(10 * size, y - away) : Math.min(layout.height - 10 * size, y + away);
-    this.fight.append(svg("g", { transform: `translate(${x.toFixed(1)} ${middle.toFixed(1)}) scale(${size.toFixed(2)})` },
-      svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }), svg("text", { y: 4 }, text)));
+    const [x, y] = placeBadge(move[1], [width * size, FIGHT_HIGH * size], this.boxes, layout, size, parts[parts.length - 1]);
+    this.fight.append(svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
+      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text)));
   }
 
   words(v, n) {

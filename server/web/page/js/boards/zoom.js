@@ -6,8 +6,10 @@ import { h, set } from "../dom.js";
 const STEP = 1.35;
 const MOST = 6;
 const LARGEST = 1.8; // of a picture that is seen whole
-const LOWEST_PX = 320;
-const BELOW_PX = 98; // what stands below the picture and should be in sight with it
+const LOWEST_PX = 240;
+const BELOW_PX = 104; // what stands below the picture and should be in sight with it
+const NARROW_PX = 576; // the window of a phone, on which that takes a line more
+const LINE_PX = 26;
 const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
 const WHOLE_LEAST_PX = 240;
 const WHOLE_BELOW_PX = 50; // what stands below it
@@ -43,8 +45,11 @@ export class Zoom {
   // How high the place may be, so that what belongs to the picture is in sight with it.
   get room() {
     const top = this.place.getBoundingClientRect().top + window.scrollY;
-    if (!this.least) return Math.max(WHOLE_LEAST_PX, Math.min(window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX));
-    return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX);
+    if (!this.least) {
+      const [most, left] = [window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX];
+      return Math.max(WHOLE_LEAST_PX, left < WHOLE_LEAST_PX ? most : Math.min(most, left)); // where one scrolls to it, that is all there is
+    }
+    return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
   }
 
   // The scale at which all of the picture is seen.

@@ -4,10 +4,13 @@ import { go } from "../address.js";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-export let opened = /** @type {any} */ (null); // { name, lines, fault } of the last file; its fault is why it cannot be read, in words
+let last = /** @type {any} */ (null);
+
+// { name, lines, fault } of the file that was opened last; its fault is why it cannot be read, in words. Null before the first.
+export const opened = () => last;
 
 export async function openFile(file) {
-  opened = { name: file.name, ...(await read(file)) };
+  last = { name: file.name, ...(await read(file)) };
   go("/file");
 }
 

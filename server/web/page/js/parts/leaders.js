@@ -39,6 +39,8 @@ function leaders({ standings }) {
 function eventPanel(event, live, { rows, counted }) {
   const best = rows.slice(0, MOST).map((each) => ({ bot: each.bot, middle: each.elo, error: each.elo_error }));
   return h("section", { class: "panel" }, h("h2", null, `Now: ${event}`),
-    table(`Elo, with its 95 % error, after ${plural(counted, "match", "matches")}; ${live} in progress`, best),
+    best.length
+      ? table(`Elo, with its 95 % error, after ${plural(counted, "match", "matches")}; ${live} in progress`, best)
+      : h("p", { class: "quiet" }, `No match of it is finished yet; ${live} in progress.`),
     h("a", { href: to("event", event) }, "The whole event"));
 }

@@ -3,7 +3,7 @@
 import { to } from "../address.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { SEATS, SEAT_NAMES, botOf, clock, count, engine } from "../text.js";
+import { SEATS, SEAT_NAMES, botOf, clock, count, engine, other } from "../text.js";
 import { word } from "./rules.js";
 import { odds, told } from "./worth.js";
 
@@ -20,7 +20,7 @@ export class Players {
   card(seat) {
     const name = this.match.players[seat];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
-    const score = h("span", { class: "score", title: "armies of those that win, the territories that they hold, and how many more each ply brings" });
+    const score = h("span", { class: "score", title: "armies of those that win, how many more than the opponent has, the territories that they hold, and how many more each ply brings" });
     const thinking = h("p", { class: "thinking" });
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
@@ -48,7 +48,7 @@ export class Players {
     const score = match.game.score?.(match.positions[ply]);
     SEATS.forEach((seat, n) => {
       const card = this.cards[seat];
-      if (score) this.count(card, seat, score[seat], ply);
+      if (score) this.count(card, seat, score, ply);
       let last = ply - 1;
       while (last >= 0 && last % 2 !== n) last--;
       say(card.thinking, last >= 0 ? this.words(match.moves[last].thinking, last) : "");
@@ -56,13 +56,16 @@ export class Players {
     this.tick();
   }
 
-  // How far a player is: armies of those that win, on how many territories, and how fast they become more.
-  count({ score, reached }, seat, { armies, places }, ply) {
+  // How far a player is: armies of those that win, how many more than the opponent, on how many territories, and how fast they
+  // become more.
+  count({ score, reached }, seat, scores, ply) {
     const { game, positions, setup } = this.match;
+    const { armies, places } = scores[seat];
+    const ahead = armies - scores[other(seat)].armies;
     const since = Math.max(0, ply - PACE_PLIES);
     const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;
     const pace = ply > since ? `, ${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} a ply` : "";
-    say(score, `${armies} of ${setup.armies_to_win} armies to win, on ${places}${pace}`);
+    say(score, `${armies} of ${setup.armies_to_win} armies to win${ahead > 0 ? `, leads by ${ahead}` : ""}, on ${places}${pace}`);
     reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
   }
 

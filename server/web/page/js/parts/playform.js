@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { GAME_NAMES } from "../text.js";
+import { mapPicture } from "./mappicture.js";
 
 const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
 const KEPT = "arena-name";
@@ -20,7 +21,8 @@ export function playForm(about, opponent, begin) {
   const houses = new Set();
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const mapRow = row("Map", map);
-  const element = h("form", { class: "play-form" },
+  const shown = h("div", { class: "map-shown" });
+  const form = h("form", { class: "play-form" },
     row("Against", who), row("Your name", name),
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (a guest needs none against the server's own bots)" : "Your token (the host made it with arena token create)", token),
     row("Game", game), mapRow, row("Time", time), row("Your seat", seat), start);
@@ -35,8 +37,13 @@ export function playForm(about, opponent, begin) {
     anybody = who.value === "";
     vouch();
   });
-  game.addEventListener("change", () => { mapRow.hidden = game.value !== "riskless"; });
-  element.addEventListener("submit", (event) => {
+  const showMap = () => {
+    mapRow.hidden = game.value !== "riskless";
+    shown.replaceChildren(...(mapRow.hidden || !map.value ? [] : [mapPicture(map.value)]));
+  };
+  for (const each of [game, map]) each.addEventListener("change", showMap);
+  showMap();
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     keep(name.value);
     begin({
@@ -46,12 +53,12 @@ export function playForm(about, opponent, begin) {
   });
   let known = null;
   return {
-    element,
+    element: h("div", { class: "play-place" }, form, shown),
     // Under which name a match is taken, and with which token; null where something is missing, which the browser then tells.
     who: () => {
       const missing = token.required;
       token.required = !about.anyone;
-      const good = element.reportValidity();
+      const good = form.reportValidity();
       token.required = missing;
       if (good) keep(name.value);
       return good ? { name: name.value.trim(), token: token.value } : null;

@@ -1,8 +1,9 @@
 // A large board on which something is always played: a live match, and after its end the next one; where nobody plays, a match
 // that was played, and on a server that has none yet the one that comes with the page.
 
-import { ask } from "../api.js";
+import { ask, askOnce } from "../api.js";
 import { makeBoard } from "../boards/index.js";
+import { surroundings } from "../boards/surroundings.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Match } from "../match.js";
@@ -21,6 +22,7 @@ export class Stage {
     this.begun = begun;
     this.match = /** @type {any} */ (null);
     this.board = /** @type {any} */ (null);
+    this.coming = /** @type {any} */ (null); // the match whose map is asked for
     this.last = ""; // the match that was shown last
     this.live = false; // whether a match in progress is shown
     this.replaying = false;
@@ -70,13 +72,17 @@ export class Stage {
     this.live = true;
     this.replaying = false;
     this.match = null;
+    this.coming = null;
     this.last = id;
     this.unwatch = followLive(id, (match) => this.changed(match), () => this.over());
   }
 
   changed(match) {
     if (!this.running && this.match === match && !match.end) return;
-    if (this.match !== match) this.begin(match);
+    if (this.match !== match) {
+      if (this.coming !== match) this.prepare(match, () => this.changed(match));
+      return;
+    }
     this.board.whenStill(() => {
       this.due ??= requestAnimationFrame(() => this.draw(match.moves.length));
     });
@@ -88,6 +94,7 @@ export class Stage {
 
   // What was shown is over.
   over() {
+    this.coming = null;
     this.live = false;
     this.replaying = false;
     if (this.running) this.next();
@@ -102,8 +109,7 @@ export class Stage {
     if (this.stopped || this.live || !record) return;
     const match = Match.fromRecord(record);
     this.last = match.id;
-    this.begin(match);
-    this.step(0);
+    this.prepare(match, () => this.step(0));
   }
 
   // A match that was played, not the one that was shown last; null where the server does not answer as it should.
@@ -113,6 +119,7 @@ export class Stage {
       const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
       const others = whole.filter((each) => each.match !== this.last && GAME_NAMES[each.game]);
       const found = others.find((each) => each.game === "riskless") ?? others[0] ?? whole[0];
+      if (found?.map && !found.map.includes(":")) askOnce(`map/${encodeURIComponent(found.map)}`).catch(() => null); // it will be drawn, if it is a shipped one
       if (found) return await ask(`record/${encodeURIComponent(found.match)}`);
       const demo = await fetch(DEMO);
       return demo.ok ? await demo.json() : null;
@@ -139,6 +146,16 @@ export class Stage {
     if (this.live && this.match && !this.match.end) this.changed(this.match);
     else if (this.replaying && this.match) this.step(this.at);
     else this.over();
+  }
+
+  // Begin with a match, as soon as it is known what its map looks like; then go on.
+  async prepare(match, then) {
+    this.coming = match;
+    if (match.game.names) await surroundings(match.game.setup);
+    if (this.stopped || this.coming !== match) return;
+    this.coming = null;
+    this.begin(match);
+    then();
   }
 
   begin(match) {

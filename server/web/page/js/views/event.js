@@ -20,7 +20,7 @@ export class EventView {
     this.about = h("p", { class: "quiet" });
     this.far = h("p", { class: "status" }, "Loading …");
     this.test = h("div");
-    this.live = h("ul", { class: "cards" });
+    this.live = h("ul", { class: "cards now" });
     this.playing = h("section", { hidden: true }, h("h2", null, "Now"), this.live);
     this.table = h("section");
     this.due = h("section");

@@ -11,17 +11,18 @@ const LISTED = 500;
 
 export class FileView {
   constructor(main, [ply]) {
+    const file = opened();
     this.main = main;
     this.viewer = /** @type {any} */ (null);
     this.fault = h("p", { class: "fault", role: "alert" });
     this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
     main.replaceChildren(
-      h("h1", null, opened ? opened.name : "A record file"),
+      h("h1", null, file ? file.name : "A record file"),
       h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
-    if (opened?.fault) say(this.fault, opened.fault);
-    else if (opened) this.offer(plyOf(ply));
+    if (file?.fault) say(this.fault, file.fault);
+    else if (file) this.offer(plyOf(ply));
   }
 
   async open() {
@@ -29,7 +30,7 @@ export class FileView {
   }
 
   offer(ply) {
-    const { lines } = opened;
+    const { lines } = opened();
     if (lines.length === 1) {
       this.show(0, ply);
       return;
@@ -50,10 +51,11 @@ export class FileView {
   }
 
   show(n, ply) {
+    const { name, lines } = opened();
     this.viewer?.stop();
     this.viewer = null;
     try {
-      const match = Match.fromRecord(JSON.parse(opened.lines[n] ?? ""));
+      const match = Match.fromRecord(JSON.parse(lines[n] ?? ""));
       this.viewer = new Viewer(match, {
         link: (at) => to("file", at),
         went: (at) => rename(to("file", at)),
@@ -63,7 +65,7 @@ export class FileView {
       say(this.fault, "");
     } catch (error) {
       this.place.replaceChildren();
-      say(this.fault, `${opened.name}, line ${n + 1}: ${error instanceof SyntaxError ? "this is not JSON" : error.message}`);
+      say(this.fault, `${name}, line ${n + 1}: ${error instanceof SyntaxError ? "this is not JSON" : error.message}`);
     }
   }
 

@@ -1,10 +1,9 @@
 // The shipped maps: a picture of each, its numbers, how matches on it go, and what is known of it for certain.
 
 import { to } from "../address.js";
-import { ask, askOnce } from "../api.js";
-import { makeBoard } from "../boards/index.js";
+import { ask } from "../api.js";
 import { h } from "../dom.js";
-import { rules } from "../games/index.js";
+import { mapPicture } from "../parts/mappicture.js";
 import { Paged } from "../parts/paged.js";
 import { plural } from "../text.js";
 
@@ -38,14 +37,14 @@ const numbers = ({ territories, roads, continents }) =>
 function card(map) {
   return h("li", null, h("a", { class: "card", href: to("maps", map.name) },
     h("strong", null, map.name, map.default ? h("span", { class: "quiet" }, " · where matches are played unless a map is named") : null),
-    picture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
+    mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
     map.solved ? h("span", { class: "outcome" }, `Solved: from the start, ${map.solved.start}`) : null));
 }
 
 function whole(map) {
   return [
     h("p", null, map.description),
-    h("div", { class: "map-picture" }, picture(map.name)),
+    h("div", { class: "map-picture" }, mapPicture(map.name)),
     h("p", null, `${numbers(map)}. Who has ${map.armies_to_win} armies wins; a territory holds ${map.territory_cap} at the most; after ${map.ply_limit} plies it is a draw.`),
     h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches on it")),
     h("h2", null, "What is known of it"),
@@ -62,17 +61,4 @@ function measured(rows) {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measured" }, h("table", null,
     h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)))),
     h("tbody", null, rows.map(({ nodes, drawn, plies, maxie }) => h("tr", null, h("th", { scope: "row" }, nodes), [drawn, plies, maxie].map((each) => h("td", null, each)))))));
-}
-
-// The board at the start of a match, to look at.
-function picture(name) {
-  const inside = h("div", { inert: true });
-  const place = h("div", { class: "board mini-board", role: "img", "aria-label": `The map ${name}` }, inside);
-  askOnce(`map/${encodeURIComponent(name)}`).then(({ setup }) => {
-    const game = rules("riskless", setup);
-    const board = makeBoard(game, () => null);
-    inside.replaceChildren(board.element);
-    board.show(game.start(), null, null);
-  }, () => place.remove());
-  return place;
 }

@@ -1,0 +1,132 @@
+"""Many modules in one file: their order, their names, and what a bundle has no place for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from server.web.bundle import bundled
+from server.web.static import WEB
+from testkit.parts import skip_without
+
+FILES = {
+    "js/main.js": b"""// The beginning.
+import { grow, size as height } from "./parts/tree.js";
+import { said } from "./words.js";
+
+const mine = 1;
+grow(mine);
+export const told = [said("main"), height(), new URL(import.meta.url).pathname];
+export const opened = async () => (await import("./views/leaf.js")).Leaf;
+""",
+    "js/parts/tree.js": b"""import { said } from "../words.js";
+import { Codec } from "../../vendor/codec.mjs";
+
+const mine = new Codec();
+let tall = 0;
+
+export function grow(by) {
+  tall += by + mine.n;
+}
+
+export const size = () => `${said("tree")} ${tall}`;
+""",
+    "js/words.js": b"""const mine = "!";
+
+export const said = (word) => word + mine;
+""",
+    "js/views/leaf.js": b"""import { size } from "../parts/tree.js";
+import { green } from "../parts/green.js";
+
+export class Leaf {
+  words = `${green()} ${size()}`;
+}
+""",
+    "js/parts/green.js": b"""export async function never() {}
+export function green() {
+  return "green";
+}
+""",
+    "vendor/codec.mjs": b"class n{constructor(){this.n=41}}export{n as Codec};\n",
+}
+
+BUNDLE, FURTHER = "js/main.bundle.js", "js/views.bundle.js"
+RUN = """
+import { pathToFileURL } from "node:url";
+const [, , path] = process.argv;
+const { told, opened } = await import(pathToFileURL(path));
+const Leaf = await opened();
+console.log(JSON.stringify([told.map((each) => String(each).split("/").slice(-2).join("/")), new Leaf().words]));
+"""
+
+
+def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
+    skip_without("node")
+    # Only a test asks a bundle for what the first module exports.
+    bundle = bundled(FILES, "js/main.js", BUNDLE, FURTHER)
+    first = bundle[BUNDLE].decode()
+    name = re.findall(r"^const (m\d+) =", first, re.MULTILINE)[-1]
+    bundle[BUNDLE] = f"{first}export const {{ told, opened }} = {name};\n".encode()
+    for path, text in (
+        FILES | bundle | {"package.json": b'{"type": "module"}', "run.mjs": RUN.encode()}
+    ).items():
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text)
+    apart, together = (
+        json.loads(
+            subprocess.run(
+                ["node", "run.mjs", path], cwd=tmp_path, check=True, capture_output=True, timeout=60
+            ).stdout
+        )
+        for path in ("js/main.js", BUNDLE)
+    )
+    assert apart == [["main!", "tree! 42", "js/main.js"], "green tree! 42"]
+    assert together == apart
+
+
+def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
+    bundle = bundled(FILES, "js/main.js", BUNDLE, FURTHER)
+    held = {
+        path: [each for each in FILES if f"// {each}\n".encode() in text] for path, text in bundle.items()
+    }
+    assert held == {
+        BUNDLE: ["js/main.js", "js/parts/tree.js", "js/words.js", "vendor/codec.mjs"],
+        FURTHER: ["js/views/leaf.js", "js/parts/green.js"],
+    }
+    assert list(bundled(FILES, "js/words.js", BUNDLE, FURTHER)) == [BUNDLE], "nothing is imported later"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("export let tall = 0;", "export let tall"),
+        ("export default 1;", "export default"),
+        ('export * from "./words.js";', "export *"),
+        ('import * as words from "./words.js";', "import *"),
+        ('import "./words.js";', "import"),
+        ('import { said } from "./parts/tree.js"', "import"),
+        ('import { grow } from "./parts/tree.js";', "it imports itself, by js/main.js, js/parts/tree.js"),
+    ],
+)
+def test_what_a_bundle_would_change_is_refused(line: str, why: str) -> None:
+    files = {**FILES, "js/words.js": f"{line}\n".encode()}
+    with pytest.raises(ValueError, match=r"^js/(words|parts/tree)\.js: ") as refused:
+        bundled(files, "js/main.js", BUNDLE, FURTHER)
+    assert why in str(refused.value)
+
+
+def test_a_third_bundle_is_refused() -> None:
+    leaf = FILES["js/views/leaf.js"] + b'export const more = () => import("../other.js");\n'
+    with pytest.raises(ValueError, match=r"^js/views/leaf\.js: js/other\.js would need a third bundle"):
+        bundled({**FILES, "js/views/leaf.js": leaf}, "js/main.js", BUNDLE, FURTHER)
+
+
+def test_every_module_of_the_page_is_in_one_of_its_bundles() -> None:
+    files = {path.relative_to(WEB).as_posix(): path.read_bytes() for path in WEB.rglob("*.*js")}
+    page = b"".join(bundled(files, "js/main.js", BUNDLE, FURTHER).values())
+    assert [path for path in files if f"// {path}\n".encode() not in page] == ["js/embed.js"]
