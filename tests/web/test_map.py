@@ -95,7 +95,9 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(empty: Arena, page: Page
     page.wait_for_function("() => !document.fullscreenElement")
 
 
-def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(empty: Arena, page: Page, tmp_path: Path) -> None:
+def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
+    empty: Arena, page: Page, tmp_path: Path
+) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     found = page.evaluate(FIGHTS)
