@@ -197,8 +197,7 @@ class Pages:
             return answers.too_much(wait)
         asker = _Asker(request, address, cost)
         accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
-        view = view_of(path)
-        if view is not None:
+        if (view := view_of(path)) is not None:
             return await self._view(asker, accepts, view)
         if path.startswith(("/picture/", "/film/")):
             return await self._picture(path, asker)
@@ -219,8 +218,7 @@ class Pages:
 
     async def _view(self, asker: _Asker, accepts: str, view: str) -> Answer:
         """The page at an address of a view. Where the store has no time to say what is there, it is called as in general."""
-        first = PLAIN if view else await self._first.shown()
-        found = heads.GENERAL
+        first, found = PLAIN if view else await self._first.shown(), heads.GENERAL
         with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
             try:
                 async with self._turns.turn(asker.address, asker.cost):

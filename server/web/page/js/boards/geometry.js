@@ -95,13 +95,15 @@ export function placeNames(widths, layout, size) {
   });
 }
 
-// The middle of a badge so wide and high beside the place `v`: above or below it, or beside it, wherever it hides the least of the
-// marks, of the boxes of `names`, and of the line that leads there.
+const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]];
+
+// The middle of a badge so wide and high near the place `v`: as close to it as it can be, wherever it hides the least of the marks, of
+// the boxes of `names`, and of the line that leads there.
 export function placeBadge(v, [width, height], names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
-  const spots = [[x, y - gap - height / 2], [x, y + gap + height / 2], [x + gap + width / 2, y], [x - gap - width / 2, y]]
-    .map(([a, b]) => box(a, b, width, height));
+  const spots = [1, 1.7, 2.4].flatMap((far) => BESIDE.map(([dx, dy]) => (
+    box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height))));
   const hidden = [...layout.at.map(([a, b]) => box(a, b, 2 * RADIUS * size, 2 * RADIUS * size)), ...names];
   const costs = spots.map((spot) => {
     const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
