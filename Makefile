@@ -17,7 +17,7 @@ SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluste
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder compiled test soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled test test-anywhere soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
@@ -30,6 +30,9 @@ test soak: export PYTHONDONTWRITEBYTECODE =
 
 test: compiled  ## unit, property and end-to-end tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal; status=$$?; echo $$status >$(STATUS); exit $$status
+
+test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
+	.ci/anywhere $(RUNS)
 
 quick: compiled  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(SLOW:%=--ignore tests/%) tests; \

@@ -44,7 +44,7 @@ from server.store.retention import Retention
 from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.progress import Progress, nobody_plays
-from server.web.static import StaticFiles
+from server.web.static import own_files
 
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
@@ -142,7 +142,7 @@ class Host:
         self.pages = Pages(
             self.metrics,
             queries,
-            StaticFiles(),
+            own_files(),
             MatchLogs(engine, self.lobby),
             work,
             program=PROGRAM,

@@ -57,7 +57,9 @@ PEERS = "pip install -r benchmarks/requirements.txt"
 
 PARTS = {
     "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
-    "chromium": Part("the page in a browser", "install the package chromium", CHROMIUM.exists),
+    "chromium": Part(
+        "the page in a browser", "install the package chromium", lambda: os.access(CHROMIUM, os.X_OK)
+    ),
     "docker": Part(
         "containers and the guide for hosts",
         "name an engine in DOCKER_HOST",

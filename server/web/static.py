@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -155,6 +155,12 @@ class StaticFiles:
         # What no browser shows as a document needs no policies for what it does, and there are many such files.
         security = SECURITY if found.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
         return _answer(found, accepts, {**security, "Cache-Control": FOREVER})
+
+
+@cache
+def own_files() -> StaticFiles:
+    """The files of this server's page, read and compressed once in a process. Raises OSError."""
+    return StaticFiles()
 
 
 def _file(name: str, body: bytes) -> _File:

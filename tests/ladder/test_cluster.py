@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from uuid import UUID, uuid4
 import anyio
 import msgspec
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from ladder.bots import BotRefused
 from ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
@@ -137,6 +138,14 @@ async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator
                     await ended(process)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of one worker with three threads, for all tests that leave it as it is: to start one takes seconds."""
+    made = cluster(tmp_path_factory.mktemp("cluster"), workers=1, threads=3)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(made) as running:
+        yield running
+
+
 async def ended(process: subprocess.Popen[bytes]) -> int:
     """The exit status of a process, once it has ended."""
     while (status := process.poll()) is None:
@@ -193,6 +202,7 @@ def told(played: Ladder) -> dict[tuple[int, int], object]:
     }
 
 
+@pytest.mark.soak
 async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path: Path, mark: str) -> None:
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
@@ -247,7 +257,7 @@ def children(process: int) -> str:
 
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
-    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=12)
     async with cluster(tmp_path, workers=1) as made:
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
@@ -263,33 +273,33 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 except ClusterLost as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
-    assert 2 <= len(stopped.played) < 60
+    assert 2 <= len(stopped.played) < 24
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
-    again = ladder(tmp_path / "record.jsonl", *bots, rounds=30)
+    again = ladder(tmp_path / "record.jsonl", *bots, rounds=12)
     with anyio.fail_after(40):
         await run_ladder(again, Watch(), database=url, patience=QUICK)
-    assert (again.resumed, len(again.played)) == (len(stopped.played), 60)
+    assert (again.resumed, len(again.played)) == (len(stopped.played), 24)
 
 
-async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(tmp_path: Path) -> None:
+async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(
+    shared: Cluster, tmp_path: Path
+) -> None:
     watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
-    async with cluster(tmp_path, workers=1, threads=3) as made:
-        with anyio.fail_after(100):
-            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    with anyio.fail_after(100):
+        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert len(played.played) == 6
 
 
-async def test_a_program_by_lines_of_json_has_the_time_of_its_own(tmp_path: Path) -> None:
+async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
     program = engine_bot(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
     watch = Watch()
     played = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
-    async with cluster(tmp_path, workers=1) as made:
-        with anyio.fail_after(100):
-            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+    with anyio.fail_after(100):
+        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert {record.result.reason for record in played.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
     for each in records.read(tmp_path / "record.jsonl"):
@@ -300,18 +310,17 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(tmp_path: Path
     assert min(clocks) > 800_000, "the ladder's other bot alone has five seconds"
 
 
-async def test_bots_that_fail_are_told_of_as_on_one_machine(tmp_path: Path) -> None:
-    async with cluster(tmp_path, workers=1) as made:
-        with anyio.fail_after(100):
-            with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
-                await run_ladder(
-                    ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
-                    Watch(),
-                    patience=QUICK,
-                    cluster=made.address,
-                )
-            watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
-            await run_ladder(played, watch, patience=QUICK, cluster=made.address)
+async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
+            await run_ladder(
+                ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
+                Watch(),
+                patience=QUICK,
+                cluster=shared.address,
+            )
+        watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
+        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unasked") for line in watch.notices)
 

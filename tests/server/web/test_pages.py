@@ -26,7 +26,7 @@ from server.store.aggregates.counting import refresh
 from server.store.queries import Queries
 from server.web.match_log import MatchLogs
 from server.web.pages import STORE_QUESTIONS, Pages
-from server.web.static import StaticFiles
+from server.web.static import own_files
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -296,7 +296,7 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
         pages = Pages(
             host.metrics,
             Queries(host.engine),
-            StaticFiles(),
+            own_files(),
             MatchLogs(host.engine, host.lobby),
             WorkBudget(1e6),
             program="test",
