@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given, settings, strategies
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
@@ -10,10 +13,15 @@ settings.register_profile("soak", deadline=None, max_examples=500)
 settings.load_profile("arena")
 
 
-def examples(count: int) -> settings:
-    """Settings for a property of which one example takes long: `count` examples in `make soak`."""
+def examples(count: int, few: int | None = None) -> settings:
+    """Settings for a property of which one example takes long: `count` examples in `make soak`, else `few` or a third."""
     at_length = settings.default is not None and settings.default.max_examples > 100
-    return settings(max_examples=count if at_length else (count + 2) // 3)
+    return settings(max_examples=count if at_length else few or (count + 2) // 3)
+
+
+def seeds(count: int) -> list[Any]:
+    """Parameters for a test that takes long and has its chance from a seed: the first, and in `make soak` so many."""
+    return [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, count))]
 
 
 @settings(max_examples=1, database=None)

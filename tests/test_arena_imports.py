@@ -63,7 +63,11 @@ def run(folder: Path, *words: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("path", ["", "."], ids=["beside the bot", "in the environment's path"])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param("", marks=pytest.mark.soak), "."],
+    ids=["beside the bot", "in the environment's path"],
+)
 def test_a_whole_match_is_played(path: str, folder: Path) -> None:
     told = run(
         folder, *ARENA, "match", "mine.py", "random", "--game", "tictactoe", "--rounds", "1", "--tc", "1/move",

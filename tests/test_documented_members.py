@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -151,9 +152,15 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 MODULES = dict(modules())
 
 
+@cache
+def nodes(tree: ast.Module) -> list[ast.AST]:
+    """All that a module is made of: it is gone through many times."""
+    return list(ast.walk(tree))
+
+
 def imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The full name of each thing that is imported from a library, and the name that it has here."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] not in OURS:
             for alias in node.names:
                 yield f"{node.module}.{alias.name}", alias.asname or alias.name
@@ -182,7 +189,7 @@ def types_of(tree: ast.Module) -> dict[str, set[str]]:
         named = {kinds[each.id] for each in words if isinstance(each, ast.Name) and each.id in kinds}
         found.setdefault(name, set()).update(named & MEMBERS.keys())
 
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.arg):
             add(node.arg, node.annotation)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name | ast.Attribute):
@@ -209,14 +216,14 @@ def test_no_private_member_of_a_library_is_used(file: str) -> None:
     tree = MODULES[file]
     own = {
         node.name
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(name_of(node))
     private = [full for full, _ in imports(tree) if any(is_private(part) for part in full.split("."))]
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Attribute) or not is_private(node.attr):
             continue
         mine = name_of(node.value) in {"self", "cls"} or node.attr in own
@@ -234,7 +241,7 @@ def test_nothing_of_websockets_is_used_that_it_does_not_document(file: str) -> N
     if not known:
         return
     types = types_of(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Attribute):
             continue
         assert node.attr not in UNDOCUMENTED, (

@@ -1,7 +1,7 @@
 """The life of two bots of the command line: on a server that stops, is upgraded, is killed and stays away, until they are
 told to end.
 
-    ARENA_AWAY_SECONDS=180 pytest tests/e2e/test_bot_life.py -k ends_a_bot
+    ARENA_AWAY_SECONDS=180 pytest -m soak tests/e2e/test_bot_life.py
 
 has the server away for three minutes; unless told otherwise it is away for as long as a bot takes to notice.
 """
@@ -145,6 +145,7 @@ def make_older(store: Path) -> None:
         rows(store, statement)
 
 
+@pytest.mark.soak
 async def test_neither_a_restart_nor_an_upgrade_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
     """The server is stopped and started, stopped and upgraded, killed and away for a while; then the bots finish."""
     folder = tmp_path

@@ -20,9 +20,10 @@ from tests.e2e.test_dial_in import running
 pytestmark = pytest.mark.timeout(180)  # a server's process starts again and again
 
 
-async def test_nothing_is_lost_or_doubled_by_kill_9(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.soak)])
+async def test_nothing_is_lost_or_doubled_by_kill_9(kills: int, tmp_path: Path) -> None:
     random.seed(5)
-    outcome = await crash(3, 6, folder=tmp_path, options=("--game", "tictactoe"), longest=1.0)
+    outcome = await crash(kills, 6, folder=tmp_path, options=("--game", "tictactoe"), longest=1.0)
     assert not outcome.faults
     assert outcome.acknowledged > 0
     assert outcome.interrupted > 0

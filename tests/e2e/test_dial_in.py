@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,7 @@ import pytest
 
 from arena import main
 from protocol.record import read
+from tests.bots.command_line import arena
 
 
 @contextmanager
@@ -84,10 +85,10 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
 
 
 def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
-    with running("ladder", "--external", "2", "--port", "0", "--wait", "0.1", folder=tmp_path) as server:
-        told = output(server).splitlines()
-        assert told[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
-        assert server.returncode == 1
+    with chdir(tmp_path):
+        told = arena("ladder", "--external", "2", "--port", "0", "--wait", "0.1")
+    assert told.stderr.splitlines()[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
+    assert told.code == 1
 
 
 def assert_table_is_last(told: list[str]) -> None:
@@ -99,6 +100,7 @@ def assert_table_is_last(told: list[str]) -> None:
     assert "drawn" in draws
 
 
+@pytest.mark.soak
 def test_a_ladder_ends_with_its_table_and_one_that_is_refused_sends_its_bots_home_and_names_the_way_on(
     tmp_path: Path,
 ) -> None:

@@ -25,22 +25,23 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     return word
 
 
+KILLS, ROUNDS = 5, 30
+
+
+@pytest.mark.soak
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("kills", "rounds"), [(1, 8), pytest.param(5, 30, marks=pytest.mark.soak)])
-def test_a_killed_event_ends_as_if_it_had_never_been_killed(
-    kills: int, rounds: int, mark: str, tmp_path: Path
-) -> None:
+def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
     bots = "".join(
         f"[[bots]]\nname = {name!r}\ncommand = {json.dumps(list(bot(name).command))}\n" for name in "ab"
     )
     (tmp_path / "ladder.toml").write_text(
-        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {rounds}\nopenings = 3\n{bots}'
+        f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
     event = Event(tmp_path, ("ladder.toml",))
     unbroken = event.play("unbroken")
     dice = Random(1)
     kept: set[str] = set()
-    for _ in range(kills):
+    for _ in range(KILLS):
         event.kill("killed", dice.uniform(0, 0.05))
         now = event.finished("killed")
         assert kept < now, "nothing is lost, and it goes on"
@@ -49,7 +50,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(
     told = event.play("killed")
     assert told["table"] == unbroken["table"]
     everything = event.finished("killed")
-    assert len(everything) == told["matches"] == 2 * rounds
+    assert len(everything) == told["matches"] == 2 * ROUNDS
     lines = [record.match for record in records.read(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
@@ -65,7 +66,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(
     )
     assert other.returncode == 1
     assert other.stderr == (
-        f"arena: event kills was begun with another plan: rounds was {rounds}, now 7, seed was 1, now 2;"
+        f"arena: event kills was begun with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
         " give it another name\n"
     )
     watched = subprocess.run(
@@ -77,5 +78,5 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(
         check=False,
     )
     assert watched.returncode == 0, watched.stderr
-    assert len(watched.stderr.splitlines()) == 2 * rounds
+    assert len(watched.stderr.splitlines()) == 2 * ROUNDS
     assert all(f"| {name} " in watched.stdout for name in "ab")

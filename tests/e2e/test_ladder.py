@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from protocol import record as records
 from protocol.codes import FORFEITS, EndReason
 from protocol.timecontrol import TimeOdds
 from server.processes.supervisor import CANNOT_START
+from tests.bots import command_line
+from tests.bots.command_line import ARENA, Result
 from tests.server.fleets import ROOT, all_gone, bot, processes_of
 
 ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
@@ -36,15 +38,10 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     return word
 
 
-def arena(*arguments: str, folder: Path, seconds: float = 50) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "arena", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+def arena(*arguments: str, folder: Path) -> Result:
+    """The command in a folder, in this process; its bots have processes of their own."""
+    with chdir(folder):
+        return command_line.arena(*arguments)
 
 
 @contextmanager
@@ -52,7 +49,7 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
     """A ladder that would last for hours, some matches of which are over."""
     with subprocess.Popen(
         [
-            *(sys.executable, "-P", "-m", "arena", "ladder", "--bot", "random", "--bot", "greedy"),
+            *(*ARENA, "ladder", "--bot", "random", "--bot", "greedy"),
             *("--game", "tictactoe", "--rounds", "2000", "--record", str(record)),
         ],
         cwd=folder,
@@ -73,7 +70,14 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
-    done = arena("ladder", "--game", "tictactoe", "--rounds", "1", folder=tmp_path)
+    done = subprocess.run(
+        [*ARENA, "ladder", "--game", "tictactoe", "--rounds", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     [file] = tmp_path.glob("ladder-*.jsonl")
     played = list(records.read(file))
@@ -95,7 +99,7 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
 def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
     options = ("--map", "path4", "--rounds", "1", "--tc", "0.05/move", "--record", "r.jsonl", "--json", "-")
     done = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     told: dict[str, Any] = json.loads(done.stdout)
     assert (told["event"], told["matches"], told["played"], told["void"]) == ("example", 6, 6, 0)
     assert {row["bot"] for row in told["table"]} == {"greedy", "four-plies", "mine"}
@@ -111,7 +115,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
         f'[[bots]]\nname = "clumsy"\ncommand = {command}\n'
     )
     done = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     assert "bot clumsy ended unasked (exit code 1); it is started again\n" in done.stderr
     assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
     rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
@@ -121,7 +125,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
     assert all_gone(mark)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_a_signal_stops_at_once_and_keeps_what_is_finished(
     mark: str, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -165,7 +169,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     )
     sides = ("--name-a", "strong", "--name-b", "weak", "--tc-b", "1+0.1", "--record", "m.jsonl")
     done = arena("match", "minimax", "random", *options, *quick, *sides, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     told = json.loads((tmp_path / "m.json").read_text())
     assert told["sprt"]["verdict"] == "H1"
     assert told["played"] < told["matches"] == 80  # it stopped when that was settled
@@ -211,7 +215,7 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
         "r.jsonl",
     )
     done = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     told = [record.engines for record in records.read(tmp_path / "r.jsonl")]
     found = {
         (each.name, each.threads)
@@ -227,7 +231,7 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
 def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
     options = ("--game", "tictactoe", "--rounds", "1", "--concurrency", "1", "--json", "-")
     done = arena("match", "greedy", "greedy", *options, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     told = json.loads(done.stdout)
     assert {row["bot"] for row in told["table"]} == {"greedy", "greedy-2"}
     assert told["difference"]["elo"] == 0
@@ -251,7 +255,7 @@ def test_programs_play_on_either_side(mark: str, tmp_path: Path) -> None:
     done = arena(
         "match", f"exec:{sys.executable} lines.py", dials, "--name-b", "dials", *options, folder=tmp_path
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done
     told = json.loads(done.stdout)
     assert {row["bot"] for row in told["table"]} == {"lines", "dials"}
     assert all(row["crash"] + row["gone"] + row["other"] == 0 for row in told["table"])

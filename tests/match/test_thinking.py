@@ -98,6 +98,7 @@ def test_a_move_without_thinking_stays_as_it_is() -> None:
     assert ThinkingLimit(RISKLESS).event(moved) is moved
 
 
+@pytest.mark.soak
 def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound() -> None:
     """A match of 100,000 plies on a map file of the largest size, whose players say all that is kept."""
     roads = [[w for w in range(1000) if w != v][:130] for v in range(1000)]  # more would not fit a map file

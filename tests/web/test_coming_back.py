@@ -149,6 +149,7 @@ def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(idle: Are
     status(second, OVER)
 
 
+@pytest.mark.soak
 def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: Arena, page: Page) -> None:
     match = begin(page, idle, "ada-copies")
     second = page.context.new_page()
@@ -252,7 +253,7 @@ WATCH_STATUS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGSTOP, marks=pytest.mark.soak), signal.SIGKILL])
 def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next(
     tmp_path: Path, page: Page, how: signal.Signals
 ) -> None:
@@ -321,6 +322,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
         expect(page.get_by_text("No rated match is finished yet.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
     with arena(tmp_path, "--challenges-only", private=False) as running:
         token = running.token("ada")

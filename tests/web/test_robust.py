@@ -27,7 +27,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.soak)])
 def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
     strange: Arena, page: Page, width: int
 ) -> None:

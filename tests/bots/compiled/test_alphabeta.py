@@ -15,6 +15,7 @@ from bots.search.play import alphabeta_search
 from games.core import Game
 from games.riskless import Riskless
 from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
+from tests.properties import examples
 
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 WAYS: dict[str, dict[str, Any]] = {
@@ -39,7 +40,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
-    for _ in range(120):
+    for _ in range(examples(120).max_examples):
         game = Riskless(random_map(rng, 7))
         weights = some_weights(rng, riskless.NAMES)
         evaluate = weighted(riskless.features(game), riskless.NAMES, weights)

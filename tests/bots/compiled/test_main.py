@@ -5,15 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from bots.compiled.__main__ import main
 from bots.compiled.cache import chosen_folder
 
 
 def test_a_second_run_finds_everything_compiled() -> None:
-    for _ in range(2):
-        before = {path: path.stat().st_mtime_ns for path in chosen_folder().rglob("*.nbc")}
-        done = subprocess.run(
-            [sys.executable, "-m", "bots.compiled"], capture_output=True, text=True, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+    main()  # `make test` has run it before the tests, and hardly anything is left to compile
+    before = {path: path.stat().st_mtime_ns for path in chosen_folder().rglob("*.nbc")}
+    done = subprocess.run(
+        [sys.executable, "-m", "bots.compiled"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     assert before
     assert {path: path.stat().st_mtime_ns for path in chosen_folder().rglob("*.nbc")} == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from bots.evaluators import evaluator_for
@@ -77,6 +78,7 @@ def test_every_node_of_the_big_tree() -> None:
         assert values == HANDOUT_BIG
 
 
+@pytest.mark.soak
 def test_tictactoe_from_the_empty_board() -> None:
     game = TicTacToe()
     watch = Watch()

@@ -47,7 +47,7 @@ def test_depth_20_000() -> None:
 
 
 @pytest.mark.parametrize("prune", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.soak), 2])
 def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
     """The recursive ones too, with their several frames of Python a ply."""
     game = ladder(MAX_DEPTH)

@@ -12,6 +12,7 @@ from server.store import finished, schema
 from server.store.archive import import_lines
 from server.store.database import open_store
 from server.store.finished import MatchList, Shown, latest_of, match_list, record_of, shown_of
+from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 
@@ -53,7 +54,7 @@ async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[S
         place = time, match
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, seed: int) -> None:
     async with open_store(database) as engine:
         played = await fill(engine, seed)

@@ -124,7 +124,7 @@ async def told(engine: AsyncEngine) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("waiting", [False, True])
+@pytest.mark.parametrize("waiting", [pytest.param(False, marks=pytest.mark.soak), True])
 async def test_a_store_of_the_schema_before_tells_the_same(
     database: str,
     tmp_path: Path,

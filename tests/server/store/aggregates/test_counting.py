@@ -19,6 +19,7 @@ from server.store.aggregates.rating_steps import step_of
 from server.store.aggregates.standings import ratings_of, standings
 from server.store.database import open_store
 from server.store.schema import rating_steps
+from tests.properties import seeds
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,
@@ -46,7 +47,7 @@ def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
     return [step for finished, record in played for step in rater.count(record, finished)]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_which_they_came_in(
     database: str, seed: int
 ) -> None:

@@ -18,6 +18,7 @@ from server.store.aggregates.event_tables import (
 from server.store.archive import import_lines
 from server.store.database import open_store
 from server.store.queries import Queries
+from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import (
     KINDS,
@@ -29,7 +30,7 @@ from tests.server.played import (
 from tests.server.store.test_archive import line
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -> None:
     chance = random.Random(seed)
     played: dict[str, list[Record]] = {"one": [], "two": []}

@@ -317,7 +317,7 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60, 8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_whatever_happens_each_match_is_what_was_durable_of_it(
     database: str, todo: list[tuple[str, ...]]
 ) -> None:
