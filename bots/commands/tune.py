@@ -59,11 +59,7 @@ def tune_command(
     rounds: Annotated[
         int,
         typer.Option(
-            "--climb",
-            metavar="N",
-            min=0,
-            max=100_000,
-            help="Rounds of matches that move the weights afterwards.",
+            "--climb", metavar="N", min=0, max=100_000, help="Rounds of matches that move the weights then."
         ),
     ] = 0,
     nodes: Annotated[

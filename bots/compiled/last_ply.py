@@ -27,7 +27,8 @@ class LastPly:
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, give: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
-        survey, foresee = kernel.survey, kernel.foresee
+        survey: Any = kernel.survey
+        foresee: Any = kernel.foresee
         self.seeing = survey is not None and foresee is not None
         """Whether the game can tell leaves at all."""
 

@@ -36,7 +36,7 @@ def test_a_worker_searches_as_the_engine_of_its_checkout() -> None:
 
 
 def test_a_checkout_without_an_environment_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="has no .venv"):
+    with pytest.raises(FileNotFoundError, match=r"has no \.venv"):
         Worker(tmp_path, "m1", exact=True, evaluator="plain")
 
 
