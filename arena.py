@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bots.compiled.cache import inlined
     from bots.compiled.catalogue import weights_for
     from bots.compiled.intrinsics import get, lowest, popcount, put
-    from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel
+    from bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, WON, Compiled, Kernel
     from bots.compiled.searcher import Searcher, Settings
     from bots.evaluators.catalogue import evaluator_for
     from bots.search.deepening import deepen
@@ -53,6 +53,7 @@ __all__ = [
     "MAXIE",
     "MINNIE",
     "PLAYING",
+    "UNSEEN",
     "WON",
     "BadData",
     "Bot",
@@ -95,7 +96,7 @@ _FROM = {
     "bots.compiled.cache": ("inlined",),
     "bots.compiled.catalogue": ("weights_for",),
     "bots.compiled.intrinsics": ("get", "lowest", "popcount", "put"),
-    "bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "WON", "Compiled", "Kernel"),
+    "bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "UNSEEN", "WON", "Compiled", "Kernel"),
     "bots.compiled.searcher": ("Searcher", "Settings"),
     "bots.evaluators.catalogue": ("evaluator_for",),
     "bots.search.deepening": ("deepen",),
@@ -193,7 +194,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tune": (
         "bots.commands.tune",
-        "Learn the weights of Riskless's features by self-play, and write them with how they were made.",
+        "Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.",
     ),
     "openings": ("bots.commands.openings", "Make openings that are worth playing."),
     "maps": ("bots.commands.maps", "List, draw, check and measure Riskless maps."),

@@ -11,10 +11,11 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from benchmarks.kit.kept import Kept
 from bots.compiled.catalogue import weights_for
 from bots.compiled.learning.selfplay import Budget, opening, play
 from bots.compiled.searcher import Searcher, Settings
@@ -149,21 +150,60 @@ def score_pairs(contest: Contest, nodes: int, seeds: Sequence[int]) -> Score:
 
 
 def play_all(
-    contests: Sequence[Contest], pool: Executor, told: Callable[[Contest, Score], None]
+    contests: Sequence[Contest], pool: Executor, told: Callable[[Contest, Score], None], kept: Kept
 ) -> list[Score]:
-    """Every contest, spread over the pool's processes; `told` is called as each is done, in their order."""
-    budgets = list(pool.map(equal_budget, contests))
-    waiting = [
+    """Every contest, spread over the pool's processes; `told` is called as each is done, in their order.
+
+    What is kept is not played again. Raises Unfinished where the time of `kept` is over before.
+    """
+    names = [str(replace(contest, pairs=0)) for contest in contests]
+    budgets = found_or_made(
+        pool,
+        kept,
+        [(f"budget {name}", equal_budget, (each,)) for name, each in zip(names, contests, strict=True)],
+    )
+    parts = [
         [
-            pool.submit(score_pairs, contest, nodes, range(first, min(first + CHUNK, contest.pairs)))
+            (f"{name} {nodes} {seeds}", play_some, (contest, nodes, seeds))
             for first in range(0, contest.pairs, CHUNK)
+            for seeds in [range(first, min(first + CHUNK, contest.pairs))]
         ]
-        for contest, nodes in zip(contests, budgets, strict=True)
+        for name, contest, nodes in zip(names, contests, budgets, strict=True)
     ]
+    played = iter(found_or_made(pool, kept, [part for each in parts for part in each]))
     scores = []
-    for contest, nodes, parts in zip(contests, budgets, waiting, strict=True):
-        score = together([part.result() for part in parts])
+    for contest, nodes, each in zip(contests, budgets, parts, strict=True):
+        score = together([Score(*next(played)) for _ in each])
         score.nodes = nodes
         told(contest, score)
         scores.append(score)
     return scores
+
+
+def play_some(contest: Contest, nodes: int, seeds: Sequence[int]) -> tuple[list[float], int]:
+    """Some of a contest's pairs: their points, and how many matches were drawn."""
+    score = score_pairs(contest, nodes, seeds)
+    return score.points, score.drawn
+
+
+Task = tuple[str, Callable[..., Any], tuple[Any, ...]]
+"""A name to keep the result under, a function and its arguments."""
+
+
+def found_or_made(pool: Executor, kept: Kept, tasks: Sequence[Task]) -> list[Any]:
+    """The results of all tasks, those that were kept before and those that the pool makes now."""
+    running = {
+        pool.submit(function, *arguments): name
+        for name, function, arguments in tasks
+        if kept.get(name) is None
+    }
+    for future in as_completed(running):
+        kept.add(running[future], future.result())
+        if kept.over:
+            for other in running:
+                other.cancel()
+            for other, name in running.items():
+                if not other.cancelled() and kept.get(name) is None:
+                    kept.add(name, other.result())
+            kept.check()
+    return [kept.get(name) for name, _, _ in tasks]

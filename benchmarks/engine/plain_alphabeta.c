@@ -2,7 +2,7 @@
 
    The frame and the rules are read from the same arrays that the compiled Python uses, so that both
    search the same tree from the same memory. Compiled by benchmarks/engine/native.py for each
-   number of planes, with gcc -O3 -march=native. */
+   number of planes, with -O3 -march=native. */
 #include <stdint.h>
 
 #ifndef PLANES
@@ -20,6 +20,7 @@ typedef struct {
   uint64_t trained[PLANES];
   int64_t trained_totals;
   uint64_t at_least[PLANES <= 4 ? 1 << PLANES : 0]; /* what the features keep of a position; not read here */
+  uint64_t surveyed[6];                             /* nor this, which tells leaves */
   int64_t alpha, beta, best, road, end;
   uint64_t left;
   int64_t source, row;

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchmarks.engine.contest import PLIES, SAMPLES, TABLE_MB, Contest, Engine, Score, play_all, together
+from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Section
 
 MAPS = ("world", "usa", "italy", "poland", "ring:18:cap=40", "grid:8x5:cap=40", "planar:36:102:cap=40")
@@ -40,17 +42,26 @@ DEVICES = (
     Device("null windows", {"null_windows": False}),
     Device("the game's promise", {"promise": False}),
     Device("the table's values", {"table": False}),
+    Device("the table's moves and values", {"table": False, "hints": False}),
+    Device("leaves told from above", {"foresee": False}),
     Device("one-ply ordering from depth 4, off", having={"estimate_order": 4}),
 )
 
 
-def run(pairs: int = PAIRS, processes: int | None = None, devices: Sequence[Device] = DEVICES) -> Section:
+def run(
+    pairs: int = PAIRS,
+    processes: int | None = None,
+    raw: Path | None = None,
+    seconds: float | None = None,
+    devices: Sequence[Device] = DEVICES,
+) -> Section:
     """Every device on each map at each scale, with so many pairs, of which the dearer scale plays a part."""
+    kept = Kept(raw, seconds)
     rows: list[list[str]] = []
     with ProcessPoolExecutor(processes) as pool:
         for device in devices:
             for nodes, part in SCALES:
-                rows.append(row(device, nodes, max(round(pairs * part), 2), pool))
+                rows.append(row(device, nodes, max(round(pairs * part), 2), pool, kept))
                 print(*rows[-1], flush=True)
     return Section(
         "Every device of the playing search, against its absence",
@@ -61,15 +72,15 @@ def run(pairs: int = PAIRS, processes: int | None = None, devices: Sequence[Devi
         "for the third time is a draw. Elo of all maps' pairs together, and on the map where it is least and most.",
         ["device", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)", "least", "most"],
         rows,
-        "`--pairs N` narrows the error.",
+        f"`--pairs N` narrows the error.{kept.told}",
     )
 
 
-def row(device: Device, nodes: int, pairs: int, pool: ProcessPoolExecutor) -> list[str]:
+def row(device: Device, nodes: int, pairs: int, pool: ProcessPoolExecutor, kept: Kept) -> list[str]:
     """Of the table."""
     one, other = Engine(settings=device.having), Engine(settings=device.without)
     contests = [Contest(one, other, map, nodes, pairs) for map in MAPS]
-    scores = play_all(contests, pool, lambda _contest, _score: None)
+    scores = play_all(contests, pool, lambda _contest, _score: None, kept)
     ranked = sorted(zip(scores, MAPS, strict=True), key=lambda each: each[0].difference.elo)
     extremes = [f"{map} {told(score)}" for score, map in (ranked[0], ranked[-1])]
     *cells, elo = together(scores).cells

@@ -7,10 +7,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchmarks.engine.contest import PLIES, Engine, Score, start_of
+from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 from bots.compiled.catalogue import weights_for
@@ -84,101 +87,147 @@ def at_once(searchers: Sequence[Searcher[Any, Any]], position: Any, depth: int) 
         return sum(seconds for seconds, _ in pool.map(search, searchers)) / len(searchers) ** 2
 
 
+@dataclass(frozen=True)
 class Position:
-    """The measurements of one position."""
+    """What was measured of one position: seconds to its depth, and nodes as shares of the sequential ones, by name."""
 
-    def __init__(
-        self,
-        plain: Searcher[Any, Any],
-        searchers: Mapping[str, Searcher[Any, Any]],
-        crowds: Mapping[str, Sequence[Searcher[Any, Any]]],
-        position: Any,
-    ) -> None:
-        _, reached = to_depth(plain, position, 100, SECONDS)
-        self.depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
-        first, self.first = to_depth(plain, position, self.depth, 60)
-        self.sequential = first
-        self.seconds = dict.fromkeys((*searchers, *crowds), PATIENCE * first)
-        self.nodes: dict[str, int] = {}
-        for _ in range(TURNS):
-            self.sequential = min(self.sequential, to_depth(plain, position, self.depth, 60)[0])
-            for name, searcher in searchers.items():
-                seconds, report = to_depth(searcher, position, self.depth, PATIENCE * first)
-                self._check(name, report)
-                self.seconds[name] = min(self.seconds[name], seconds)
-            for name, crowd in crowds.items():
-                self.seconds[name] = min(self.seconds[name], at_once(crowd, position, self.depth))
-
-    def _check(self, name: str, report: Report[Any]) -> None:
-        if report.finished and report.depth == self.depth:
-            self.nodes[name] = report.nodes
-            if (report.value, report.move) != (self.first.value, self.first.move):
-                raise AssertionError(f"{name}: {report} instead of {self.first}")
+    sequential: float
+    seconds: Mapping[str, float]
+    work: Mapping[str, float]
 
     def faster(self, name: str) -> float:
         """Than the sequential search."""
         return self.sequential / self.seconds[name]
 
 
-def measured(map: str, counts: Sequence[int]) -> list[Position]:
-    """Some positions of a map, searched in every way."""
-    board = game(map)
-    weights = weights_for(board, "features")
+class Board:
+    """The searches of one map. Made when the first of its positions is measured, since that compiles."""
 
-    def make(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
-        return Searcher(board, weights, Settings(exact=True, **settings))
+    def __init__(self, map: str, counts: Sequence[int]) -> None:
+        board = game(map)
+        weights = weights_for(board, "features")
 
-    plain = make({})
-    searchers = {name: make(settings) for name, settings in ways(counts).items()}
-    crowds = {f"{CEILING}, {count}": [make({}) for _ in range(count)] for count in counts if count > 1}
-    everyone = [plain, *searchers.values(), *(each for crowd in crowds.values() for each in crowd)]
-    try:
-        for searcher in (plain, *searchers.values()):
+        def make(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
+            return Searcher(board, weights, Settings(exact=True, **settings))
+
+        self.plain = make({})
+        self.searchers = {name: make(settings) for name, settings in ways(counts).items()}
+        self.crowds = {
+            f"{CEILING}, {count}": [make({}) for _ in range(count)] for count in counts if count > 1
+        }
+        for searcher in (self.plain, *self.searchers.values()):
             searcher.warm_up()
             keep_apart(searcher, board.start(), first=0)
-        for crowd in crowds.values():
+        for crowd in self.crowds.values():
             for number, searcher in enumerate(crowd):
                 searcher.warm_up()
                 keep_apart(searcher, board.start(), first=number)
-        return [Position(plain, searchers, crowds, position) for position in positions(board, COUNT)]
-    finally:
-        for searcher in everyone:
+
+    def close(self) -> None:
+        """End all threads."""
+        crowds = (each for crowd in self.crowds.values() for each in crowd)
+        for searcher in (self.plain, *self.searchers.values(), *crowds):
             searcher.close()
 
+    def measure(self, position: Any) -> Position:
+        """Search it in every way, and check what each finds."""
+        _, reached = to_depth(self.plain, position, 100, SECONDS)
+        depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
+        first, truth = to_depth(self.plain, position, depth, 60)
+        sequential = first
+        seconds = dict.fromkeys((*self.searchers, *self.crowds), PATIENCE * first)
+        work: dict[str, float] = {}
+        for _ in range(TURNS):
+            sequential = min(sequential, to_depth(self.plain, position, depth, 60)[0])
+            for name, searcher in self.searchers.items():
+                took, report = to_depth(searcher, position, depth, PATIENCE * first)
+                seconds[name] = min(seconds[name], took)
+                if report.finished and report.depth == depth:
+                    work[name] = report.nodes / truth.nodes
+                    if (report.value, report.move) != (truth.value, truth.move):
+                        raise AssertionError(f"{name}: {report} instead of {truth}")
+            for name, crowd in self.crowds.items():
+                seconds[name] = min(seconds[name], at_once(crowd, position, depth))
+        return Position(sequential, seconds, work)
 
-def matches(settings: Mapping[str, Any], seconds: float, pairs: int) -> Score:
+
+def measured(map: str, counts: Sequence[int], kept: Kept) -> list[Position]:
+    """Some positions of a map, searched in every way."""
+    found = []
+    board: Board | None = None
+    try:
+        for number, position in enumerate(positions(game(map), COUNT)):
+            name = f"{map} {number} {counts}"
+            if kept.get(name) is None:
+                kept.check()
+                board = board or Board(map, counts)
+                kept.add(name, asdict(board.measure(position)))
+            found.append(Position(**kept.get(name)))
+    finally:
+        if board is not None:
+            board.close()
+    return found
+
+
+def matches(settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept) -> Score:
     """A search with these settings and so long a move against one on one thread, at PLAY_SECONDS a move."""
     score = Score()
     for map in PLAY_MAPS:
         board = game(map)
-        one, other = Engine(settings=settings).make(board), Engine().make(board)
-        budgets = {id(one): Budget(seconds=seconds), id(other): Budget(seconds=PLAY_SECONDS)}
-        for seed in range(pairs):
-            start = start_of(board, seed)
-            found = []
-            for seat in (Player.MAXIE, Player.MINNIE):
-                seats = {seat: one, seat.opponent: other}
-                played = play(board, start, seats, {each: budgets[id(seats[each])] for each in Player})
-                found.append(0.5 if played.winner is None else float(played.winner is seat))
-            score.points.append(sum(found))
-            score.drawn += found.count(0.5)
-        one.close()
-        other.close()
+        names = [f"{map} {settings} {seconds} {PLAY_SECONDS} {seed}" for seed in range(pairs)]
+        missing = [seed for seed in range(pairs) if kept.get(names[seed]) is None]
+        if missing:
+            kept.check()
+            one, other = Engine(settings=settings).make(board), Engine().make(board)
+            try:
+                for seed in missing:
+                    kept.check()
+                    kept.add(names[seed], played_pair(board, (one, seconds), (other, PLAY_SECONDS), seed))
+            finally:
+                one.close()
+                other.close()
+        for name in names:
+            points = kept.get(name)
+            score.points.append(sum(points))
+            score.drawn += points.count(0.5)
     return score
 
 
-def run(threads: Sequence[int] = (1, 2), pairs: int = PAIRS) -> Section:
+def played_pair(
+    board: Any,
+    one: tuple[Searcher[Any, Any], float],
+    other: tuple[Searcher[Any, Any], float],
+    seed: int,
+) -> list[float]:
+    """The points of the first in both matches of a pair; each has so many seconds a move."""
+    start = start_of(board, seed)
+    found = []
+    for seat in (Player.MAXIE, Player.MINNIE):
+        sides = {seat: one, seat.opponent: other}
+        budgets = {each: Budget(seconds=sides[each][1]) for each in Player}
+        played = play(board, start, {each: sides[each][0] for each in Player}, budgets)
+        found.append(0.5 if played.winner is None else float(played.winner is seat))
+    return found
+
+
+def run(
+    threads: Sequence[int] = (1, 2),
+    pairs: int = PAIRS,
+    raw: Path | None = None,
+    seconds: float | None = None,
+) -> Section:
     """Every form with each number of threads, on the same positions and in matches."""
-    found = [position for map in MAPS for position in measured(map, threads)]
+    kept = Kept(raw, seconds)
+    found = [position for map in MAPS for position in measured(map, threads, kept)]
     rows: list[list[str]] = []
     claims: list[str] = []
     cores = len(os.sched_getaffinity(0))
     for count in threads:
-        doubled = matches({}, count * PLAY_SECONDS, pairs) if count > 1 else None
+        doubled = matches({}, count * PLAY_SECONDS, pairs, kept) if count > 1 else None
         for form, settings in FORMS.items():
             name = f"{form}, {count}"
-            work = [each.nodes[name] / each.first.nodes for each in found if name in each.nodes]
-            score = matches({**settings, "threads": count}, PLAY_SECONDS, pairs) if doubled else None
+            work = [each.work[name] for each in found if name in each.work]
+            score = matches({**settings, "threads": count}, PLAY_SECONDS, pairs, kept) if doubled else None
             faster = Ratio([each.faster(name) for each in found])
             share = part_of(score, doubled)
             rows.append(
@@ -222,7 +271,8 @@ def run(threads: Sequence[int] = (1, 2), pairs: int = PAIRS) -> Section:
             "ratio of both",
         ],
         rows,
-        "More threads than cores gain nothing. Lazy: every thread searches the root, and they share their table alone.",
+        "More threads than cores gain nothing. Lazy: every thread searches the root, and they share their table alone."
+        f"{kept.told}",
         claims,
     )
 

@@ -59,11 +59,7 @@ def tune_command(
     rounds: Annotated[
         int,
         typer.Option(
-            "--climb",
-            metavar="N",
-            min=0,
-            max=100_000,
-            help="Rounds of matches that move the weights afterwards.",
+            "--climb", metavar="N", min=0, max=100_000, help="Rounds of matches that move the weights then."
         ),
     ] = 0,
     nodes: Annotated[
@@ -73,6 +69,14 @@ def tune_command(
     first: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="The weights to begin with; else none: all 0."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="FEATURE",
+            help="A feature whose weight stays 0, or as --from has it; several times for several.",
+        ),
     ] = None,
     from_solved: Annotated[
         bool,
@@ -161,9 +165,15 @@ def tune_command(
             else "--generations 0 learns nothing without --climb"
         )
     begun = _first_weights(first, known[1])
+    for name in set(without or ()) - set(known[1]):
+        raise Misuse(f"--without {name}: there is no such feature, but {', '.join(known[1])}")
+    if without and (from_solved or not generations):
+        raise Misuse(
+            "--without is for generations of self-play: --climb alone keeps weights of 0 as they are"
+        )
     if not generations and not any(begun.values()):
         raise Misuse("--climb keeps weights of 0 as they are: without --generations it needs --from")
-    given = _Given(games, begun, generations, matches, rounds, nodes, seed)
+    given = _Given(games, begun, generations, matches, rounds, nodes, seed, tuple(without or ()))
     began = time.process_time()
     if from_solved:
         unseen = [name for name in HELD_OUT if name not in names]
@@ -181,6 +191,7 @@ def tune_command(
             *([f"--matches {matches}"] if generations else []),
             f"--generations {generations}",
             *([f"--climb {rounds}"] if rounds else []),
+            *(f"--without {name}" for name in without or ()),
             f"--nodes {nodes} --seed {seed}",
             *(f"--held-out {game.map.name}" for game in others),
             *([f"--pairs {pairs}"] if from_solved else []),
@@ -265,6 +276,7 @@ class _Given:
     rounds: int
     nodes: int
     seed: int
+    without: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -349,7 +361,7 @@ def _from_play(given: _Given) -> _Learned:
                 seed=given.seed + generation,
                 progress=partial(bar.advance, task),
             )
-            fitted = fit(samples, list(weights), weights)
+            fitted = fit(samples, list(weights), weights, given.without)
             weights = fitted.weights
             steps.append(describe(generation + 1, fitted))
             rows.append(fit_data(fitted))

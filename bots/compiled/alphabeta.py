@@ -20,7 +20,8 @@ from typing import Any
 from bots.compiled.cache import inlined, kernel
 from bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
 from bots.compiled.jamboree import Jamboree, edge_of, interrupted
-from bots.compiled.kernel import DRAW, LOST, PLAYING, Kernel
+from bots.compiled.kernel import PLAYING, Kernel
+from bots.compiled.last_ply import LastPly, end_of
 from bots.compiled.layout import (
     FIRST,
     UNFIXED,
@@ -51,7 +52,7 @@ from bots.compiled.table import (
     salted,
     value_of,
 )
-from bots.search.values import INFINITY, WIN
+from bots.search.values import INFINITY
 
 ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
 _POLL = 31
@@ -78,6 +79,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take, report = jamboree.take, jamboree.report
     leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
+    interrupted_outside = jamboree.interrupted_outside
 
     @inlined
     def give(mem: Any, at: Any, value: Any) -> Any:
@@ -118,6 +120,9 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         put(mem, node + Frame.FIXED, UNFIXED)
         if entered & _POLL == 0 and poll(mem, shared):
             return UNWIND
+        if seeing and above_leaves(mem, shared, node):
+            value = settled(mem, shared, rules, at)
+            return last_ply(mem, shared, rules, at) if value == UNSETTLED else give(mem, at, value)
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
         key = hash_of(mem, at)
@@ -169,6 +174,11 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
             # the first iteration puts the root's moves in order, and the caller keeps the order up
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, Order.FINAL)
+
+    last = LastPly(game, frame_words, list_moves, give)
+    # a truthful search looks leaves up, for which they must be built
+    seeing = last.seeing and not truthful
+    above_leaves, last_ply = last.above_leaves, last.last_ply
 
     @inlined
     def advance(mem: Any, shared: Any, rules: Any) -> Any:
@@ -229,8 +239,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         ended = status(rules, mem, to)
         if ended != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            value = 0 if ended == DRAW else WIN - distance
-            put(mem, Register.VALUE, value if ended == LOST else -value)
+            put(mem, Register.VALUE, end_of(ended, distance))
             return GOT
         if distance >= get(shared, Option.PLIES_LEFT):
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
@@ -346,15 +355,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
             return UNWIND
         linger(mem, shared, at)
         return NEXT
-
-    @inlined
-    def interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
-        """Whether more is interrupted than the split point of this owner's frame."""
-        inside = get(mem, Register.INSIDE)
-        put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
-        found = interrupted(mem, shared)
-        put(mem, Register.INSIDE, inside)
-        return found
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:

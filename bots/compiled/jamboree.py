@@ -363,6 +363,15 @@ class Jamboree:
             fetch_add(shared, Shared.IDLE, -1)
             return found
 
+        @inlined
+        def interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
+            """Whether more is interrupted than the split point of this owner's frame."""
+            inside = get(mem, Register.INSIDE)
+            put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
+            found = interrupted(mem, shared)
+            put(mem, Register.INSIDE, inside)
+            return found
+
         self.open_split = open_split
         self.close_split = close_split
         self.take = take
@@ -370,6 +379,7 @@ class Jamboree:
         self.leave = leave
         self.linger = linger
         self.wait_for_work = wait_for_work
+        self.interrupted_outside = interrupted_outside
 
 
 __all__ = ["Jamboree", "edge_of", "interrupted"]

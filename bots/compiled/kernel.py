@@ -12,6 +12,12 @@ of them identify it. The functions are compiled into the search, so they take ar
 
     promise(rules, mem, at, move)     a cheap approximation of the estimate after the move, for ordering
 
+Where leaves can be told without being built, which is many times as fast, two more:
+
+    survey(rules, mem, at)            after `moves`: write down what all moves from here have in common
+    foresee(rules, mem, at, move)     after `survey`: what the estimate is after the move, for the player who makes it, or
+                                      UNSEEN, as where the move ends the match
+
 and where tables of solved maps are made of a game's boards (`solved.boards`), two more:
 
     number(rules, mem, at)            the number of the board
@@ -33,6 +39,8 @@ import numpy.typing as npt
 Words = npt.NDArray[np.int64]
 
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
+UNSEEN = -3_000_000
+"""Below every value."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,8 @@ class Kernel:
     status: Callable[..., Any]
     estimate: Callable[..., Any]
     promise: Callable[..., Any]
+    survey: Callable[..., Any] | None = None
+    foresee: Callable[..., Any] | None = None
     number: Callable[..., Any] | None = None
     pieces: Callable[..., Any] | None = None
 
@@ -61,6 +71,7 @@ class Compiled:
     plies_left how many more plies a match can last from a position, at most
     move       the number of a move to the move, in the game's terms
     number     the inverse
+    foreseen   whether the kernel's `survey` and `foresee` can tell leaves with these weights
     """
 
     kernel: Kernel
@@ -70,6 +81,7 @@ class Compiled:
     plies_left: Callable[[Any], int]
     move: Callable[[int], Any]
     number: Callable[[Any], int]
+    foreseen: bool = False
 
 
 Weights = Mapping[str, int]

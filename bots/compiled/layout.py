@@ -136,6 +136,7 @@ class Option(IntEnum):
     LATE = 53  # how many moves a ply of depth a shallow search looks at; 0: all
     PIECES = 54  # leaves are looked up where a player has at most so many territories; 0: none
     BEYOND = 55  # the most plies that a leaf's value may look ahead: those of the longest win in a table
+    FORESEE = 56  # leaves are told from the node above them, where the game can
     END = 64
 
 

@@ -12,12 +12,47 @@ from bots.search.values import ESTIMATE_LIMIT
 _HALF = 0xFFFFFFFF
 
 
+class Sets:
+    """Questions about sets of territories, for positions that lie in memory as this `riskless_kernel.Layout` says."""
+
+    def __init__(self, place: Any) -> None:
+        planes, goal_at, rows_at, around_at = place.planes, place.goal, place.rows, place.around
+
+        @inlined
+        def around(rules: Any, mask: Any) -> Any:
+            """All territories next to one of the mask."""
+            found = 0
+            for row in range(get(rules, rows_at)):
+                found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
+            return found
+
+        @inlined
+        def armies(mem: Any, at: Any, mask: Any) -> Any:
+            total = 0
+            for i in range(planes):
+                total += popcount(get(mem, at + i) & mask) << i
+            return total
+
+        @inlined
+        def race(rules: Any, mine: Any, own: Any, others: Any, foe: Any) -> Any:
+            goal = get(rules, goal_at)
+            ahead = (goal - others) * own
+            behind = (goal - mine) * foe
+            return quotient(goal * (ahead - behind), max(ahead + behind, 1))
+
+        self.around = around
+        self.armies = armies
+        self.race = race
+
+
 def make_estimate(place: Any) -> Any:
     """The estimate of positions that lie in memory as this `riskless_kernel.Layout` says."""
     planes = place.planes
     foe_at, own_at, totals_at = place.foe, place.own, place.totals
-    goal_at, only_armies_at, nearness_at = place.goal, place.only_armies, place.nearness
-    rows_at, around_at, neighbours_at = place.rows, place.around, place.neighbours
+    only_armies_at, nearness_at = place.only_armies, place.nearness
+    neighbours_at = place.neighbours
+    sets = Sets(place)
+    around, armies, race = sets.around, sets.armies, sets.race
     at_least_at, beside_at = place.at_least, place.beside
     (
         armies_at,
@@ -31,21 +66,6 @@ def make_estimate(place: Any) -> Any:
         attacks_at,
         exposed_at,
     ) = (place.weights + i for i in range(len(NAMES)))
-
-    @inlined
-    def around(rules: Any, mask: Any) -> Any:
-        """All territories next to one of the mask."""
-        found = 0
-        for row in range(get(rules, rows_at)):
-            found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
-        return found
-
-    @inlined
-    def armies(mem: Any, at: Any, mask: Any) -> Any:
-        total = 0
-        for i in range(planes):
-            total += popcount(get(mem, at + i) & mask) << i
-        return total
 
     @inlined
     def at_least(mem: Any, at: Any, number: Any) -> Any:
@@ -79,13 +99,6 @@ def make_estimate(place: Any) -> Any:
             total += (strong & others & get(rules, neighbours_at + v)) != 0
             border &= border - 1
         return total
-
-    @inlined
-    def race(rules: Any, mine: Any, own: Any, others: Any, foe: Any) -> Any:
-        goal = get(rules, goal_at)
-        ahead = (goal - others) * own
-        behind = (goal - mine) * foe
-        return quotient(goal * (ahead - behind), max(ahead + behind, 1))
 
     @inlined
     def beside(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:

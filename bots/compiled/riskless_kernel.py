@@ -23,6 +23,7 @@ from bots.compiled.intrinsics import column, get, lowest, popcount, put
 from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
 from bots.compiled.limits import MAX_TERRITORIES, fits
 from bots.compiled.riskless_estimate import make_estimate
+from bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
 from bots.evaluators.riskless import NAMES
 from games.riskless import Armies, Riskless
 from solved.boards import Boards
@@ -44,6 +45,12 @@ class Layout:
     trained: int
     trained_totals: int
     at_least: int
+    by_own: int
+    by_foe: int
+    full: int
+    border: int
+    their_border: int
+    by_empty: int
     words: int
 
     cap: int
@@ -61,13 +68,14 @@ class Layout:
     result: int
     size: int
     powers: int
+    most: int
     nearness: int
 
     @classmethod
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
-        position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0]
-        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64]
+        position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64, 1]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
@@ -100,7 +108,14 @@ def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
     numbers = {road: number for number, road in enumerate(roads)}
     rules = _rules(game, weights, planes)
     return Compiled(
-        riskless_kernel(planes), rules, len(roads), pack, plies_left, roads.__getitem__, numbers.__getitem__
+        riskless_kernel(planes),
+        rules,
+        len(roads),
+        pack,
+        plies_left,
+        roads.__getitem__,
+        numbers.__getitem__,
+        foreseen=not any(weights[name] for name in UNFORESEEN),
     )
 
 
@@ -140,6 +155,7 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
     rules[place.weights :][: len(chosen)] = chosen
     rules[place.only_armies] = not any(chosen[1:])
     rules[place.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
+    rules[place.most] = cap
     rules[place.rows] = (map.size + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
@@ -276,6 +292,7 @@ def riskless_kernel(planes: int) -> Kernel:
     def pieces(_rules: Any, mem: Any, at: Any) -> Any:
         return min(popcount(get(mem, at + own_at)), popcount(get(mem, at + foe_at)))
 
+    survey, foresee = make_leaves(place)
     return Kernel(
         name=f"riskless{planes}",
         words=place.words,
@@ -285,6 +302,8 @@ def riskless_kernel(planes: int) -> Kernel:
         status=status,
         estimate=make_estimate(place),
         promise=promise,
+        survey=survey,
+        foresee=foresee,
         number=number,
         pieces=pieces,
     )

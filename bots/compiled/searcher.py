@@ -64,6 +64,8 @@ class Settings:
     What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
     pieces       leaves are looked up where a player has at most so many territories; 0: none
 
+    foresee      leaves are told from the node above them, without being built, where the game can
+
     The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
     of a node whose moves are ordered by the whole estimate.
     """
@@ -79,6 +81,7 @@ class Settings:
     hints: bool = True
     promise: bool = True
     killers: bool = True
+    foresee: bool = True
     estimate_order: int = 0
     null_windows: bool = True
     aspiration: int = 100
@@ -150,6 +153,7 @@ class Searcher(Generic[P, M]):
         shared[Option.PROMISE] = s.promise
         shared[Option.KILLERS] = s.killers
         shared[Option.ESTIMATE_ORDER] = s.estimate_order
+        shared[Option.FORESEE] = s.foresee and self._compiled.foreseen
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
         shared[Option.SPLIT_DEPTH] = s.split_depth

@@ -9,7 +9,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -26,23 +26,36 @@ class Choice(Generic[P, M]):
     child: P
 
 
-def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> list[Choice[P, M]]:
-    """All moves, as the game lists them."""
+def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[Choice[P, M]]:
+    """All moves, as the game lists them. A position is made as its move is asked for: a cut saves those behind it."""
     successor = problem.game.successor
-    return [Choice(index, move, successor(position, move)) for index, move in enumerate(moves)]
+    for index, move in enumerate(moves):
+        yield Choice(index, move, successor(position, move))
 
 
 def best_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
-) -> list[Choice[P, M]]:
+) -> Iterable[Choice[P, M]]:
     """The hint first; then, when `static`, by the successors' static values, else in move order."""
-    choices = in_move_order(problem, position, moves)
-    if static:
-        sign = problem.game.player(position).sign
-        choices.sort(key=lambda choice: -sign * problem.expand(choice.child, 0, distance + 1).value)
+    if not static:
+        if hint is not None:
+            return hint_first(problem, position, moves, hint)
+        return in_move_order(problem, position, moves)
+    sign = problem.game.player(position).sign
+    ordered = sorted(
+        in_move_order(problem, position, moves),
+        key=lambda choice: -sign * problem.expand(choice.child, 0, distance + 1).value,
+    )
     if hint is not None:
-        choices.sort(key=lambda choice: choice.move != hint)
-    return choices
+        ordered.sort(key=lambda choice: choice.move != hint)
+    return ordered
+
+
+def hint_first(problem: Problem[P, M], position: P, moves: Sequence[M], hint: M) -> Iterator[Choice[P, M]]:
+    """The hint, then the others in move order, each made as it is asked for."""
+    successor = problem.game.successor
+    for index in sorted(range(len(moves)), key=lambda index: moves[index] != hint):
+        yield Choice(index, moves[index], successor(position, moves[index]))
 
 
 def to_front(moves: list[M], move: M) -> None:

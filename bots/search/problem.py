@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from bots.search.values import outcome_value
 from games.core import Game, M, P, Reason
@@ -18,8 +18,7 @@ Evaluator = Callable[[P], int]
 """Estimates a position that is not over: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion(Generic[M]):
+class Expansion(NamedTuple, Generic[M]):
     """A node opened: its moves in move order, or, for a leaf, no moves and its value.
 
     `horizon` tells a leaf that is only estimated: a deeper search may give it another value.

@@ -16,7 +16,7 @@ beside it, and `by_truth` makes samples of these, from the same matches.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -197,8 +197,12 @@ def count_outcomes(
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in found.items()}
 
 
-def fit(samples: Samples, names: Sequence[str], weights: Mapping[str, int]) -> Fit:
-    """The weights that predict the samples' ends best, and how well."""
+def fit(
+    samples: Samples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
+) -> Fit:
+    """The weights that predict the samples' ends best, and how well; those `without` stay as they are."""
+    kept = np.array([float(name not in without) for name in names])
+    samples = replace(samples, features=samples.features * kept)
     held = samples.matches % HELD_OUT == HELD_OUT - 1
     # a long match has many positions, and only one end: each match counts the same
     share = 1.0 / np.bincount(samples.matches)[samples.matches]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic
 
 from bots.search.edges import Edge
@@ -119,7 +119,7 @@ class AlphaBeta(Generic[P, M]):
         self,
         problem: Problem[P, M],
         watch: Watch,
-        choices: Sequence[Choice[P, M]],
+        choices: Iterable[Choice[P, M]],
         depth: int,
         path: Path,
         alpha: int,

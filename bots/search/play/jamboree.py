@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bots.search.ordering import Choice
 from bots.search.play.alphabeta import AlphaBeta
@@ -52,13 +52,13 @@ class Jamboree(AlphaBeta[P, M]):
         self,
         problem: Problem[P, M],
         watch: Watch,
-        choices: Sequence[Choice[P, M]],
+        choices: Iterable[Choice[P, M]],
         depth: int,
         path: Path,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        first, rest = split_moves(choices, self.prune)
+        first, rest = split_moves(list(choices), self.prune)
         best, best_line = super()._children(problem, watch, first, depth, path, alpha, beta)
         if best >= beta or not rest:
             return best, best_line

@@ -42,10 +42,15 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
 def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
     to, table = tmp_path / "mine.toml", tmp_path / "fit.json"
     options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
+    options += ["--without", "attacks", "--without", "goal"]
     done = arena("tune", *options, "--seed", "3", "--out", str(to), "--json", str(table))
     assert done.code == 0, done.stderr
     text = to.read_text(encoding="utf-8")
-    assert "arena tune --map path4 --map m1 --matches 5 --generations 1 --nodes 60 --seed 3" in text
+    how = "--map path4 --map m1 --matches 5 --generations 1 --without attacks --without goal --nodes 60 --seed 3"
+    assert f"arena tune {how}" in text
+    learned = load_weights(to, NAMES)
+    assert learned["attacks"] == learned["goal"] == 0
+    assert any(learned.values())
     assert "10 matches" in text
     rows = json.loads(table.read_text(encoding="utf-8"))
     assert rows[0]["weights"] == dict(load_weights(to, NAMES))
@@ -73,6 +78,8 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
         (["--from", "missing.toml"], "missing.toml"),
         (["--generations", "0"], "learns nothing without --climb"),
         (["--generations", "0", "--climb", "3"], "it needs --from"),
+        (["--without", "speed"], "--without speed: there is no such feature, but armies"),
+        (["--without", "race", "--from-solved"], "--without is for generations of self-play"),
         (["--map", "ring:12:cap=x"], "cap=x is no number of a map"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
         (["--game", "hexapawn"], "hexapawn has no features"),

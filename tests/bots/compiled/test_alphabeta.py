@@ -33,6 +33,7 @@ WAYS: dict[str, dict[str, Any]] = {
         "estimate_order": 0,
         "null_windows": False,
         "aspiration": 0,
+        "foresee": False,
     },
 }
 
@@ -40,9 +41,11 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
-    for _ in range(examples(120).max_examples):
+    for number in range(examples(120).max_examples):
         game = Riskless(random_map(rng, 7))
         weights = some_weights(rng, riskless.NAMES)
+        if number % 2:
+            weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
         evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
         # several positions with one table: what it knows of others must not change a value

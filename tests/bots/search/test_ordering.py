@@ -15,9 +15,9 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
 ) -> None:
     problem, moves = case.problem, list(case.game.moves(case.position))
     hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
-    plain = in_move_order(problem, case.position, moves)
+    plain = list(in_move_order(problem, case.position, moves))
     assert [(each.index, each.move) for each in plain] == list(enumerate(moves))
-    ordered = best_first(problem, case.position, moves, hint, distance=0, static=static)
+    ordered = list(best_first(problem, case.position, moves, hint, distance=0, static=static))
     assert sorted(ordered, key=lambda each: each.index) == plain
     rest = ordered
     if hint is not None:

@@ -1,0 +1,79 @@
+"""A leaf told from the position above it is worth what it is worth when it is built."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bots.compiled.cache import kernel
+from bots.compiled.intrinsics import get, put
+from bots.compiled.kernel import PLAYING, UNSEEN
+from bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
+from bots.compiled.riskless_leaves import UNFORESEEN
+from bots.evaluators import riskless
+from games.riskless import Riskless
+from tests.bots.compiled.positions import random_map, random_position, some_weights
+
+
+@cache
+def probe(planes: int) -> Any:
+    """Tells and builds the position after every move: what is told of each, and what is built; how many there are."""
+    game = riskless_kernel(planes)
+    moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
+    survey: Any = game.survey
+    foresee: Any = game.foresee
+    words = layout(planes).words
+
+    def call(rules: Any, mem: Any, out: Any) -> Any:
+        count = moves(rules, mem, 0, 2 * words)
+        survey(rules, mem, 0)
+        for i in range(count):
+            move = get(mem, 2 * words + i)
+            put(out, 2 * i, foresee(rules, mem, 0, move))
+            play(rules, mem, 0, words, move)
+            built = -estimate(rules, mem, words) if status(rules, mem, words) == PLAYING else UNSEEN
+            put(out, 2 * i + 1, built)
+        return count
+
+    return kernel(call, f"probe-leaves{planes}")
+
+
+def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
+    """Every move of a random position: how many there are."""
+    compiled = compile_game(game, weights)
+    assert compiled is not None
+    planes = planes_of(game)
+    words = compiled.pack(random_position(game, rng))
+    mem = np.zeros(2 * layout(planes).words + compiled.moves, np.int64)
+    out = np.zeros(2 * compiled.moves, np.int64)
+    mem[: len(words)] = words
+    count = int(probe(planes)(compiled.rules, mem, out))
+    assert compiled.foreseen == (not any(weights[name] for name in UNFORESEEN))
+    if compiled.foreseen:
+        told, built = out[: 2 * count : 2], out[1 : 2 * count : 2]
+        assert np.array_equal(told, built), (game.map, weights)
+    return count
+
+
+@pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
+def test_what_is_told_is_what_is_built(caps: tuple[int, ...]) -> None:
+    rng = random.Random(4)
+    moves = 0
+    for _ in range(250):
+        weights = dict(some_weights(rng, riskless.NAMES)) | dict.fromkeys(UNFORESEEN, 0)
+        for name in riskless.NAMES[1:]:
+            weights[name] *= rng.random() < 0.7
+        moves += check(Riskless(random_map(rng, 14, caps)), rng, weights)
+    assert moves > 1000
+
+
+def test_armies_alone_and_features_that_hide_leaves() -> None:
+    rng = random.Random(5)
+    for _ in range(40):
+        game = Riskless(random_map(rng, 10))
+        check(game, rng, dict.fromkeys(riskless.NAMES, 0) | {"armies": 100})
+        check(game, rng, dict.fromkeys(riskless.NAMES, 0) | {"armies": 100, rng.choice(UNFORESEEN): 7})
