@@ -61,10 +61,9 @@ class Half:
         self._other: Half | None = None
 
     def meet(self, other: Half) -> None:
-        """Be the half of a pair with another, and say so to both ends."""
+        """Be the half of a pair with another, whose turn it is then."""
         self._other, other._other = other, self
-        for half in (other, self):
-            half.tell(b"go")
+        other.tell(self._turn)
 
     def tell(self, frame: bytes) -> None:
         """Write a frame that asks for another, as the server counts it."""
@@ -106,12 +105,12 @@ async def ready_made(port: int, answer: bytes, turn: bytes) -> None:
         if waiting:
             other, met = waiting.pop()
             met.set_result(connection)
+            await other.send(turn)
         else:
             met = asyncio.get_running_loop().create_future()
             waiting.append((connection, met))
             other = await met
         try:
-            await connection.send(b"go")
             async for _ in connection:
                 await connection.send(answer)
                 await other.send(turn)

@@ -95,14 +95,11 @@ async def arena_bot(
         load.errors.append(str(error))
 
 
-async def relay_bot(url: str, first: bool, load: Load) -> None:
+async def relay_bot(url: str, load: Load) -> None:
     """A frame as large as a move for every frame that says that it is one's turn; until cancelled."""
     try:
         async with line_to(url) as connection:
             load.connected += 1
-            await connection.recv()  # the pair is complete
-            if first:
-                await connection.send(MOVE)
             async for frame in connection:
                 if frame[0] != ANSWER:
                     load.moves += 1

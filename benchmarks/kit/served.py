@@ -11,10 +11,11 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.kit.halves import on_cores
 from benchmarks.kit.script import MAP
 
 ROOT = Path(__file__).parents[2]
@@ -38,23 +39,40 @@ class Running:
     @property
     def cpu(self) -> float:
         """Seconds of CPU time that it has taken, its own and the kernel's for it."""
-        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
+
+    def cpu_of_threads(self) -> dict[int, float]:
+        """Seconds of CPU time of each of its threads, by the number that the system gives it."""
+        found = {}
+        for each in Path(f"/proc/{self.process.pid}/task").iterdir():
+            with suppress(FileNotFoundError):  # it has ended meanwhile
+                found[int(each.name)] = int((each / "schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+        return found
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of CPU time that a process has taken, its own and the kernel's for it."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def serving(*command: str) -> Iterator[Running]:
-    """`python -m COMMAND` with a free port for the word PORT, once it listens; it ends with the block."""
+def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
+    """`python -m COMMAND` with a free port for the word PORT, once it listens; it ends with the block.
+
+    cores: those that it has; None for all
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", *(each.replace("PORT", str(port)) for each in command)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with on_cores(cores) if cores else nullcontext():
+        process = subprocess.Popen(
+            [sys.executable, "-m", *(each.replace("PORT", str(port)) for each in command)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
     try:
         end = time.monotonic() + 60
         while True:
@@ -72,7 +90,9 @@ def serving(*command: str) -> Iterator[Running]:
 
 
 @contextmanager
-def arena(matches: int, *options: str, database: str = "") -> Iterator[Running]:
+def arena(
+    matches: int, *options: str, database: str = "", cores: set[int] | None = None
+) -> Iterator[Running]:
     """`arena serve` for whoever comes, with so many matches at once, on a store of its own or on the one that is named."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
@@ -93,7 +113,7 @@ def arena(matches: int, *options: str, database: str = "") -> Iterator[Running]:
             "--db",
             database,
         )
-        with serving(*serve, "--port", "PORT", "--concurrency", str(matches), *options) as it:
+        with serving(*serve, "--port", "PORT", "--concurrency", str(matches), *options, cores=cores) as it:
             it.database = database
             yield it
 

@@ -18,7 +18,7 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
             url = f"ws://{HOST}:{port}"
             async with line_to(url) as first, line_to(url) as second, line_to(url):
                 with anyio.fail_after(30):
-                    assert [await first.recv(), await second.recv()] == [b"go", b"go"]
+                    assert await first.recv() == ASKED
                     for mover, other in ((first, second), (second, first), (first, second)):
                         await mover.send(b"a move")
                         assert await mover.recv() == TOLD

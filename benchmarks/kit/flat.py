@@ -1,0 +1,125 @@
+"""Bots that play as fast as they can, on the server and on bare relays."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from benchmarks.kit.halves import load_cores, server_cores
+from benchmarks.kit.loads import ARENA, RELAY, loads
+from benchmarks.kit.results import claim
+from benchmarks.kit.script import frame_sizes
+from benchmarks.kit.served import Running, arena, serving
+
+LIMITS = (
+    *("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60"),
+    *("--max-moves", "1000000"),  # all bots come from one address
+)
+SIZES = (10, 100, 1000)
+"""With how many bots each kind is measured."""
+WARM_SECONDS = 1.5
+"""From the time that all bots are in to the beginning of a measurement."""
+LOAD_IS_THE_BOUND = 0.8
+"""The share of its core from which on a process of the load may be what bounds a run."""
+
+
+@dataclass
+class Flat:
+    """A run as fast as it goes."""
+
+    rate: float
+    """Moves a second."""
+    server: float
+    """Microseconds of CPU a move, the kernel's for it included."""
+    load: float
+    """The share of a core that the busiest of the load's processes took."""
+
+
+Serve = Callable[[int], AbstractContextManager[Running]]
+
+
+def serve_arena(bots: int) -> AbstractContextManager[Running]:
+    """The server, for so many bots."""
+    return arena(bots // 2, *LIMITS, cores=server_cores())
+
+
+def serve_relay(*options: str) -> Serve:
+    """A relay, whose frames are as large as the server's."""
+
+    def serve(_bots: int) -> AbstractContextManager[Running]:
+        sizes = [str(size) for size in frame_sizes()]
+        return serving("benchmarks.relay", "PORT", *sizes, *options, cores=server_cores())
+
+    return serve
+
+
+KINDS: tuple[Serve, ...] = (serve_arena, serve_relay(), serve_relay("--ready-made"))
+"""The server, the relay on its connections, and the one on those that come with `websockets`."""
+
+
+def flat_out(serve: Serve, bots: int, seconds: float) -> Flat:
+    """What so many bots reach that play as fast as they can."""
+    with (
+        serve(bots) as running,
+        loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY) as load,
+    ):
+        load.wait_all_in(bots)
+        time.sleep(WARM_SECONDS)
+        moves, server, own, began = load.moves, running.cpu, load.cpu(), time.perf_counter()
+        time.sleep(seconds)
+        passed = time.perf_counter() - began
+        moves = max(1, load.moves - moves)
+        shares = [(after - before) / passed for before, after in zip(own, load.cpu(), strict=True)]
+        found = Flat(moves / passed, 1e6 * (running.cpu - server) / moves, max(shares))
+        if load.errors:
+            print(f"  {load.errors} errors")
+    return found
+
+
+def flat_lines(seconds: float, rounds: int) -> list[str]:
+    """The section: CPU a move and moves a second, and the ratios to the relays."""
+    apart = server_cores() != load_cores()
+    lines = [
+        f"## Flat out, against a bare relay (medians of {rounds} rounds)",
+        (
+            "The relay knows no game, and keeps nothing: for each move it writes what the server writes, an answer to "
+            "the mover and a turn to the other. It stands on the server's own connections; the *ready-made* one on "
+            "those that come with `websockets`. CPU is that of the process, in microseconds a move; its ratio is what "
+            f"the game, the lobby and the journal cost. The load runs in {len(load_cores())} processes, "
+            + ("on cores of its own" if apart else "on the cores that the server has too")
+            + ". *Load* is the share of a core that the busiest of them took, against the server, the relay and the "
+            f"ready-made one: where it is over {LOAD_IS_THE_BOUND:.0%} it is marked, and may be what bounded the moves "
+            "a second. With few bots each waits for the commit of its move."
+        ),
+        "",
+        "| bots | CPU, arena | relay | ratio | ready-made | ratio | moves/s, arena | relay | ready-made | load |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    found = []
+    for bots in SIZES:
+        runs = [[flat_out(serve, bots, seconds) for serve in KINDS] for _ in range(rounds)]
+        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(3)]
+        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(3)]
+        ratios = [[run[0].server / run[kind].server for run in runs] for kind in (1, 2)]
+        shown = [f"{statistics.median(each):.1f} ({min(each):.1f} to {max(each):.1f})" for each in ratios]
+        load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(3))
+        lines.append(
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {shown[0]} | {cpu[2]:.0f} | {shown[1]} "
+            f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
+        )
+        found.append(f"{shown[0]} × with {bots:,} bots")
+        print(lines[-1], flush=True)
+    what = "CPU a move of the server, over that of a relay on the same connections"
+    return [
+        *lines,
+        "",
+        claim(what, "at most 4 × with 10 bots, 2.2 × with 100 and with 1,000", "; ".join(found)),
+    ]
+
+
+def _share(shares: list[float]) -> str:
+    share = statistics.median(shares)
+    return f"**{share:.0%}**" if share > LOAD_IS_THE_BOUND else f"{share:.0%}"

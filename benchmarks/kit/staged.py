@@ -1,0 +1,73 @@
+"""Where a move's time goes: the server's CPU a move by stage, as a profiler outside of it sees its stacks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.kit.flat import SIZES, WARM_SECONDS, serve_arena
+from benchmarks.kit.loads import ARENA, loads
+from benchmarks.kit.stages import ABOUT, STAGES, by_stage
+
+SAMPLES_A_SECOND = 200
+"""How often the server's stacks are looked at; it stands still for each look."""
+PROFILER = "py-spy"
+
+
+def stages_of(bots: int, seconds: float) -> dict[str, float]:
+    """Microseconds of the server's CPU a move, by stage, with so many bots that play as fast as they can."""
+    with (
+        serve_arena(bots) as running,
+        loads(running.url, bots, kind=ARENA) as load,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        load.wait_all_in(bots)
+        time.sleep(WARM_SECONDS)
+        moves, before = load.moves, running.cpu_of_threads()
+        folded = Path(folder) / "stacks"
+        subprocess.run(
+            [
+                *(_profiler(), "record", "--pid", str(running.process.pid), "--format", "raw"),
+                *("--threads", "--rate", str(SAMPLES_A_SECOND), "--duration", f"{seconds:.0f}"),
+                *("--output", str(folded)),
+            ],
+            check=True,
+            capture_output=True,
+        )
+        after, moves = running.cpu_of_threads(), load.moves - moves
+        spent = {each: 1e6 * (cpu - before.get(each, 0.0)) / moves for each, cpu in after.items()}
+        return by_stage(folded.read_text(encoding="utf-8"), spent)
+
+
+def staged_lines(seconds: float) -> list[str]:
+    """The section: a table of the stages for each number of bots."""
+    found = [stages_of(bots, seconds) for bots in SIZES]
+    lines = [
+        "## Where a move's time goes",
+        (
+            "Microseconds of the server's CPU a move, flat out as above, while a profiler outside of the server looks at "
+            f"its stacks {SAMPLES_A_SECOND} times a second, which makes each move dearer. The CPU is that of each thread "
+            "as the kernel counts it; a library's time is that of whoever called it."
+        ),
+        "",
+        "| stage | " + " | ".join(f"{bots:,} bots" for bots in SIZES) + " | what it is |",
+        "| --- | " + "--- | " * len(SIZES) + "--- |",
+    ]
+    for stage in STAGES:
+        cells = " | ".join(f"{each[stage]:.1f}" for each in found)
+        lines.append(f"| {stage} | {cells} | {ABOUT[stage]} |")
+    lines.append("| together | " + " | ".join(f"{sum(each.values()):.0f}" for each in found) + " | |")
+    print("\n".join(lines[3:]), flush=True)
+    return lines
+
+
+def _profiler() -> str:
+    """The profiler's program. Raises RuntimeError where it is not installed."""
+    found = shutil.which(PROFILER, path=str(Path(sys.executable).parent)) or shutil.which(PROFILER)
+    if found is None:
+        raise RuntimeError(f"{PROFILER} is not installed: `make bench-server` installs it")
+    return found

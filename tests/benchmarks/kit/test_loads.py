@@ -1,0 +1,30 @@
+"""Load from processes of its own, against a real relay."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from benchmarks.kit.flat import serve_relay
+from benchmarks.kit.halves import load_cores, server_cores
+from benchmarks.kit.loads import RELAY, loads
+
+
+def test_bots_in_several_processes_play_and_what_they_count_comes_together() -> None:
+    with serve_relay()(4) as running, loads(running.url, 4, kind=RELAY) as load:
+        load.wait_all_in(4)
+        end = time.monotonic() + 30
+        while load.moves < 100 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert load.moves >= 100
+        assert load.errors == 0
+        assert len(load.cpu()) == len(load.processes) == min(2, len(load_cores()))
+        assert running.cpu > 0
+        assert running.process.pid in running.cpu_of_threads()
+    assert all(each.returncode is not None for each in load.processes)
+
+
+def test_the_halves_are_the_cores_of_this_process() -> None:
+    mine = os.sched_getaffinity(0)
+    assert server_cores() | load_cores() == mine
+    assert len(mine) < 4 or not server_cores() & load_cores()
