@@ -49,7 +49,7 @@ ANY_PROCESSOR = ("generic", "")
 """The model and the features for which numba compiles what every processor of an architecture can run."""
 
 
-def digest() -> str:
+def _digest() -> str:
     """Names the sources of this package, and what they are compiled with."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
@@ -57,9 +57,14 @@ def digest() -> str:
     return whole.hexdigest()[:20]
 
 
+# Asked before anything is compiled: a process that goes on through an upgrade must not keep the old code as the new's.
+DIGEST = _digest()
+"""The sources that this process runs."""
+
+
 def inside(cache: Path) -> Path:
     """The folder of these sources' kernels inside a folder for caches."""
-    return cache / "riskless-arena" / f"kernels-{digest()}"
+    return cache / "riskless-arena" / f"kernels-{DIGEST}"
 
 
 def made_before() -> list[Path]:

@@ -81,7 +81,15 @@ def kernels(folder: Path) -> set[str]:
 
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.folder(cache.places()) == tmp_path / "riskless-arena" / f"kernels-{cache.digest()}"
+    assert cache.folder(cache.places()) == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
+
+
+def test_a_process_that_goes_on_through_an_upgrade_keeps_its_code_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cache.inside(tmp_path)
+    monkeypatch.setattr(Path, "read_bytes", lambda _path: b"other sources")
+    assert cache.inside(tmp_path) == before
 
 
 def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
