@@ -16,9 +16,9 @@ from server.store.finished import Place
 from server.store.queries import MOST_LISTED, Queries
 from server.store.search.searching import DRAWN, LOST, WON, Wanted
 
-SEEN_BY_BOT = (WON, LOST, DRAWN)
 SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
-"""Results that may be searched for, beside reasons, with a bot and without."""
+SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)
+"""Results that may be searched for, beside reasons, without a bot and with one."""
 _REASONS = {each.value for each in EndReason}
 
 WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")

@@ -35,7 +35,7 @@ from server.store.schema import crosses, matches
 LOOKED_THROUGH = 1_000
 """Matches that one answer looks through at the most."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
-"""Results as a bot sees them; without a bot `maxie` and `minnie` won, or nobody did."""
+"""Results as a bot sees them; for everybody `maxie` or `minnie` won, or nobody did."""
 
 
 class Wanted(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Wanted(Struct, frozen=True):
     opening: str = ""
     """As `openings.opening_key` writes it."""
     result: str = ""
-    """`won`, `lost` or `drawn` of `bot`, `maxie` or `minnie` without one, or a reason as in `protocol.codes.EndReason`."""
+    """`maxie`, `minnie` or `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
 
 
 class Score(Struct, frozen=True, rename=WORDS):

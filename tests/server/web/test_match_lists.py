@@ -27,6 +27,8 @@ async def test_matches_are_found_by_both_players_by_event_and_by_opening(host: H
     won = await ask(host, "search?bot=anna&result=won")
     lost = await ask(host, "search?bot=anna&result=lost")
     drawn = await ask(host, "search?bot=anna&result=drawn")
+    by_seat = [await ask(host, f"search?bot=anna&result={seat}") for seat in ("maxie", "minnie")]
+    assert sum(len(each["matches"]) for each in (*by_seat, drawn)) == 2
     assert sum(len(each["matches"]) for each in (won, lost, drawn)) == 2
     assert await ask(host, "search?map=usa") == {"matches": [], "next": None}
     assert await ask(host, "versus?bot=anna&opponent=bert") == []  # these were not rated
@@ -37,7 +39,7 @@ async def test_matches_are_found_by_both_players_by_event_and_by_opening(host: H
     [
         ("search?opponent=bert", "say bot, too"),
         ("search?result=won", "result must be maxie, minnie, drawn"),
-        ("search?bot=anna&result=maxie", "result must be won, lost, drawn"),
+        ("search?bot=anna&result=anna", "result must be won, lost, maxie, minnie, drawn"),
         ("search?limit=0", "limit must be"),
         ("search?before=x", "before must be"),
         ("search?plies=3", "no parameter"),

@@ -97,7 +97,7 @@ def combinations() -> Iterator[Wanted]:
     ):
         if opponent and not bot:
             continue
-        results = ("won", "lost", "drawn", "armies") if bot else ("maxie", "drawn", "armies")
+        results = ("maxie", "drawn", "armies", *(("won", "lost") if bot else ()))
         for result in ("", *results):
             yield Wanted(bot, opponent, map, game, event, opening, result)
 
