@@ -177,10 +177,18 @@ def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
     if not of_bot:
         return newest(names, _MOST, before=before)
     bot = sa.bindparam("bot", type_=matches.c.maxie.type)
-    # Whoever plays itself is found by the first seat.
-    seats = [[matches.c.maxie == bot], [matches.c.minnie == bot, matches.c.maxie != bot]]
-    lists = [newest([*seat, name], _MOST, before=before) for name in names for seat in seats]
-    return together(lists, _MOST)
+    seats = matches.c.maxie == bot, matches.c.minnie == bot
+    found = [
+        newest([seat, name], _MOST, before=before, columns=(matches.c.finished, matches.c.number))
+        for name in names
+        for seat in seats
+    ]
+    # The indices hold all of a place, so that only those are read that are told; whoever plays itself is found twice.
+    places = sa.union(*(sa.select(each.subquery()) for each in found)).subquery()
+    order = places.c.finished.desc(), places.c.number.desc()
+    chosen = sa.select(places.c.number).order_by(*order).limit(_MOST).subquery()
+    listed = sa.select(*LISTED).join(chosen, chosen.c.number == matches.c.number)
+    return listed.order_by(*NEWEST_FIRST)
 
 
 FINISHED = matches.c.finished.is_not(None)
@@ -201,13 +209,17 @@ def together(lists: Sequence[sa.Select[Any]], most: sa.BindParameter[int]) -> sa
 
 
 def newest(
-    conditions: Sequence[sa.ColumnElement[bool]], most: sa.BindParameter[int], *, before: bool
+    conditions: Sequence[sa.ColumnElement[bool]],
+    most: sa.BindParameter[int],
+    *,
+    before: bool,
+    columns: Sequence[sa.Column[Any]] = LISTED,
 ) -> sa.Select[Any]:
     """The query for the newest matches that fulfil the conditions, at most `most`, in the order of their index.
 
     With `before` its parameters are `finished_before` and `before` too, the place after which matches are left out.
     """
-    query = sa.select(*LISTED).where(*conditions, FINISHED)
+    query = sa.select(*columns).where(*conditions, FINISHED)
     if before:
         query = query.where(is_before())
     return query.order_by(*NEWEST_FIRST).limit(most)

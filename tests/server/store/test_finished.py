@@ -131,4 +131,7 @@ async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -
                 plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)).all()
                 reads = [row.detail for row in plan if " matches " in f"{row.detail} "]
                 assert reads
-                assert all("INDEX ix_matches_" in line for line in reads), reads
+                # What is told of the chosen ones is read by their numbers.
+                by_place = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
+                assert by_place
+                assert all("INDEX ix_matches_" in line for line in by_place), reads
