@@ -116,7 +116,7 @@ def _different(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
 def _judge(map: RisklessMap, judgement: Judgement, openings: Sequence[Opening]) -> list[Judged]:
     """Those of the openings that are kept."""
     game = Riskless(map)
-    settings = Settings(table_mb=TABLE_MB, exact=judgement.exact)
+    settings = Settings(table_mb=TABLE_MB, exact=judgement.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, judgement.evaluator), settings)
     try:
         judged = (_judged(game, searcher, judgement, opening) for opening in openings)
