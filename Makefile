@@ -8,6 +8,9 @@ LOCK   ?= requirements-dev.lock
 # one more than there are cores: many tests wait for other processes
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
+# which tests `make test` runs, as files and folders; none: all
+TESTS ?=
+
 # where a target leaves what pytest exited with, for .ci/run: make itself only tells that a command failed
 STATUS ?= /dev/null
 # what `make quick` leaves out beside properties: what needs other programs, many processes or long, and what says
@@ -26,10 +29,14 @@ compiled: $(STAMP)  ## the virtual environment, and the search compiled in its c
 	$(BIN)/python -m bots.compiled
 
 # The tests start hundreds of processes: without bytecode each of them compiles what it loads.
-test soak: export PYTHONDONTWRITEBYTECODE =
+test soak quick: export PYTHONDONTWRITEBYTECODE =
+# The stores of tests wait for the disk at each commit, which takes no time where there is room for them in memory.
+test soak quick: export PYTEST_DEBUG_TEMPROOT = $(shell \
+  ! findmnt --noheadings --output OPTIONS /dev/shm | grep -q noexec && [ -w /dev/shm ] && \
+  [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 1024 ] && echo /dev/shm)
 
 test: compiled  ## unit, property and end-to-end tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal; status=$$?; echo $$status >$(STATUS); exit $$status
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS); status=$$?; echo $$status >$(STATUS); exit $$status
 
 test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
 	.ci/anywhere $(RUNS)

@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 import arena_imports
 from bots.api.options import ENGINES
-from testkit.parts import CHROMIUM, skip_without
+from testkit.forked import Forked
+from testkit.parts import browser, skip_without
 
 FLAGS = [
     "--headless",
@@ -67,11 +68,11 @@ def chromium() -> Iterator[Browser]:
     """A headless browser; the test is skipped where there is none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=browser(), args=FLAGS)
         try:
-            yield browser
+            yield running
         finally:
-            browser.close()
+            running.close()
 
 
 class Arena:
@@ -81,9 +82,9 @@ class Arena:
         self._folder = folder
         self._private = private
         self._options = options
-        self._bots: list[subprocess.Popen[bytes]] = []
+        self._bots: list[Forked] = []
         self._dawdlers: list[Path] = []
-        self._server: subprocess.Popen[bytes] | None = None
+        self._server: Forked | subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] | None = None
         self.port = 0
 
@@ -98,14 +99,20 @@ class Arena:
         command = ["serve", "--port", str(self.port), "--db", database, "--drain", "0"]
         if self._private:
             command += ["--anyone", "--house", "none"]
-        with log.open("wb") as err:
-            self._server = subprocess.Popen(
-                [sys.executable, "-P", "-m", "arena", *command, *self._options],
-                cwd=self._folder,
-                env=self._environment,
-                stdout=subprocess.DEVNULL,
-                stderr=err,
-            )
+        log.touch()
+        words = [*command, *self._options]
+        if self._environment is None:
+            self._server = Forked(*words, cwd=self._folder, stderr=log)
+        else:
+            # of other sources, which it has to load itself
+            with log.open("wb") as err:
+                self._server = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "arena", *words],
+                    cwd=self._folder,
+                    env=self._environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=err,
+                )
         found = wait(lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()))
         self.port = int(found[1])
 
@@ -113,14 +120,7 @@ class Arena:
         """Connect a bot."""
         named = ["--name", name] if name else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
-        self._bots.append(
-            subprocess.Popen(
-                [sys.executable, "-P", "-m", "arena", *command, "--reconnect", "100"],
-                cwd=self._folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
+        self._bots.append(Forked(*command, "--reconnect", "100", cwd=self._folder))
 
     def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
         """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
@@ -179,14 +179,10 @@ class Arena:
     def token(self, name: str) -> str:
         """A new token of a bot of this name, as its host makes one."""
         database = f"sqlite:///{self._folder / 'arena.db'}"
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", "token", "create", name, "--db", database],
-            cwd=self._folder,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.split()[-1]
+        told = self._folder / f"token-{name}"
+        code = Forked("token", "create", name, "--db", database, cwd=self._folder, stdout=told).wait(PATIENCE)
+        assert code == 0
+        return told.read_text(encoding="utf-8").split()[-1]
 
     def stop(self) -> None:
         for each in [*self._bots, *([self._server] if self._server else [])]:

@@ -10,8 +10,6 @@ import asyncio
 import random
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -29,6 +27,7 @@ from server.store.database import open_store
 from server.store.journal.reader import events_of
 from server.store.journal.recovery import unfinished
 from server.store.packing import record_in
+from testkit.forked import Forked
 from testkit.players import Player
 
 ROOT = Path(__file__).parents[1]
@@ -59,27 +58,26 @@ class Server:
         self.url = f"ws://127.0.0.1:{self.port}"
         self.database = f"sqlite:///{folder / 'arena.db'}"
         self.log = folder / "log"
-        self._command = [
+        self._words = [
+            *("serve", "--anyone", "--house", "none", "--port", str(self.port), "--db", self.database),
             *(
-                sys.executable,
-                "-m",
-                "arena",
-                "serve",
-                "--anyone",
-                "--house",
+                "--concurrency",
+                str(matches),
+                "--max-per-address",
+                "4096",
+                "--pause",
+                "0",
+                "--openings",
                 "none",
-                "--port",
-                str(self.port),
             ),
-            *("--db", self.database, "--concurrency", str(matches), "--max-per-address", "4096"),
-            *("--pause", "0", "--openings", "none", "--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
+            *("--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
         ]
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Forked | None = None
 
     def start(self) -> None:
         """Start it; it is there once it listens."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self._command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log)
+        self.log.touch()
+        self.process = Forked(*self._words, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
         """Wait until it takes connections. Raises RuntimeError."""

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
+HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
+"""The same browser without the surface that nobody sees of the other one either when it is headless."""
 MORE_PLACES = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Where programs stand that an ordinary user's PATH may not name."""
 REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
@@ -45,6 +47,11 @@ def postgresql_folder() -> Path | None:
     return Path(found).resolve().parent if found else None
 
 
+def browser() -> Path | None:
+    """The browser that the page is looked at with: the one that takes less work, where it is there."""
+    return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
+
+
 def _programs(*names: str) -> Callable[[], bool]:
     return lambda: all(program(name) for name in names)
 
@@ -58,7 +65,9 @@ PEERS = "pip install -r benchmarks/requirements.txt"
 PARTS = {
     "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
     "chromium": Part(
-        "the page in a browser", "install the package chromium", lambda: os.access(CHROMIUM, os.X_OK)
+        "the page in a browser",
+        "install the package chromium-headless-shell, or chromium",
+        lambda: browser() is not None,
     ),
     "docker": Part(
         "containers and the guide for hosts",

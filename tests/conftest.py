@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import multiprocessing
 import os
 import sys
 import threading
@@ -131,12 +132,13 @@ def leftovers(threads: set[threading.Thread], children: set[int]) -> list[str]:
 
 
 def child_processes() -> set[int]:
-    """The children of this process; none are known where there is no /proc."""
-    return {
+    """The children of this process, and those that were forked elsewhere for it; the first only where there is a /proc."""
+    children = {
         int(process)
         for listing in Path("/proc/self/task").glob("*/children")
         for process in read(listing).split()
     }
+    return children | {each.pid for each in multiprocessing.active_children() if each.pid is not None}
 
 
 def read(path: Path) -> str:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from server.host import Host, open_host
+from testkit import forked
 from tests.server.databases import (
     database,
     other_database,
@@ -17,6 +18,7 @@ from tests.server.databases import (
 __all__ = [
     "database",
     "host",
+    "loaded_commands",
     "other_database",
     "own_postgresql",
     "postgresql",
@@ -43,3 +45,9 @@ async def host() -> AsyncIterator[Host]:
     yield await opened
     enough.set()
     await task
+
+
+@pytest.fixture(scope="session")
+def loaded_commands() -> None:
+    """For tests that start `testkit.forked` commands in an event loop, which would stand still until the first is loaded."""
+    forked.prepare()

@@ -41,15 +41,6 @@ def tried_again(
     return second, names.read_text().splitlines() if names.exists() else []
 
 
-def test_what_passes_alone_is_forgiven_and_named(tmp_path: Path) -> None:
-    source = BESIDE + "def test_good(): pass\ndef test_late(): assert not FIRST\n"
-    told, forgiven = tried_again(tmp_path, source)
-    assert told.returncode == 0, told
-    assert forgiven == ["test_it.py::test_late"]
-    assert "== failed beside other tests: test_it.py::test_late\n" in told.stdout
-    assert "test_good" not in told.stdout
-
-
 def test_what_is_left_out_by_default_is_tried_with_the_options_of_the_run(tmp_path: Path) -> None:
     source = BESIDE + "import pytest\n@pytest.mark.long\ndef test_late(): assert not FIRST\n"
     settings = "addopts = -m 'not long'\nmarkers = long\n"
@@ -59,8 +50,12 @@ def test_what_is_left_out_by_default_is_tried_with_the_options_of_the_run(tmp_pa
 
 
 def test_what_fails_alone_too_is_a_failure(tmp_path: Path) -> None:
-    source = BESIDE + "def test_late(): assert not FIRST\ndef test_bad(): assert False\n"
+    source = (
+        BESIDE + "def test_good(): pass\ndef test_late(): assert not FIRST\ndef test_bad(): assert False\n"
+    )
     told, forgiven = tried_again(tmp_path, source)
+    assert "== failed beside other tests: test_it.py::test_late\n" in told.stdout
+    assert "test_good" not in told.stdout
     assert told.returncode == 1
     assert told.stderr == "== failed again alone: test_it.py::test_bad\n"
     assert forgiven == ["test_it.py::test_late"]

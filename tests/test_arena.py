@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -30,27 +31,36 @@ WITH_STORE = {
 }
 
 LIST_LOADED = """
-import sys
+import json, os, sys
 from arena import main
-try:
-    main(sys.argv[1:])
-except SystemExit as ended:
-    assert ended.code == 0, ended.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+for words in json.loads(sys.argv[1]):
+    if not os.fork():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            main(words)
+        except SystemExit as ended:
+            assert ended.code == 0, ended.code
+        packages = sorted({name.partition(".")[0] for name in sys.modules})
+        os.write(2, (" ".join(packages) + "\\n").encode())
+        os._exit(0)
+    os.wait()
 """
+"""Runs the command with each of several lists of words: each in a process of its own, which begins where all begin alike."""
 
 
-def loaded(*arguments: str, **environment: str) -> set[str]:
-    """The packages that a run of the command has loaded when it ends."""
+def loaded(*runs: Sequence[str], **environment: str) -> list[set[str]]:
+    """The packages that runs of the command with these words have each loaded when they end."""
     told = subprocess.run(
-        [sys.executable, "-c", LIST_LOADED, *arguments],
+        [sys.executable, "-c", LIST_LOADED, json.dumps(runs)],
         env=os.environ | environment,
         check=True,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    return set(told.stderr.split())
+    found = [set(line.split()) for line in told.stderr.splitlines()]
+    assert len(found) == len(runs), told.stderr
+    return found
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -89,16 +99,20 @@ def test_the_list_of_commands_tells_each_with_its_line() -> None:
 def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> None:
     modules = {module.partition(".")[0] for module, _ in COMMANDS.values()}
     unwanted = HEAVY | modules | {"websockets", "anyio"}
-    assert not loaded("--help") & unwanted
     completing = {"_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "arena ma", "COMP_CWORD": "1"}
-    assert not loaded(**completing) & unwanted
+    (helping,), (completed,) = loaded(["--help"]), loaded([], **completing)
+    assert not (helping | completed) & unwanted
 
 
-@pytest.mark.parametrize(
-    "name", {module: name for name, (module, _) in COMMANDS.items() if name not in WITH_STORE}.values()
-)
-def test_a_command_that_needs_no_store_loads_what_it_needs_alone(name: str) -> None:
-    assert not loaded(name, "--help") & HEAVY
+def test_a_command_that_needs_no_store_loads_what_it_needs_alone() -> None:
+    """Where it helps, one of each module; and where it is run."""
+    helping = {module: name for name, (module, _) in COMMANDS.items() if name not in WITH_STORE}.values()
+    runs = [["maps", "list"], ["trace", "HandoutBig", "alphabeta"], ["analyse", "--depth", "2"]]
+    words = [*([name, "--help"] for name in helping), *runs]
+    for each, found in zip(words, loaded(*words), strict=True):
+        assert not found & HEAVY, each
+        if each in runs:
+            assert not found & {"websockets", "anyio"}, each
 
 
 def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() -> None:
@@ -108,15 +122,6 @@ def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() ->
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
     assert not set(told.stdout.split()) & (HEAVY - STORE)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["maps", "list"], ["trace", "HandoutBig", "alphabeta"], ["analyse", "--depth", "2"]],
-    ids=" ".join,
-)
-def test_a_command_that_is_run_loads_what_it_needs_alone(words: list[str]) -> None:
-    assert not loaded(*words) & (HEAVY | {"websockets", "anyio"})
 
 
 def words_of(name: str) -> list[list[str]]:

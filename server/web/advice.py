@@ -112,14 +112,24 @@ class Advisor:
         command = [sys.executable, "-P", "-m", "arena", "analyse", *options]
         with anyio.CancelScope(shield=True):
             process = await anyio.to_thread.run_sync(_start, command)
-        try:
-            with anyio.move_on_after(self._seconds) as limit:
-                said = await anyio.to_thread.run_sync(_all_of, process, abandon_on_cancel=True)
-        finally:
-            cast(
-                "IO[bytes]", process.stdin
-            ).close()  # the supervisor ends what still runs, and the thread is done
-        if limit.cancelled_caught:
+        late = False
+
+        async def end() -> None:
+            nonlocal late
+            try:
+                await anyio.sleep(self._seconds)
+                late = True
+            finally:
+                # the supervisor ends what still runs
+                cast("IO[bytes]", process.stdin).close()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(end)
+            # Whatever happens it is waited for: the next engine may start when this one has gone.
+            with anyio.CancelScope(shield=True):
+                said = await anyio.to_thread.run_sync(_all_of, process)
+            tasks.cancel_scope.cancel()
+        if late:
             return answers.text("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
         if process.returncode != 0:
             return answers.bad_request(

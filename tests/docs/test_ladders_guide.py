@@ -34,6 +34,7 @@ def test_an_event_that_lasts_is_watched_and_not_played_twice(
     assert again.code == 0, again
 
 
+@pytest.mark.soak  # played like others of this page
 def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
@@ -60,6 +61,7 @@ def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.Monkey
     assert played == set(openings)
 
 
+@pytest.mark.soak  # played like others of this page
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = arena(

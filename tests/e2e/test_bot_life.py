@@ -25,10 +25,11 @@ from server.store import migrations
 from server.store.database import open_store
 from server.store.journal.reader import records_of
 from testkit.crash import Server
+from testkit.forked import Forked
 from tests.bots.command_line import ARENA, environment
 from tests.server.releases import rows
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("loaded_commands")]
 
 AWAY_SECONDS = float(os.environ.get("ARENA_AWAY_SECONDS", "1"))
 PATIENCE_SECONDS = 200.0
@@ -59,20 +60,19 @@ class LivingBot:
         (folder / "steady.py").write_text(STEADY)
         self.name = name
         self._said, self._results = folder / f"{name}.err", folder / f"{name}.out"
+        self._said.touch()
+        self._results.touch()
+        words = ["bot", str(folder / "steady.py"), "--url", url, "--name", name, *options]
+        self.process: Forked | subprocess.Popen[bytes]
+        if not imports:
+            self.process = Forked(
+                *words, cwd=folder, env=environment(), stdout=self._results, stderr=self._said
+            )
+            return
         with self._said.open("wb") as said, self._results.open("wb") as results:
             self.process = subprocess.Popen(
-                [
-                    *LISTENING,
-                    *ARENA,
-                    "bot",
-                    str(folder / "steady.py"),
-                    "--url",
-                    url,
-                    "--name",
-                    name,
-                    *options,
-                ],
-                env=environment(**({"PYTHONPROFILEIMPORTTIME": "1"} if imports else {})),
+                [*LISTENING, *ARENA, *words],
+                env=environment(PYTHONPROFILEIMPORTTIME="1"),
                 stdout=results,
                 stderr=said,
             )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.request import urlopen
 
 import anyio
 import pytest
@@ -15,9 +14,12 @@ import pytest
 from protocol.codes import EndReason
 from protocol.record import read
 from testkit.crash import Server, crash
-from tests.e2e.test_dial_in import running
+from tests.e2e.commands import running
 
-pytestmark = pytest.mark.timeout(180)  # a server's process starts again and again
+pytestmark = [
+    pytest.mark.timeout(180),
+    pytest.mark.usefixtures("loaded_commands"),
+]  # a server's process starts again and again
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.soak)])
@@ -122,9 +124,9 @@ async def test_sigterm_begins_no_new_match_and_saves_what_does_not_end(tmp_path:
 
 
 async def metrics(url: str) -> bytes:
-    program = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
-    address = url.replace("ws:", "http:") + "/metrics"
-    done = await anyio.run_process(
-        [sys.executable, "-c", program, address], stderr=subprocess.DEVNULL, check=False
-    )
-    return done.stdout
+    def ask() -> bytes:
+        with urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:
+            told: bytes = answer.read()
+            return told
+
+    return await anyio.to_thread.run_sync(ask)

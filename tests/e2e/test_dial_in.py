@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import chdir
 from pathlib import Path
 
 import msgspec
@@ -15,36 +12,7 @@ import pytest
 from arena import main
 from protocol.record import read
 from tests.bots.command_line import arena
-
-
-@contextmanager
-def running(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command as a process, which does not outlive the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def address_of(server: subprocess.Popen[str]) -> str:
-    """Where the bots are awaited; the address of the event's page comes before it."""
-    assert server.stdout is not None
-    for line in server.stdout:
-        if found := re.search(r"ws://[0-9.:]+", line):
-            return found[0]
-    raise AssertionError("the ladder ended without an address")
-
-
-def output(process: subprocess.Popen[str]) -> str:
-    return process.communicate(timeout=50)[0]
+from tests.e2e.commands import running
 
 
 def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
@@ -62,17 +30,17 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
         "5+1",
     )
     with running(*ladder, "--record", "record.jsonl", "--json", "table.json", folder=tmp_path) as server:
-        url = address_of(server)
+        url = server.address()
         bot = ("--unique", "--url", url)
         with (
             running("bot", "random", *bot, folder=tmp_path) as first,
             running("bot", "random", *bot, folder=tmp_path) as second,
             running("bot", "greedy", *bot, folder=tmp_path) as third,
         ):
-            told = output(server)
+            told = server.output()
             assert server.returncode == 0, told
             for each in (first, second, third):
-                assert "won" in output(each)
+                assert "won" in each.output()
                 assert each.returncode == 0
     names = {"random", "random-2", "greedy"}
     played = list(read(tmp_path / "record.jsonl"))
@@ -107,19 +75,19 @@ def test_a_ladder_ends_with_its_table_and_one_that_is_refused_sends_its_bots_hom
     kept = ("--db", "sqlite:///ladder.db", "--event", "kept", "--game", "tictactoe")
     begun = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", *kept)
     with running(*begun, folder=tmp_path) as first:
-        told = output(first)
+        told = first.output()
         assert first.returncode == 0, told
     assert_table_is_last(told.splitlines())
     external = ("ladder", "--external", "2", "--port", "0", "--rounds", "2", *kept)
     with running(*external, folder=tmp_path) as server:
-        url = address_of(server)
+        url = server.address()
         # A bot that finds no server looks for it for a minute: these two were told that it ends.
         bot = ("bot", "greedy", "--unique", "--url", url, "--wait", "60")
         with running(*bot, folder=tmp_path) as one, running(*bot, folder=tmp_path) as two:
-            told = output(server)
+            told = server.output()
             assert server.returncode == 1, told
             for each in (one, two):
-                assert "0 won" in output(each)
+                assert "0 won" in each.output()
                 assert each.returncode == 0
     refusal = told.splitlines()[-1]
     assert refusal.startswith("arena: event kept was begun with another plan: ")

@@ -25,12 +25,14 @@ import pytest
 from websockets.sync.client import connect
 
 from protocol.codes import Code
+from testkit.forked import Forked
 from testkit.parts import program, requires
 from testkit.wire import SUBPROTOCOL
-from tests.bots.command_line import ARENA, arena, environment
+from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
+from tests.e2e import commands
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
 NGINX = program("nginx")
 NAME = "localhost"
 """Stands here for arena.example, which nobody on this machine knows."""
@@ -49,9 +51,9 @@ class Server:
 def serving(folder: Path, *options: str) -> Iterator[Server]:
     """`arena serve` on a free port, with a store in the folder."""
     log = folder / "serve.log"
-    command = [*ARENA, "serve", "--port", "0", "--house", "none", "--log", "json", *options]
-    with log.open("wb") as written:
-        process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=written, stderr=written)
+    log.touch()
+    words = ("serve", "--port", "0", "--house", "none", "--log", "json", *options)
+    process = Forked(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
     try:
         end = time.monotonic() + 60
         while not (found := re.search(r"^listening on wss?://\S+:(\d+)$", log.read_text(), re.MULTILINE)):
@@ -100,24 +102,14 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
     chain, key = certificate
     token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
     with serving(tmp_path, "--tls-cert", str(chain), "--tls-key", str(key)) as server:
-        command = [*ARENA, "bot", "greedy", "--name", "ada", "--url", f"wss://{NAME}:{server.port}"]
-        unknown = subprocess.run(
-            [*command, "--reconnect", "0"],
-            env=environment(ARENA_TOKEN=token),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
+        words = ("bot", "greedy", "--name", "ada", "--url", f"wss://{NAME}:{server.port}")
+        unknown = commands.arena(
+            *words, "--reconnect", "0", folder=tmp_path, env=environment(ARENA_TOKEN=token)
         )
-        assert unknown.returncode == 1
+        assert unknown.code == 1
         assert "certificate verify failed" in unknown.stderr
         assert unknown.stderr.count("\n") == 1
-        bot = subprocess.Popen(
-            command,
-            env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain)),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        bot = Forked(*words, cwd=tmp_path, env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain)))
         try:
             end = time.monotonic() + 60
             while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{server.port}/metrics", chain)[1]:

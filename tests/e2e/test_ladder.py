@@ -71,7 +71,8 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [*ARENA, "ladder", "--game", "tictactoe", "--rounds", "1"],
+        # the smallest game: no engine thinks long
+        [*ARENA, "ladder", "--game", "hexapawn", "--rounds", "1"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -92,7 +93,7 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     assert header[:3] == ["#", "bot", "games"]
     assert {row[1] for row in rows} == ENGINES
     assert all(row[2] == "8" for row in rows)
-    assert rows[-1][1] == "random"
+    assert rows[-1][1] in {"random", "greedy"}, "who does not search is last"
     assert all_gone(mark)
 
 
@@ -206,7 +207,7 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
         "--map",
         "path4",
         "--tc",
-        "0.05/move",
+        "0.01/move",
         "--margin",
         "5000",
         "--rounds",

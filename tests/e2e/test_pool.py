@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,13 +13,9 @@ import pytest
 from server.store.database import open_store
 from server.store.journal.reader import records_of
 from testkit.crash import Server
-from tests.bots.command_line import ARENA, environment
+from testkit.forked import Forked
 
-pytestmark = pytest.mark.timeout(120)
-
-
-def _started(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
 
 
 async def played(folder: Path, *options: str, matches: int) -> str:
@@ -32,8 +27,8 @@ async def played(folder: Path, *options: str, matches: int) -> str:
         await server.wait_listening()
         bots = []
         for name, engine in (("ada", "greedy"), ("bob", "minimax:depth=2")):
-            command = [*ARENA, "bot", engine, "--url", server.url, "--name", name, "--games", str(matches)]
-            bots.append(_started(command))
+            options = ("--url", server.url, "--name", name, "--games", str(matches))
+            bots.append(Forked("bot", engine, *options, cwd=folder))
             stack.callback(bots[-1].kill)
         for bot in bots:
             assert await anyio.to_thread.run_sync(bot.wait) == 0

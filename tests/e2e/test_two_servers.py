@@ -6,7 +6,6 @@ import asyncio
 import random
 import signal
 import sqlite3
-import subprocess
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
@@ -20,11 +19,12 @@ from protocol.record import to_line
 from server.store.database import file_of, open_store
 from server.store.journal.reader import records_of
 from testkit.crash import Outcome, Server, hold_against
+from testkit.forked import Forked
 from testkit.players import Player
 from testkit.wire import SUBPROTOCOL
-from tests.e2e.test_dial_in import running
+from tests.e2e.commands import running
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
 
 
 async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
     assert outcome.acknowledged > 100
 
 
-async def freeze(process: subprocess.Popen[bytes], file: Path | None) -> None:
+async def freeze(process: Forked, file: Path | None) -> None:
     """Let a process stand still, but not in the middle of a change of an SQLite file.
 
     Nobody else can write until that one ends; PostgreSQL ends the transaction of one that stands still.

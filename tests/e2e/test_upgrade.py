@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -15,19 +12,11 @@ import pytest
 from server.processes.identity import PROGRAM
 from server.store import migrations
 from testkit.crash import Server
+from tests.e2e.commands import arena
 from tests.server.releases import RELEASES, STORES, everything, rows
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
 RELEASE = RELEASES[0]
-
-
-def arena(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own, as nobody has set up its log."""
-    command = [sys.executable, "-P", "-m", "arena", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
 
 
 @pytest.fixture
@@ -39,23 +28,23 @@ async def url(tmp_path: Path) -> str:
 
 
 def test_a_command_keeps_a_copy_and_says_where(url: str, tmp_path: Path) -> None:
-    done = arena(tmp_path, "token", "list", "--db", url)
-    assert done.returncode == 0, done.stderr
+    done = arena("token", "list", "--db", url, folder=tmp_path)
+    assert done.code == 0, done.stderr
     assert "| dora | bot  | 2026" in done.stdout
     *progress, line = done.stderr.splitlines()
     assert all(each.startswith("bringing the store to schema ") for each in progress), progress
     found = re.search(r"; a backup of it as it was is (/\S+)$", line)
     assert found
     assert everything(Path(found[1])) == everything(STORES / f"{RELEASE.name}.sqlite")
-    again = arena(tmp_path, "token", "list", "--db", url)
-    assert (again.returncode, again.stdout, again.stderr) == (0, done.stdout, "")
+    again = arena("token", "list", "--db", url, folder=tmp_path)
+    assert (again.code, again.stdout, again.stderr) == (0, done.stdout, "")
 
 
 def test_a_store_of_a_later_version_is_refused_in_one_line(url: str, tmp_path: Path) -> None:
-    assert arena(tmp_path, "token", "list", "--db", url).returncode == 0
+    assert arena("token", "list", "--db", url, folder=tmp_path).code == 0
     rows(tmp_path / "arena.db", "UPDATE about SET schema_version = 99, program = 'riskless-arena 9.1'")
-    refused = arena(tmp_path, "serve", "--db", url, "--port", "0")
-    assert refused.returncode == 1
+    refused = arena("serve", "--db", url, "--port", "0", folder=tmp_path)
+    assert refused.code == 1
     assert refused.stderr.count("\n") == 1
     assert (
         f": it has schema 99, written by riskless-arena 9.1, and this is {PROGRAM}, which knows schemas up to"

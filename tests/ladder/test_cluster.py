@@ -255,6 +255,7 @@ def children(process: int) -> str:
         return ""
 
 
+@pytest.mark.soak
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
     watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=12)

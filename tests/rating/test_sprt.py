@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rating.elo import expected_score
 from rating.sprt import BadSprt, Sprt, Verdict
+from tests.properties import examples
 
 # Log-likelihood ratios that the match runner fastchess publishes for logistic Elo (its tests of the SPRT).
 PUBLISHED = [
@@ -55,7 +56,7 @@ def test_nothing_settles_nothing() -> None:
 def test_errors_stay_within_alpha_and_beta(truth: float, wrong: Verdict) -> None:
     test = Sprt(0, 80, alpha=0.05, beta=0.05)
     dice = random.Random(5)
-    expected, drawn, runs = expected_score(truth), 0.3, 200
+    expected, drawn, runs = expected_score(truth), 0.3, examples(200).max_examples
 
     def points() -> float:
         x = dice.random()
@@ -67,7 +68,7 @@ def test_errors_stay_within_alpha_and_beta(truth: float, wrong: Verdict) -> None
         while (verdict := test.verdict(counts)) is Verdict.OPEN:
             counts[round(2 * (points() + points()))] += 1
         wrongly += verdict is wrong
-    # Wald's bounds hold up to the sampling error of 200 runs.
+    # Wald's bounds hold up to the sampling error of so many runs.
     assert wrongly / runs <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / runs)
 
 

@@ -179,7 +179,7 @@ def made_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgr
         try:
             yield server
         finally:
-            server.stop()
+            server.kill()  # its data go with it, so that there is nothing to bring to an end
     finally:
         shutil.rmtree(folder)
 

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -7,6 +8,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from testkit.browser import PATIENCE, Arena, arena, chromium, wait
 
 expect.set_options(timeout=PATIENCE * 700)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave each test of the page time for several waits: beside others a browser and servers have little of the cores."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(4 * PATIENCE))
 
 
 @pytest.fixture(scope="package")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maps.loader import map_names
-from testkit.browser import Arena, arena, wait, write_dawdler
+from testkit.browser import PATIENCE, Arena, arena, wait, write_dawdler
+from testkit.forked import Forked
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +25,14 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "9/move", "--rounds", "500"]
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
-    with (
-        log.open("wb") as err,
-        subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", *command], cwd=folder, stdout=err, stderr=err
-        ) as process,
-    ):
-        try:
-            told = wait(lambda: re.search(r"watch it at (http\S+)", log.read_text()))
-            yield told[1]
-        finally:
-            process.terminate()
+    log.touch()
+    process = Forked(*command, cwd=folder, stdout=log, stderr=log)
+    try:
+        told = wait(lambda: re.search(r"watch it at (http\S+)\n", log.read_text()))
+        yield told[1]
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:
@@ -53,7 +49,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     far = page.locator("main > .status")
     before = far.inner_text()
     expect(far).not_to_have_text(before)
-    page.locator(".card.live").first.click()
+    page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
     expect(page.locator(".viewer")).to_be_visible()
 
 

@@ -4,15 +4,14 @@ import asyncio
 import os
 import re
 import signal
-import subprocess
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
-from anyio.abc import Process
 from msgspec import structs
 
 from cores import cores
@@ -24,7 +23,12 @@ from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from protocol.values import Players
 from server.host import Host, open_host
+from testkit.forked import Forked
 from tests.bots.command_line import ARENA, arena, environment, fails
+
+pytestmark = pytest.mark.usefixtures("loaded_commands")
+
+PATIENCE_SECONDS = 60
 
 BROKEN = """\
 from bots.api.bot import Bot
@@ -48,26 +52,48 @@ def spec(maxie: str, minnie: str, tc: str = "5/move", ready_ms: int = 10_000) ->
     )
 
 
+class Program:
+    """`arena bot` as a process, and what it says."""
+
+    def __init__(self, folder: str | Path, *words: str, **more: str) -> None:
+        self._out, self._err = Path(folder, "out"), Path(folder, "err")
+        self.process = Forked(
+            "bot", *words, cwd=Path(folder), env=environment(**more), stdout=self._out, stderr=self._err
+        )
+
+    async def ended(self, *signals: signal.Signals) -> int:
+        """Its exit code, after these signals."""
+        for each in signals:
+            self.process.send_signal(each)
+        return await anyio.to_thread.run_sync(self.process.wait, PATIENCE_SECONDS)
+
+    @property
+    def told(self) -> str:
+        return self._out.read_text(encoding="utf-8")
+
+    @property
+    def complained(self) -> str:
+        return self._err.read_text(encoding="utf-8")
+
+
+@contextmanager
+def started(*words: str, **more: str) -> Iterator[Program]:
+    """`arena bot` as a process, which is ended in any case."""
+    with TemporaryDirectory(prefix="arena-") as folder:
+        program = Program(folder, *words, **more)
+        try:
+            yield program
+        finally:
+            program.process.kill()
+            program.process.wait()
+
+
 @asynccontextmanager
-async def connected(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Process]:
-    """`arena bot` as a process that has connected; it is ended in any case."""
-    process = await anyio.open_process(
-        [*ARENA, "bot", *arguments, "--url", host.url, "--name", name],
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-    )
-    try:
-        assert await host.wait_connected(name, 20)
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.aclose()
-
-
-async def output(stream: anyio.abc.ByteReceiveStream | None) -> str:
-    assert stream is not None
-    return b"".join([chunk async for chunk in stream]).decode()
+async def connected(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
+    """The same, once it has connected."""
+    with started(*arguments, "--url", host.url, "--name", name, **more) as program:
+        assert await host.wait_connected(name, PATIENCE_SECONDS), program.complained
+        yield program
 
 
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
@@ -78,10 +104,9 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
     ):
         record = await host.play(spec("g", "r"))
         assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
-        for process in (greedy, other):
-            process.send_signal(signal.SIGTERM)
-            assert await process.wait() == 0
-        told = await output(greedy.stdout)
+        for program in (greedy, other):
+            assert await program.ended(signal.SIGTERM) == 0
+        told = greedy.told
     word = {"maxie": "won", "minnie": "lost", None: "drawn"}[record.result.winner]
     lines = told.splitlines()
     assert lines[0].startswith(f"match {record.match[:8]}: tictactoe as maxie against r: {word} (")
@@ -115,33 +140,31 @@ async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_all
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
         open_host(anyone=True) as host,
-        connected(host, str(tmp_path / "own.py"), name="own") as process,
+        connected(host, str(tmp_path / "own.py"), name="own") as program,
         connected(host, "random", name="r"),
     ):
         record = await host.play(structs.replace(spec("own", "r"), thread_limits=ThreadLimits(3, 3)))
         assert record.result.reason is EndReason.CRASH
         assert record.engines is not None
         assert record.engines.maxie == EngineInfo("own")
-        process.send_signal(signal.SIGTERM)
-        assert "SystemExit: 3 threads" in await output(process.stderr)
+        assert await program.ended(signal.SIGTERM) == 0
+        assert "SystemExit: 3 threads" in program.complained
 
 
 async def test_the_token_comes_from_the_environment() -> None:
     async with open_host() as host:
         token = host.issue_token("secretive")
-        async with connected(host, "random", name="secretive", ARENA_TOKEN=token) as process:
-            process.send_signal(signal.SIGINT)
-            assert await process.wait() == 0
+        async with connected(host, "random", name="secretive", ARENA_TOKEN=token) as program:
+            assert await program.ended(signal.SIGINT) == 0
 
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
-    async with open_host(anyone=True, lasting=False) as host:
-        process = await anyio.open_process([*ARENA, "bot", "random", "--url", host.url], env=environment())
-        assert await host.wait_connected("random", 20)
-    with anyio.fail_after(10):
-        assert await process.wait() == 0
-    assert await output(process.stdout) == "random: 0 won, 0 drawn, 0 lost\n"
-    await process.aclose()
+    with ExitStack() as programs:
+        async with open_host(anyone=True, lasting=False) as host:
+            program = programs.enter_context(started("random", "--url", host.url))
+            assert await host.wait_connected("random", PATIENCE_SECONDS)
+        assert await program.ended() == 0
+        assert program.told == "random: 0 won, 0 drawn, 0 lost\n"
 
 
 async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
@@ -154,9 +177,8 @@ async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
         connected(host, "random", name="r"),
     ):
         record = await host.play(spec("mine", "r"))
-        mine.send_signal(signal.SIGTERM)
-        await mine.wait()
-        return record, await output(mine.stderr)
+        await mine.ended(signal.SIGTERM)
+        return record, mine.complained
 
 
 async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
@@ -191,7 +213,8 @@ async def test_who_stops_reading_its_lines_stops_it() -> None:
         await host.play(spec("a", "b"))
         with anyio.fail_after(10):
             assert await process.wait() == 0
-        told = await output(process.stderr)
+        assert process.stderr is not None
+        told = b"".join([chunk async for chunk in process.stderr]).decode()
         assert re.fullmatch(rf"\d\d:\d\d:\d\d a is connected to {re.escape(host.url)}\n", told)
         await process.aclose()
 
@@ -236,28 +259,21 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
     # What hangs up is no server either, and shows that the bot has tried once before there is one.
     hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
     port = hanging_up.sockets[0].getsockname()[1]
-    process = await anyio.open_process(
-        [*ARENA, "bot", "random", "--url", f"ws://127.0.0.1:{port}", "--wait", "30"],
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-    )
-    with anyio.fail_after(20):
-        await tried.wait()
-    hanging_up.close()
-    await hanging_up.wait_closed()
-    async with open_host(port=port, anyone=True, lasting=False) as host:
-        assert await host.wait_connected("random", 20)
-    assert await process.wait() == 0
-    await process.aclose()
+    with started("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "60") as program:
+        with anyio.fail_after(PATIENCE_SECONDS):
+            await tried.wait()
+        hanging_up.close()
+        await hanging_up.wait_closed()
+        async with open_host(port=port, anyone=True, lasting=False) as host:
+            assert await host.wait_connected("random", PATIENCE_SECONDS)
+        assert await program.ended() == 0
 
 
 async def test_a_refusal_is_a_line() -> None:
     async with open_host() as host:
-        process = await anyio.run_process(
-            [*ARENA, "bot", "random", "--url", host.url], env=environment(), check=False
-        )
-    assert process.returncode == 1
-    assert process.stderr.decode().startswith("arena: the server refuses: no token is known for 'random'")
+        with started("random", "--url", host.url) as program:
+            assert await program.ended() == 1
+            assert program.complained.startswith("arena: the server refuses: no token is known for 'random'")
 
 
 @pytest.mark.parametrize("command", ["bot", "new", "play", "replay"])

@@ -38,7 +38,13 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+BETWEEN = {"two threads", "course, one thread"}
+"""What lies between other ways, and is left to `make soak`."""
+
+
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[pytest.mark.soak] if way in BETWEEN else []) for way in WAYS]
+)
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
     for number in range(examples(120).max_examples):

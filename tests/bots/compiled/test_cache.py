@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,19 +47,24 @@ def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given:
     return done.stdout.split()
 
 
-def test_a_second_process_finds_closures_over_intrinsics(tmp_path: Path) -> None:
-    assert run(tmp_path, kernels=2) == ["compiled", "compiled"]
-    assert run(tmp_path, kernels=2) == ["hit", "hit"]
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which a process has left two kernels, compiled for this processor."""
+    folder = tmp_path_factory.mktemp("native")
+    assert run(folder, kernels=2) == ["compiled", "compiled"]
+    return folder
+
+
+def test_a_second_process_finds_closures_over_intrinsics(native: Path) -> None:
+    assert run(native, kernels=2) == ["hit", "hit"]
 
 
 def test_what_was_compiled_elsewhere_for_this_processor_is_found_before_what_any_can_run(
-    tmp_path: Path,
+    native: Path, tmp_path: Path
 ) -> None:
-    native, other = tmp_path / "native", tmp_path / "any"
-    assert run(native) == ["compiled"]
+    other, missing, moved = tmp_path / "any", tmp_path / "missing", tmp_path / "moved"
     assert run(other, NUMBA_CPU_NAME="generic") == ["compiled"]
-    missing, moved = tmp_path / "missing", tmp_path / "moved"
-    native.rename(moved)
+    shutil.copytree(native, moved)
     assert run(tmp_path / "own", (moved,), (other,), (missing, other, moved)) == ["hit"] * 3
     assert kernels(tmp_path / "own") == set(), "what is found elsewhere is not copied"
     # Broken code is noticed only where it is read: what any processor can run is not, beside the better one.

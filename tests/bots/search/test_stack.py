@@ -46,8 +46,15 @@ def test_depth_20_000() -> None:
         assert (watch.nodes, watch.leaves) == (2 * depth + 1, depth + 1)
 
 
-@pytest.mark.parametrize("prune", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.soak), 2])
+@pytest.mark.parametrize(
+    ("threads", "prune"),
+    [
+        (2, 0.0),
+        (2, 1.0),
+        pytest.param(2, 0.5, marks=pytest.mark.soak),
+        *(pytest.param(1, prune, marks=pytest.mark.soak) for prune in (0.0, 0.5, 1.0)),
+    ],
+)
 def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
     """The recursive ones too, with their several frames of Python a ply."""
     game = ladder(MAX_DEPTH)

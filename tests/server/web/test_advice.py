@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ import pytest
 from games.riskless import Riskless
 from maps.loader import load_map
 from server.web.advice import WAITING, Advisor
+from tests.server.fleets import processes_of
 
 RULES = Riskless(load_map("path4"))
 START = RULES.position_to_text(RULES.start())
@@ -59,14 +61,32 @@ async def test_where_no_guest_may_play_nobody_is_advised() -> None:
     assert (await Advisor(on=False).answer("path4", asked(START))).status == HTTPStatus.NOT_FOUND
 
 
-async def test_an_engine_that_takes_too_long_is_ended_and_a_crowd_is_sent_away() -> None:
+async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told_and_a_crowd_is_sent_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark = f"arena-test-advice-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
     advisor = Advisor(on=True, seconds=0.05)
     found: list[HTTPStatus] = []
 
     async def ask(number: int) -> None:
         found.append((await advisor.answer("path4", asked(f"+{number} . . -3 maxie 0"))).status)
 
+    await ask(WAITING + 9)
+    assert processes_of(mark) == []
     async with anyio.create_task_group() as tasks:
         for number in range(WAITING + 3):
             tasks.start_soon(ask, number + 1)
-    assert found == [HTTPStatus.SERVICE_UNAVAILABLE] * (WAITING + 3)
+    assert found == [HTTPStatus.SERVICE_UNAVAILABLE] * (WAITING + 4)
+
+
+async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-advice-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Advisor(on=True).answer, "path4", asked(START))
+        with anyio.fail_after(30):
+            while not processes_of(mark):
+                await anyio.sleep(0.001)
+        tasks.cancel_scope.cancel()
+    assert processes_of(mark) == []

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from maps.setup import DEFAULT_MAP
-from protocol.messages import Start
+from protocol.messages import Ready, Start
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net.limits import HostLimits
@@ -88,68 +88,64 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
             assert gzip.decompress(packed) == whole
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/web/x/js/main.js",
-        "/web/../pages.py",
-        "/web/%2e%2e/pages.py",
-        "/nothing",
-        "/api/",
-        "/api/nothing",
-        "/api/map/..%2fm2",
-        "/api/map/nowhere",
-        "/api/record/none",
-        "/api/truth/none",
-        "/api/record/%27%20or%201=1",
-        "/api/bot/nobody",
-        "/api/table?event=none",
-        "/api/about/more",
-    ],
-)
-async def test_what_is_not_there_is_told_in_one_line(host: Host, path: str) -> None:
-    status, _, body = await get(host, path)
-    assert status == 404
-    assert body.count(b"\n") == 1
+NOT_THERE = [
+    "/web/x/js/main.js",
+    "/web/../pages.py",
+    "/web/%2e%2e/pages.py",
+    "/nothing",
+    "/api/",
+    "/api/nothing",
+    "/api/map/..%2fm2",
+    "/api/map/nowhere",
+    "/api/record/none",
+    "/api/truth/none",
+    "/api/record/%27%20or%201=1",
+    "/api/bot/nobody",
+    "/api/table?event=none",
+    "/api/about/more",
+]
+"""Addresses of nothing."""
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "limit=0",
-        "limit=51",
-        "limit=-1",
-        "limit=1e9",
-        "limit=" + "9" * 100,
-        "limit=%C2%B2",
-        "game=chess",
-        "x=1",
-        "before=yesterday",
-        "before=2026-01-01|a'b",
-        "bot=%ff",
-        "bot=" + "x" * 200,
-        "&".join(f"a{n}=1" for n in range(20)),
-        "bot=" + "x" * 3000,
-    ],
-)
-async def test_a_question_that_cannot_be_meant_is_refused_in_one_line(host: Host, query: str) -> None:
-    status, _, body = await get(host, f"/api/records?{query}")
-    assert status == 400
-    assert body.count(b"\n") == 1
+REFUSED = [
+    "limit=0",
+    "limit=51",
+    "limit=-1",
+    "limit=1e9",
+    "limit=" + "9" * 100,
+    "limit=%C2%B2",
+    "game=chess",
+    "x=1",
+    "before=yesterday",
+    "before=2026-01-01|a'b",
+    "bot=%ff",
+    "bot=" + "x" * 200,
+    "&".join(f"a{n}=1" for n in range(20)),
+    "bot=" + "x" * 3000,
+]
+"""Questions for finished matches that cannot be meant."""
 
 
-@pytest.mark.parametrize("path", ["bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"])
+async def test_what_is_not_there_or_cannot_be_meant_is_told_in_one_line(host: Host) -> None:
+    for expected, path in (
+        *((404, path) for path in NOT_THERE),
+        *((400, f"/api/records?{query}") for query in REFUSED),
+    ):
+        status, _, body = await get(host, path)
+        assert (status, body.count(b"\n")) == (expected, 1), path
+
+
 async def test_what_no_name_holds_never_reaches_the_database(
-    database: str, path: str, caplog: pytest.LogCaptureFixture
+    database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
     async with open_host(database=database) as host:
         token = host.issue_token("anna")
         credentials = base64.b64encode(f"anna:{token}".encode()).decode()
-        status, _, body = await get(host, f"/api/{path}", Authorization=f"Basic {credentials}")
-    assert status == 400
-    assert body.count(b"\n") == 1
-    assert not caplog.records
+        for path in ("bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"):
+            status, _, body = await get(host, f"/api/{path}", Authorization=f"Basic {credentials}")
+            assert (status, body.count(b"\n")) == (400, 1), path
+            assert not caplog.records, path
 
 
 async def test_a_question_that_many_ask_at_once_goes_to_the_store_once(host: Host) -> None:
@@ -220,13 +216,14 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
 async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Host) -> None:
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(host.play, spec("anna", "bert"))
-        await anna.hear(Start)
+        match = (await anna.hear(Start)).match
         assert await ask(host, "table?event=test") == {
             "event": "test",
             "rows": [],
             "crosses": [],
             "counted": 0,
         }
+        await anna.say(Ready(match))
         tasks.start_soon(anna.play, game_of())
         tasks.start_soon(bert.play, game_of())
 
@@ -343,9 +340,8 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
     assert not [statement for statement in asked if "packed" in statement and "whole" not in statement]
 
 
-@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])
-async def test_only_get_is_answered(host: Host, method: str) -> None:
-    def fetch() -> tuple[int, str | None]:
+async def test_only_get_is_answered(host: Host) -> None:
+    def fetch(method: str) -> tuple[int, str | None]:
         connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
         try:
             connection.request(method, "/metrics")
@@ -355,7 +351,8 @@ async def test_only_get_is_answered(host: Host, method: str) -> None:
         finally:
             connection.close()
 
-    assert await asyncio.to_thread(fetch) == (405, "GET")
+    for method in ("PUT", "POST", "DELETE", "OPTIONS"):
+        assert await asyncio.to_thread(fetch, method) == (405, "GET"), method
 
 
 async def test_who_has_gone_before_its_turn_is_not_answered(

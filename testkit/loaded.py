@@ -1,0 +1,27 @@
+"""Loads what a server and a bot load: `testkit.forked` imports this once, in the process that it forks commands from."""
+
+import gc
+import os
+from importlib import import_module
+
+import arena
+
+# NumPy's threads would not be there in a fork.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+for command in ("serve", "bot", "token", "ladder"):
+    arena.load(command)
+for module in (
+    # what these commands load only when they run
+    "aiosqlite",
+    "bots.client.client",
+    "bots.engines.from_file",
+    "bots.engines.isolated",
+    "rating.bradley_terry",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "uvloop",
+):
+    import_module(module)
+# What all commands share is left alone by the collector of each, which would copy the memory that it writes into.
+gc.collect()
+gc.freeze()

@@ -1,0 +1,65 @@
+"""Commands of the tests in this folder: each a process, whose output on both its outputs is one file."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from testkit.forked import Forked
+from tests.bots.command_line import Result
+
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command that was started, and the file of what it says."""
+
+    process: Forked
+    file: Path
+
+    @property
+    def said(self) -> str:
+        return self.file.read_text(encoding="utf-8")
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.returncode
+
+    def output(self) -> str:
+        """All that it said, once it has ended."""
+        self.process.wait(PATIENCE_SECONDS)
+        return self.said
+
+    def address(self) -> str:
+        """Where it awaits bots; the address of an event's page comes before it."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not (found := re.search(r"ws://[0-9.]+:\d+(?=\D)", self.said)):
+            assert self.process.poll() is None, f"it ended without an address: {self.said}"
+            assert time.monotonic() < end, self.said
+            time.sleep(0.02)
+        return found[0]
+
+
+@contextmanager
+def running(*arguments: str, folder: Path) -> Iterator[Running]:
+    """The command as a process, which does not outlive the block."""
+    file = folder / f"{arguments[0]}-{time.monotonic_ns()}.said"
+    file.touch()
+    process = Forked(*arguments, cwd=folder, stdout=file, stderr=file)
+    try:
+        yield Running(process, file)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -> Result:
+    """The command as a process of its own, to its end."""
+    out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
+    code = Forked(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
+    return Result(out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"), code)
