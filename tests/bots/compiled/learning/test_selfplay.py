@@ -77,3 +77,11 @@ def test_a_budget_of_time_is_kept() -> None:
     report = Budget(seconds=0.0).spend(one, M1.start())
     one.close()
     assert report.move in M1.moves(M1.start())
+
+
+def test_a_budget_of_time_is_counted_by_its_clock() -> None:
+    asked = iter(range(100))
+    one = searcher()
+    Budget(seconds=5, clock=lambda: next(asked)).spend(one, opening(M1, random.Random(1), 8))
+    one.close()
+    assert next(asked) >= 7, "asked once as it began, and until 5 were over"
