@@ -91,7 +91,9 @@ def main() -> None:
         options = {option: getattr(given, option) for option in OPTIONS.get(name, ())}
         options = {option: value for option, value in options.items() if value is not None}
         again = "".join(
-            f" --{option} {option.upper()}" * len(value) if option in PLACES else f" --{option} {written(value)}"
+            f" --{option} {option.upper()}" * len(value)
+            if option in PLACES
+            else f" --{option} {written(value)}"
             for option, value in options.items()
             if option not in KEEPING
         )

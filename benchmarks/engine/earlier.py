@@ -9,7 +9,6 @@ All of them run by this one's Python and play on this one's maps.
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,16 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.contest import PLIES, Score, together
+from benchmarks.engine.contest import STARTS, Score, start_of, together
 from benchmarks.engine.worker import TABLE_MB
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from bots.compiled.learning.selfplay import opening
 from games.core import Player
 from games.riskless import Armies, Riskless
+from maps.loader import map_names
 from match.recurrence import Recurrence
 from protocol.adjudication import DEFAULT_RULES
+from rating.elo import Z95
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("worker.py")
@@ -38,9 +38,14 @@ SECONDS = 1.0
 TURNS = 3
 EVALUATORS = ("features", "plain")
 """Of the earlier engine: what it plays with unless it is told otherwise, and the difference of armies."""
-PLAY_MAPS = ("world", "usa", "italy", "poland")
+PLAY_MAPS = ("world", "usa", "italy", "poland", "grid:7x6", "ring:20", "world:cap=100", "usa:cap=100")
+"""Maps that decide: the shipped ones, with a cap of 50; a generated one of each kind as it is made, the ring with a cap of 100;
+and the two large ones with that cap."""
 PLAY_SECONDS = 0.05
-PAIRS = 10
+PAIRS = 20
+LEAST_PAIRS = 6
+SURE = 3.29
+"""Standard errors of the Elo from what was promised at which matches end: those of 99.9 %."""
 LEAST_ELO = 150
 MOST_TIME = 0.7
 
@@ -51,19 +56,26 @@ class Worker:
     def __init__(self, checkout: Path, map: str, *, exact: bool, evaluator: str) -> None:
         options = [f"exact={'yes' if exact else 'no'}", f"evaluator={evaluator}"]
         self._process = subprocess.Popen(
-            [sys.executable, WORKER.absolute(), ROOT.absolute() / "maps" / f"{map}.toml", *options],
+            [sys.executable, WORKER.absolute(), *options],
             cwd=checkout,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._tell(game(map).setup())
+
+    def _tell(self, what: object) -> None:
+        given = self._process.stdin
+        if given is None:
+            raise ValueError("the worker has no pipes")
+        given.write(json.dumps(what) + "\n")
+        given.flush()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        given, taken = self._process.stdin, self._process.stdout
-        if given is None or taken is None:
+        taken = self._process.stdout
+        if taken is None:
             raise ValueError("the worker has no pipes")
-        given.write(json.dumps(question) + "\n")
-        given.flush()
+        self._tell(question)
         line = taken.readline()
         if not line:
             raise EOFError("the worker has ended: what it says is above")
@@ -97,7 +109,7 @@ class Earlier:
     @classmethod
     def at(cls, checkout: Path) -> Earlier:
         """What is checked out there."""
-        command = ["git", "-C", checkout, "log", "-1", "--format=%h of %cs"]
+        command = ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"]
         told = subprocess.run(command, check=True, capture_output=True, text=True)
         return cls(checkout, told.stdout.strip())
 
@@ -152,28 +164,26 @@ def check(answers: Sequence[dict[str, Any]]) -> None:
 def matches(earlier: Earlier, evaluator: str, pairs: int, kept: Kept) -> dict[str, Score]:
     """Pairs on each map, this engine as it plays against the earlier one with that evaluator, at PLAY_SECONDS a move.
 
-    Maps take turns pair by pair, so that what is kept of a run that was stopped is of all alike.
+    Maps take turns pair by pair. After LEAST_PAIRS on each, none are played any more once it is beyond doubt (SURE) on which
+    side of what was promised the Elo is.
     """
-    names = {
-        (seed, map): f"match {earlier.commit} {evaluator} {map} {PLAY_SECONDS} {seed}"
-        for seed in range(pairs)
-        for map in PLAY_MAPS
-    }
-    missing = [(key, name) for key, name in names.items() if kept.get(name) is None]
-    if missing:
-        kept.check()
-        with ExitStack() as stack:
-            engines = {
-                map: stack.enter_context(both(earlier, map, ("features", evaluator), exact=False))
-                for map in dict.fromkeys(map for (_, map), _ in missing)
-            }
-            for (seed, map), name in missing:
-                kept.check()
-                kept.add(name, [play(game(map), engines[map], seat, seed) for seat in Player])
     scores = {map: Score() for map in PLAY_MAPS}
-    for (_, map), name in names.items():
-        scores[map].points.append(sum(kept.get(name)))
-        scores[map].drawn += kept.get(name).count(0.5)
+    with ExitStack() as stack:
+        engines: dict[str, tuple[Worker, Worker]] = {}
+        for seed in range(pairs):
+            found = together(list(scores.values())) if seed >= LEAST_PAIRS else None
+            if found and abs(found.difference.elo - LEAST_ELO) > found.difference.error * SURE / Z95:
+                break
+            for map, score in scores.items():
+                name = f"match {earlier.commit} {evaluator} {map} {PLAY_SECONDS} {seed}"
+                if kept.get(name) is None:
+                    kept.check()
+                    if map not in engines:
+                        ways = both(earlier, map, ("features", evaluator), exact=False)
+                        engines[map] = stack.enter_context(ways)
+                    kept.add(name, [play(game(map), engines[map], seat, seed) for seat in Player])
+                score.points.append(sum(kept.get(name)))
+                score.drawn += kept.get(name).count(0.5)
     return scores
 
 
@@ -184,9 +194,8 @@ def play(
     seed: int,
     seconds: float = PLAY_SECONDS,
 ) -> float:
-    """A match from a random opening, the first engine in this seat: its points."""
-    rng = random.Random(seed)
-    position = opening(board, rng, rng.randint(*PLIES))
+    """A match from an opening, the first engine in this seat: its points."""
+    position = start_of(board, seed)
     seats = dict(zip((seat, seat.opponent), engines, strict=True))
     seen = Recurrence(board)
     for engine in engines:
@@ -222,8 +231,9 @@ def run(
         f"{COUNT} middle-game positions, empty tables, to the depth that the earlier one reaches in {SECONDS:g} s, the best of "
         f"{TURNS} by turns; with the evaluator `plain` both search for the same value and leftmost move, which is checked, and "
         "`features` is to each its own. Matches: this engine as it plays against the earlier one as it plays, with its "
-        f"`features`, and with its other evaluator, `plain`; from {PLIES[0]} to {PLIES[1]} random plies, with seats swapped; a "
-        "position that comes up for the third time is a draw.",
+        f"`features`, and with its other evaluator, `plain`; {STARTS}, with seats swapped; a "
+        "position that comes up for the third time is a draw. After "
+        f"{LEAST_PAIRS} pairs on each map, matches end once the 99.9 % interval has the promised Elo outside.",
         ["", "this one", "earlier", "ratio"],
         rows,
         f"All play on this state's maps.{kept.told}",
@@ -238,9 +248,7 @@ def depth_rows(earlier: Earlier, kept: Kept, rows: list[list[str]], claims: list
             found = times(earlier, map, evaluator, kept)
             ratio = Ratio([each["present"] / each["earlier"] for each in found])
             depths = [int(each["depth"]) for each in found]
-            what = (
-                f"{earlier.commit}: time to exact depth {min(depths)} to {max(depths)} on {map}, `{evaluator}`"
-            )
+            what = f"{earlier.commit}: time to exact depth {min(depths)} to {max(depths)} on {map}, `{evaluator}`"
             medians = [
                 short(Ratio([1000 * each[which] for each in found]).median) + " ms"
                 for which in ("present", "earlier")
@@ -257,9 +265,12 @@ def match_rows(
     """Add what the matches against one evaluator of an earlier engine came to."""
     scores = matches(earlier, evaluator, pairs, kept)
     whole = together(list(scores.values()))
-    for map, score in (*scores.items(), ("all", whole)):
+    shipped = together([score for map, score in scores.items() if map in map_names()])
+    for map, score in (*scores.items(), ("those that ship", shipped), ("all", whole)):
         count, points, drawn, elo = score.cells
-        what = f"{earlier.commit} with `{evaluator}`: matches on {map}, {PLAY_SECONDS:g} s a move, {count} pairs"
+        what = (
+            f"{earlier.commit} with `{evaluator}`: matches on {map}, {PLAY_SECONDS:g} s a move, {count} pairs"
+        )
         rows.append([what, points, f"{drawn} drawn", f"**{elo}** Elo"])
         print(*rows[-1], flush=True)
     with_it = "" if evaluator == "features" else f" with its evaluator `{evaluator}`"

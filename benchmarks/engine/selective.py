@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.engine.contest import (
     CHUNK,
-    PLIES,
     SAMPLES,
+    STARTS,
     TABLE_MB,
     Contest,
     Engine,
@@ -52,6 +52,7 @@ DEVICES = (
     Device("late moves left out", {"late": 0}),
     Device("settled by estimate", {"settle": False}),
     Device("tempo counted", {"tempo": False}),
+    Device("deeper entries of the table answer", {"deeper": False}),
     Device("killers", {"killers": False}),
     Device("aspiration", {"aspiration": 0}),
     Device("null windows", {"null_windows": False}),
@@ -85,7 +86,7 @@ def run(
             rows.append(row(device.name, "both", both))
     return Section(
         "Every device of the playing search, against its absence",
-        f"Pairs with seats swapped on {', '.join(MAPS)}, from {PLIES[0]} to {PLIES[1]} random plies, evaluator `features`, "
+        f"Pairs with seats swapped on {', '.join(MAPS)}, {STARTS}, evaluator `features`, "
         f"tables of {TABLE_MB} MB, empty at the start of each match. A move of the search without the device has a fixed "
         "number of nodes, and one of the search with it as many as cost the same time on that map, measured on "
         f"{SAMPLES} other positions in the thread's own time; so the load of the machine has no say. A position that comes up "

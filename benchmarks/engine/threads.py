@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.contest import PLIES, Engine, Score, start_of
+from benchmarks.engine.contest import STARTS, Engine, Score, start_of
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
@@ -230,9 +230,7 @@ def run(
     cores = len(os.sched_getaffinity(0))
     for count in threads:
         # one thread at a time: the processor's seconds are the same whatever else the machine does
-        doubled = (
-            matches({}, count * PLAY_SECONDS, pairs, kept, time.process_time) if count > 1 else None
-        )
+        doubled = matches({}, count * PLAY_SECONDS, pairs, kept, time.process_time) if count > 1 else None
         for form, settings in FORMS.items():
             name = f"{form}, {count}"
             work = [each.work[name] for each in found if name in each.work]
@@ -270,8 +268,8 @@ def run(
         "times as long as the sequential one was given up, and counted so. What the cores give at most is told by as many "
         "sequential searches of the same position at once, with a table each. Every search thread is kept on a core of its "
         f"own, as far as there are as many. Elo: as it plays, {PLAY_SECONDS:g} s a move against one thread with as "
-        f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, from {PLIES[0]} to {PLIES[1]} random "
-        f"plies, of the course's forms {FEWER:.0%} of them; beside it what one thread wins with as many times the time, "
+        f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, {STARTS}, "
+        f"of the course's forms {FEWER:.0%} of them; beside it what one thread wins with as many times the time, "
         "counted by the processor's clock.",
         [
             "threads",

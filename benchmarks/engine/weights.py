@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from benchmarks.engine.contest import PLIES, SAMPLES, TABLE_MB, Contest, Engine, Score, play_all, together
+from benchmarks.engine.contest import SAMPLES, STARTS, TABLE_MB, Contest, Engine, Score, play_all, together
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
@@ -55,7 +55,7 @@ def run(
         "The default evaluator against the plain army difference, on held-out maps",
         f"No fit has seen these maps: of `HELD_OUT` (maps/variants.py), which `arena tune` does not learn from, those that the "
         f"weights that play were not climbed on either ({', '.join(LEARNED_ON)}). {pairs} pairs with seats swapped on each, and "
-        f"a quarter of them with the more nodes, from {PLIES[0]} to {PLIES[1]} random plies, tables of {TABLE_MB} MB, empty at the start "
+        f"a quarter of them with the more nodes, {STARTS}, tables of {TABLE_MB} MB, empty at the start "
         "of each match. A move of `plain` has a fixed number of nodes, and one of `features` as many as cost the same time, "
         f"measured on {SAMPLES} other positions in the thread's own time; so the load of the machine has no say. A position "
         "that comes up for the third time is a draw. The Elo of all is that of all pairs together.",

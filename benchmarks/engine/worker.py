@@ -1,9 +1,10 @@
 """A compiled search as a process of its own, so that two states of the repository can be held against each other.
 
-    cd CHECKOUT && …/python …/benchmarks/engine/worker.py MAP.toml exact=yes evaluator=features
+    cd CHECKOUT && …/python …/benchmarks/engine/worker.py exact=yes evaluator=features
 
-It is run in the folder of the checkout whose engine is meant: all that it imports of the project is that checkout's. Each
-line that it reads is a JSON object, and so is each that it answers:
+It is run in the folder of the checkout whose engine is meant: all that it imports of the project is that checkout's. The first
+line that it reads is the map, as the `setup` of a record tells it. Each other one is a JSON object, and so is each that it
+answers:
 
     {"clear": true}                                             {}
     {"armies": [1, -2, 0], "player": 1, "ply": 4, "depth": 6}   {"move": [0, 1], "value": 12, "depth": 6, "nodes": 345,
@@ -25,7 +26,6 @@ sys.path[0] = str(Path.cwd())
 
 from games.core import Player  # noqa: E402 - from the checkout in whose folder it runs
 from games.riskless import Armies, Riskless  # noqa: E402
-from maps.loader import load_map  # noqa: E402
 
 TABLE_MB = 16
 PACKAGES = ("bots/compiled", "bots/engine")
@@ -60,10 +60,10 @@ def search(searcher: Any, question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def main(map: str, *options: str) -> None:
+def main(*options: str) -> None:
     """Answer until nothing more is asked."""
     given = dict(option.split("=") for option in options)
-    game = Riskless(load_map(map))
+    game = Riskless.from_setup(json.loads(sys.stdin.readline()))
     made, catalogue = engine("searcher"), engine("catalogue")
     settings = made.Settings(exact=given["exact"] == "yes", table_mb=TABLE_MB)
     searcher = made.Searcher(game, catalogue.weights_for(game, given["evaluator"]), settings)

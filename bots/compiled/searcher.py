@@ -60,6 +60,7 @@ class Settings:
     settle       a shallow search ends where the estimate is far outside its window
     reduce       from which place in the order on moves are searched less deep; 0: none
     late         how many moves for each ply of depth a shallow search looks at; 0: all
+    deeper       an entry of the table also answers where less depth is asked for than it was searched to
 
     What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
     pieces       leaves are looked up where a player has at most so many territories; 0: none
@@ -89,6 +90,7 @@ class Settings:
     late: int = 3
     settle: bool = True
     tempo: bool = True
+    deeper: bool = True
     pieces: int = 0
 
 
@@ -183,6 +185,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SETTLE] = s.settle
         shared[Option.LATE] = s.late
         shared[Option.REDUCE] = s.reduce
+        shared[Option.DEEPER] = s.deeper
 
     def close(self) -> None:
         """End the threads. The searcher is of no use afterwards."""

@@ -57,7 +57,10 @@ def test_an_engine_is_found_where_the_first_states_had_it(tmp_path: Path) -> Non
 
 
 def test_an_earlier_state_is_named_by_its_commit_and_day(tmp_path: Path) -> None:
-    for command in ("init --quiet", "-c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m one"):
+    for command in (
+        "init --quiet",
+        "-c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m one",
+    ):
         subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
     assert re.fullmatch(r"[0-9a-f]{7,} of \d{4}-\d\d-\d\d", Earlier.at(tmp_path).commit)
 
