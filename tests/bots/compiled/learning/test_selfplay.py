@@ -11,6 +11,7 @@ from bots.compiled.searcher import Searcher, Settings
 from games.core import Player
 from games.riskless import Riskless
 from maps.loader import load_map
+from maps.variants import variant
 from protocol.adjudication import REPETITION
 
 M1 = Riskless(load_map("m1"))
@@ -28,6 +29,14 @@ def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
         assert M1.outcome(scattered(M1, rng)) is None
+
+
+def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
+    game = Riskless(variant("path4:cap=3,goal=5"))
+    for seed in range(5):
+        position = opening(game, random.Random(seed), 40)
+        assert game.outcome(position) is None
+        assert position.ply <= 20
 
 
 def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
