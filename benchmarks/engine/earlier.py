@@ -209,28 +209,27 @@ def play(
 
 
 def run(
+    checkout: Sequence[Path],
     pairs: int = PAIRS,
-    checkout: Sequence[Path] = (),
     raw: Path | None = None,
     seconds: float | None = None,
 ) -> Section:
-    """This engine against those of the checkouts, each in a process in its own checkout."""
+    """This engine against those of the checkouts, each in a process in its own checkout; matches against the first of them."""
     kept = Kept(raw, seconds)
     every = [Earlier.at(each) for each in checkout]
     rows: list[list[str]] = []
     claims: list[str] = []
     for earlier in every:
         depth_rows(earlier, kept, rows, claims)
-    for earlier in every:
-        for evaluator in EVALUATORS:
-            match_rows(earlier, evaluator, pairs, kept, rows, claims)
+    for evaluator in EVALUATORS:
+        match_rows(every[0], evaluator, pairs, kept, rows, claims)
     return Section(
         "Against earlier engines of this repository",
         f"Earlier engines, each in a process in its own checkout, against this one in another; one thread, tables of "
         f"{TABLE_MB} MB, all seconds those of the processor, so that the load of the machine has no say. Time: exact mode, "
         f"{COUNT} middle-game positions, empty tables, to the depth that the earlier one reaches in {SECONDS:g} s, the best of "
         f"{TURNS} by turns; with the evaluator `plain` both search for the same value and leftmost move, which is checked, and "
-        "`features` is to each its own. Matches: this engine as it plays against the earlier one as it plays, with its "
+        "`features` is to each its own. Matches: this engine as it plays against the first of the earlier ones as it plays, with its "
         f"`features`, and with its other evaluator, `plain`; {STARTS}, with seats swapped; a "
         "position that comes up for the third time is a draw. After "
         f"{LEAST_PAIRS} pairs on each map, matches end once the 99.9 % interval has the promised Elo outside.",

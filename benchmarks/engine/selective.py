@@ -52,14 +52,11 @@ DEVICES = (
     Device("late moves left out", {"late": 0}),
     Device("settled by estimate", {"settle": False}),
     Device("tempo counted", {"tempo": False}),
-    Device("deeper entries of the table answer", {"deeper": False}),
     Device("killers", {"killers": False}),
-    Device("aspiration", {"aspiration": 0}),
     Device("null windows", {"null_windows": False}),
     Device("the game's promise", {"promise": False}),
     Device("the table's values", {"table": False}),
     Device("the table's moves and values", {"table": False, "hints": False}),
-    Device("leaves told from above", {"foresee": False}),
     Device("one-ply ordering from depth 4, off", having={"estimate_order": 4}),
 )
 

@@ -110,16 +110,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         return interrupted(mem, shared)
 
     @inlined
-    def deep_enough(shared: Any, data: Any, depth: Any, plies_left: Any) -> Any:
-        """Whether an entry answers for so much depth. In play a deeper search's word is as good, if it saw no ply limit."""
-        deep = depth_of(data)
-        return deep == depth or (
-            get(shared, Option.DEEPER) != 0
-            and deep > depth
-            and deep + get(shared, Option.BEYOND) < plies_left
-        )
-
-    @inlined
     def enter(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
@@ -151,7 +141,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
                 hint = move_of(data)
                 value = value_of(data, distance)
                 if (
-                    deep_enough(shared, data, depth, plies_left)
+                    depth_of(data) == depth
                     and distance > 0
                     and get(shared, Option.TABLE) != 0
                     and answers(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))

@@ -137,7 +137,6 @@ class Option(IntEnum):
     PIECES = 54  # leaves are looked up where a player has at most so many territories; 0: none
     BEYOND = 55  # the most plies that a leaf's value may look ahead: those of the longest win in a table
     FORESEE = 56  # leaves are told from the node above them, where the game can
-    DEEPER = 57  # an entry of the table also answers for less depth than it was searched to
     END = 64
 
 

@@ -60,7 +60,6 @@ def test_the_exact_mode_measures_nothing() -> None:
         Option.SETTLE,
         Option.LATE,
         Option.REDUCE,
-        Option.DEEPER,
     ):
         assert searcher._shared[option] == 0
     searcher.close()
