@@ -78,7 +78,8 @@ def main() -> None:
     parser.add_argument(
         "--checkout",
         type=Path,
-        help="of an earlier state of the repository, for `earlier`, which is left out without",
+        action="append",
+        help="of an earlier state of the repository, for `earlier`, which is left out without; several times for several",
     )
     given = parser.parse_args()
     unknown = set(given.parts) - set(PARTS)
@@ -90,7 +91,9 @@ def main() -> None:
         options = {option: getattr(given, option) for option in OPTIONS.get(name, ())}
         options = {option: value for option, value in options.items() if value is not None}
         again = "".join(
-            f" --{option} {option.upper() if option in PLACES else written(value)}"
+            f" --{option} {option.upper()}" * len(value)
+            if option in PLACES
+            else f" --{option} {written(value)}"
             for option, value in options.items()
             if option not in KEEPING
         )

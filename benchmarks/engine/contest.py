@@ -13,19 +13,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from benchmarks.kit.kept import Kept
 from bots.compiled.catalogue import weights_for
 from bots.compiled.learning.selfplay import Budget, opening, play
 from bots.compiled.searcher import Searcher, Settings
-from games.core import Player
+from games.core import AnyGame, Player
 from games.riskless import Riskless
+from maps.opening_file import read
+from maps.openings import shipped_openings
 from maps.variants import variant
+from match.openings import Opening, after
 from rating.pentanomial import Counts, Difference, difference, pair_counts
 
 PLIES = (4, 9)
-"""Random plies before a pair, at least and at most."""
+"""Random plies before a pair, at least and at most, on a map that brings no openings with it."""
+STARTS = f"from the openings that the maps bring with them, else from {PLIES[0]} to {PLIES[1]} random plies"
 SAMPLES = 24
 """Positions on which the cost of a node is measured."""
 TABLE_MB = 8
@@ -105,9 +110,27 @@ def together(scores: Sequence[Score]) -> Score:
 
 
 def start_of(game: Riskless, seed: int) -> Any:
-    """An opening of random plies."""
+    """The position after an opening that the map brings with it, each seed another one, or else after random plies.
+
+    Those of maps are near even, and it matters how they are answered: of random ones most are won by a seat, whoever plays.
+    """
+    listed = openings_of(game.map.name)
+    if listed:
+        return after(game, listed[seed % len(listed)])
     rng = random.Random(seed)
     return opening(game, rng, rng.randint(*PLIES))
+
+
+@cache
+def openings_of(map: str) -> Sequence[Opening]:
+    """Those that a shipped map brings with it, shuffled; none of any other."""
+    path = shipped_openings(map)
+    if path is None:
+        return ()
+    game: AnyGame = Riskless(variant(map))
+    [listed] = read(path, [game])
+    random.Random(1).shuffle(listed)
+    return tuple(listed)
 
 
 def equal_budget(contest: Contest) -> int:

@@ -26,13 +26,12 @@ NOTHING: Mapping[str, Any] = {
     "promise": False,
     "killers": False,
     "null_windows": False,
-    "aspiration": 0,
     "foresee": False,
 }
 STEPS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("the search, nothing switched on, estimate `plain`", "plain", {}),
     ("+ ordering: promise, killers", "plain", {"promise": True, "killers": True}),
-    ("+ windows", "plain", {"null_windows": True, "aspiration": 100}),
+    ("+ windows", "plain", {"null_windows": True}),
     ("+ the table", "plain", {"table": True, "hints": True}),
     ("+ estimate `features`", "features", {}),
     ("+ leaves told from above: exact, as it is", "features", {"foresee": True}),

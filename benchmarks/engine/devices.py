@@ -19,7 +19,6 @@ OFF: dict[str, Any] = {
     "killers": False,
     "estimate_order": 0,
     "null_windows": False,
-    "aspiration": 0,
 }
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
@@ -29,7 +28,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("+ the table's values", {"table": True}),
     ("+ killers", {"killers": True}),
     ("+ null windows", {"null_windows": True}),
-    ("+ aspiration", {"aspiration": 100}),
 )
 
 

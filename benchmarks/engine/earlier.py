@@ -1,30 +1,33 @@
-"""The engine against an earlier state of the repository's: time to equal exact depth, and matches at equal time.
+"""The engine against earlier states of the repository's: time to equal exact depth, and matches at equal time.
 
-git worktree add ../earlier COMMIT && make -C ../earlier .venv/.installed
+git worktree add ../earlier COMMIT
 python -m benchmarks earlier --checkout ../earlier
+
+All of them run by this one's Python and play on this one's maps.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.contest import PLIES, Score
+from benchmarks.engine.contest import STARTS, Score, start_of, together
 from benchmarks.engine.worker import TABLE_MB
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from bots.compiled.learning.selfplay import opening
 from games.core import Player
 from games.riskless import Armies, Riskless
+from maps.loader import map_names
 from match.recurrence import Recurrence
 from protocol.adjudication import DEFAULT_RULES
+from rating.elo import Z95
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("worker.py")
@@ -33,10 +36,16 @@ COUNT = 7
 SECONDS = 1.0
 """What the earlier engine may take to say how deep both search."""
 TURNS = 3
-EVALUATORS = ("plain", "features")
-PLAY_MAPS = ("world", "usa", "italy", "poland")
+EVALUATORS = ("features", "plain")
+"""Of the earlier engine: what it plays with unless it is told otherwise, and the difference of armies."""
+PLAY_MAPS = ("world", "usa", "italy", "poland", "grid:7x6", "ring:20", "world:cap=100", "usa:cap=100")
+"""Maps that decide: the shipped ones, with a cap of 50; a generated one of each kind as it is made, the ring with a cap of 100;
+and the two large ones with that cap."""
 PLAY_SECONDS = 0.05
-PAIRS = 10
+PAIRS = 20
+LEAST_PAIRS = 6
+SURE = 3.29
+"""Standard errors of the Elo from what was promised at which matches end: those of 99.9 %."""
 LEAST_ELO = 150
 MOST_TIME = 0.7
 
@@ -45,26 +54,28 @@ class Worker:
     """An engine of a checkout, on one map: see `benchmarks.engine.worker`."""
 
     def __init__(self, checkout: Path, map: str, *, exact: bool, evaluator: str) -> None:
-        python = Path(sys.executable) if checkout == ROOT else checkout / ".venv" / "bin" / "python"
-        if not python.exists():
-            raise FileNotFoundError(
-                f"{checkout} has no .venv: `make -C {checkout} .venv/.installed` makes it"
-            )
         options = [f"exact={'yes' if exact else 'no'}", f"evaluator={evaluator}"]
         self._process = subprocess.Popen(
-            [python.absolute(), WORKER.absolute(), ROOT.absolute() / "maps" / f"{map}.toml", *options],
+            [sys.executable, WORKER.absolute(), *options],
             cwd=checkout,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._tell(game(map).setup())
+
+    def _tell(self, what: object) -> None:
+        given = self._process.stdin
+        if given is None:
+            raise ValueError("the worker has no pipes")
+        given.write(json.dumps(what) + "\n")
+        given.flush()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        given, taken = self._process.stdin, self._process.stdout
-        if given is None or taken is None:
+        taken = self._process.stdout
+        if taken is None:
             raise ValueError("the worker has no pipes")
-        given.write(json.dumps(question) + "\n")
-        given.flush()
+        self._tell(question)
         line = taken.readline()
         if not line:
             raise EOFError("the worker has ended: what it says is above")
@@ -88,13 +99,31 @@ class Worker:
             pass
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A checkout of an earlier state, and which commit that is, with its day: 3317f74 of 2026-11-22."""
+
+    checkout: Path
+    commit: str
+
+    @classmethod
+    def at(cls, checkout: Path) -> Earlier:
+        """What is checked out there."""
+        command = ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"]
+        told = subprocess.run(command, check=True, capture_output=True, text=True)
+        return cls(checkout, told.stdout.strip())
+
+
 @contextmanager
 def both(
-    checkout: Path, map: str, *, exact: bool, evaluator: str = "features"
+    earlier: Earlier, map: str, evaluators: tuple[str, str], *, exact: bool
 ) -> Iterator[tuple[Worker, Worker]]:
-    """This repository's engine, and the other checkout's."""
+    """This repository's engine, and the earlier one, each with its evaluator."""
     with ExitStack() as stack:
-        workers = [Worker(each, map, exact=exact, evaluator=evaluator) for each in (ROOT, checkout)]
+        workers = [
+            Worker(checkout, map, exact=exact, evaluator=evaluator)
+            for checkout, evaluator in zip((ROOT, earlier.checkout), evaluators, strict=True)
+        ]
         for worker in workers:
             stack.callback(worker.close)
         for worker in workers:
@@ -102,20 +131,20 @@ def both(
         yield workers[0], workers[1]
 
 
-def times(checkout: Path, map: str, evaluator: str, kept: Kept) -> list[dict[str, float]]:
+def times(earlier: Earlier, map: str, evaluator: str, kept: Kept) -> list[dict[str, float]]:
     """For each of some positions: the depth, and what both engines take to it, their quickest of TURNS."""
-    name = f"depth {map} {evaluator}"
+    name = f"depth {earlier.commit} {map} {evaluator}"
     if kept.get(name) is None:
         kept.check()
         found = []
-        with both(checkout, map, exact=True, evaluator=evaluator) as (present, earlier):
+        with both(earlier, map, (evaluator, evaluator), exact=True) as (present, other):
             for position in positions(game(map), COUNT):
-                earlier.clear()
-                depth = earlier.search(position, seconds=SECONDS)["depth"]
+                other.clear()
+                depth = other.search(position, seconds=SECONDS)["depth"]
                 seconds: list[list[float]] = [[], []]
                 for _ in range(TURNS):
                     answers = []
-                    for engine, taken in zip((present, earlier), seconds, strict=True):
+                    for engine, taken in zip((present, other), seconds, strict=True):
                         engine.clear()
                         answers.append(engine.search(position, depth=depth))
                         taken.append(answers[-1]["seconds"])
@@ -132,22 +161,30 @@ def check(answers: Sequence[dict[str, Any]]) -> None:
         raise AssertionError(f"not the same search: {answers}")
 
 
-def matches(checkout: Path, map: str, pairs: int, kept: Kept) -> Score:
-    """Pairs of both as they play, at PLAY_SECONDS a move."""
-    board = game(map)
-    names = [f"match {map} {PLAY_SECONDS} {seed}" for seed in range(pairs)]
-    if any(kept.get(name) is None for name in names):
-        kept.check()
-        with both(checkout, map, exact=False) as engines:
-            for seed, name in enumerate(names):
+def matches(earlier: Earlier, evaluator: str, pairs: int, kept: Kept) -> dict[str, Score]:
+    """Pairs on each map, this engine as it plays against the earlier one with that evaluator, at PLAY_SECONDS a move.
+
+    Maps take turns pair by pair. After LEAST_PAIRS on each, none are played any more once it is beyond doubt (SURE) on which
+    side of what was promised the Elo is.
+    """
+    scores = {map: Score() for map in PLAY_MAPS}
+    with ExitStack() as stack:
+        engines: dict[str, tuple[Worker, Worker]] = {}
+        for seed in range(pairs):
+            found = together(list(scores.values())) if seed >= LEAST_PAIRS else None
+            if found and abs(found.difference.elo - LEAST_ELO) > found.difference.error * SURE / Z95:
+                break
+            for map, score in scores.items():
+                name = f"match {earlier.commit} {evaluator} {map} {PLAY_SECONDS} {seed}"
                 if kept.get(name) is None:
                     kept.check()
-                    kept.add(name, [play(board, engines, seat, seed) for seat in Player])
-    score = Score()
-    for name in names:
-        score.points.append(sum(kept.get(name)))
-        score.drawn += kept.get(name).count(0.5)
-    return score
+                    if map not in engines:
+                        ways = both(earlier, map, ("features", evaluator), exact=False)
+                        engines[map] = stack.enter_context(ways)
+                    kept.add(name, [play(game(map), engines[map], seat, seed) for seat in Player])
+                score.points.append(sum(kept.get(name)))
+                score.drawn += kept.get(name).count(0.5)
+    return scores
 
 
 def play(
@@ -157,9 +194,8 @@ def play(
     seed: int,
     seconds: float = PLAY_SECONDS,
 ) -> float:
-    """A match from a random opening, the first engine in this seat: its points."""
-    rng = random.Random(seed)
-    position = opening(board, rng, rng.randint(*PLIES))
+    """A match from an opening, the first engine in this seat: its points."""
+    position = start_of(board, seed)
     seats = dict(zip((seat, seat.opponent), engines, strict=True))
     seen = Recurrence(board)
     for engine in engines:
@@ -173,54 +209,69 @@ def play(
 
 
 def run(
+    checkout: Sequence[Path],
     pairs: int = PAIRS,
-    checkout: Path = ROOT,
     raw: Path | None = None,
     seconds: float | None = None,
 ) -> Section:
-    """Both engines, each in a process of its own checkout."""
+    """This engine against those of the checkouts, each in a process in its own checkout; matches against the first of them."""
     kept = Kept(raw, seconds)
-    commit = subprocess.run(
-        ["git", "-C", checkout, "log", "-1", "--format=%h of %cs"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    rows = []
-    claims = []
+    every = [Earlier.at(each) for each in checkout]
+    rows: list[list[str]] = []
+    claims: list[str] = []
+    for earlier in every:
+        depth_rows(earlier, kept, rows, claims)
     for evaluator in EVALUATORS:
-        for map in DEPTH_MAPS:
-            found = times(checkout, map, evaluator, kept)
-            ratio = Ratio([each["present"] / each["earlier"] for each in found])
-            depths = [int(each["depth"]) for each in found]
-            rows.append(
-                [
-                    f"time to exact depth {min(depths)} to {max(depths)} on {map}, evaluator `{evaluator}`",
-                    *(
-                        short(Ratio([1000 * each[which] for each in found]).median) + " ms"
-                        for which in ("present", "earlier")
-                    ),
-                    f"**{ratio}** ×",
-                ]
-            )
-            if evaluator == "features":
-                what = f"time to equal exact depth on {map}, against this repository's engine of {commit}"
-                claims.append(claim(what, f"at most {MOST_TIME} ×", f"{ratio} ×"))
-    scores = [matches(checkout, map, pairs, kept) for map in PLAY_MAPS]
-    whole = Score([each for score in scores for each in score.points], sum(score.drawn for score in scores))
-    for map, score in zip((*PLAY_MAPS, "all"), (*scores, whole), strict=True):
-        count, points, drawn, elo = score.cells
-        what = f"matches on {map}, {PLAY_SECONDS:g} s a move, {count} pairs"
-        rows.append([what, points, f"{drawn} drawn", f"**{elo}** Elo"])
-    what = f"the engine against this repository's engine of {commit}, {PLAY_SECONDS:g} s a move, Elo"
-    claims.append(claim(what, f"at least +{LEAST_ELO}", whole.elo))
+        match_rows(every[0], evaluator, pairs, kept, rows, claims)
     return Section(
-        "Against an earlier engine of this repository",
-        f"The engine of {commit}, in a process of its own checkout, against this one in another; one thread, tables of "
-        f"{TABLE_MB} MB. Time: exact mode, {COUNT} middle-game positions, empty tables, to the depth that the earlier one "
-        f"reaches in {SECONDS:g} s, seconds of the processor, the best of {TURNS} by turns; with the evaluator `plain` both "
-        "search for the same value and leftmost move, which is checked, and `features` is to each its own. Matches: as they "
-        f"play, each with its own weights, from {PLIES[0]} to {PLIES[1]} random plies, with seats swapped, by the clock; a "
-        "position that comes up for the third time is a draw.",
+        "Against earlier engines of this repository",
+        f"Earlier engines, each in a process in its own checkout, against this one in another; one thread, tables of "
+        f"{TABLE_MB} MB, all seconds those of the processor, so that the load of the machine has no say. Time: exact mode, "
+        f"{COUNT} middle-game positions, empty tables, to the depth that the earlier one reaches in {SECONDS:g} s, the best of "
+        f"{TURNS} by turns; with the evaluator `plain` both search for the same value and leftmost move, which is checked, and "
+        "`features` is to each its own. Matches: this engine as it plays against the first of the earlier ones as it plays, with its "
+        f"`features`, and with its other evaluator, `plain`; {STARTS}, with seats swapped; a "
+        "position that comes up for the third time is a draw. After "
+        f"{LEAST_PAIRS} pairs on each map, matches end once the 99.9 % interval has the promised Elo outside.",
         ["", "this one", "earlier", "ratio"],
         rows,
-        f"Both play on this state's maps.{kept.told}",
+        f"All play on this state's maps.{kept.told}",
         claims,
     )
+
+
+def depth_rows(earlier: Earlier, kept: Kept, rows: list[list[str]], claims: list[str]) -> None:
+    """Add what both engines take to equal exact depth."""
+    for evaluator in EVALUATORS:
+        for map in DEPTH_MAPS:
+            found = times(earlier, map, evaluator, kept)
+            ratio = Ratio([each["present"] / each["earlier"] for each in found])
+            depths = [int(each["depth"]) for each in found]
+            what = f"{earlier.commit}: time to exact depth {min(depths)} to {max(depths)} on {map}, `{evaluator}`"
+            medians = [
+                short(Ratio([1000 * each[which] for each in found]).median) + " ms"
+                for which in ("present", "earlier")
+            ]
+            rows.append([what, *medians, f"**{ratio}** ×"])
+            if evaluator == "features":
+                what = f"time to equal exact depth on {map}, against this repository's engine of {earlier.commit}"
+                claims.append(claim(what, f"at most {MOST_TIME} ×", f"{ratio} ×"))
+
+
+def match_rows(
+    earlier: Earlier, evaluator: str, pairs: int, kept: Kept, rows: list[list[str]], claims: list[str]
+) -> None:
+    """Add what the matches against one evaluator of an earlier engine came to."""
+    scores = matches(earlier, evaluator, pairs, kept)
+    whole = together(list(scores.values()))
+    shipped = together([score for map, score in scores.items() if map in map_names()])
+    for map, score in (*scores.items(), ("those that ship", shipped), ("all", whole)):
+        count, points, drawn, elo = score.cells
+        what = (
+            f"{earlier.commit} with `{evaluator}`: matches on {map}, {PLAY_SECONDS:g} s a move, {count} pairs"
+        )
+        rows.append([what, points, f"{drawn} drawn", f"**{elo}** Elo"])
+        print(*rows[-1], flush=True)
+    with_it = "" if evaluator == "features" else f" with its evaluator `{evaluator}`"
+    what = f"the engine against this repository's engine of {earlier.commit}{with_it}, {PLAY_SECONDS:g} s a move, Elo"
+    claims.append(claim(what, f"at least +{LEAST_ELO}", whole.elo))

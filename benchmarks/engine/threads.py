@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.contest import PLIES, Engine, Score, start_of
+from benchmarks.engine.contest import STARTS, Engine, Score, start_of
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
@@ -39,8 +39,11 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 }
 """How threads share a search. The last is the baseline: nothing is split, every thread searches the root."""
 PLAY_MAPS = ("world", "italy")
-PLAY_SECONDS = 0.05
+PLAY_SECONDS = 0.02
 PAIRS = 60
+PARTS: Mapping[str, float] = {"original": 1.0, "lazy, a shared table": 1.0}
+"""Which part of the pairs a form plays; the others play FEWER of them."""
+FEWER = 0.25
 PROMISED_SHARE = 0.6
 
 
@@ -169,8 +172,10 @@ def measured(map: str, counts: Sequence[int], kept: Kept) -> list[Position]:
     return found
 
 
-def matches(settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept) -> Score:
-    """A search with these settings and so long a move against one on one thread, at PLAY_SECONDS a move."""
+def matches(
+    settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept, clock: Callable[[], float]
+) -> Score:
+    """A search with these settings and so long a move against one on one thread, at PLAY_SECONDS a move by a clock."""
     score = Score()
     for map in PLAY_MAPS:
         board = game(map)
@@ -182,7 +187,8 @@ def matches(settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept)
             try:
                 for seed in missing:
                     kept.check()
-                    kept.add(names[seed], played_pair(board, (one, seconds), (other, PLAY_SECONDS), seed))
+                    sides = ((one, Budget(seconds, clock=clock)), (other, Budget(PLAY_SECONDS, clock=clock)))
+                    kept.add(names[seed], played_pair(board, *sides, seed))
             finally:
                 one.close()
                 other.close()
@@ -195,16 +201,16 @@ def matches(settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept)
 
 def played_pair(
     board: Any,
-    one: tuple[Searcher[Any, Any], float],
-    other: tuple[Searcher[Any, Any], float],
+    one: tuple[Searcher[Any, Any], Budget],
+    other: tuple[Searcher[Any, Any], Budget],
     seed: int,
 ) -> list[float]:
-    """The points of the first in both matches of a pair; each has so many seconds a move."""
+    """The points of the first in both matches of a pair; each has a budget for its moves."""
     start = start_of(board, seed)
     found = []
     for seat in (Player.MAXIE, Player.MINNIE):
         sides = {seat: one, seat.opponent: other}
-        budgets = {each: Budget(seconds=sides[each][1]) for each in Player}
+        budgets = {each: sides[each][1] for each in Player}
         played = play(board, start, {each: sides[each][0] for each in Player}, budgets)
         found.append(0.5 if played.winner is None else float(played.winner is seat))
     return found
@@ -223,11 +229,14 @@ def run(
     claims: list[str] = []
     cores = len(os.sched_getaffinity(0))
     for count in threads:
-        doubled = matches({}, count * PLAY_SECONDS, pairs, kept) if count > 1 else None
+        # one thread at a time: the processor's seconds are the same whatever else the machine does
+        doubled = matches({}, count * PLAY_SECONDS, pairs, kept, time.process_time) if count > 1 else None
         for form, settings in FORMS.items():
             name = f"{form}, {count}"
             work = [each.work[name] for each in found if name in each.work]
-            score = matches({**settings, "threads": count}, PLAY_SECONDS, pairs, kept) if doubled else None
+            some = max(round(pairs * PARTS.get(form, FEWER)), 2)
+            with_threads = {**settings, "threads": count}
+            score = matches(with_threads, PLAY_SECONDS, some, kept, time.perf_counter) if doubled else None
             faster = Ratio([each.faster(name) for each in found])
             share = part_of(score, doubled)
             rows.append(
@@ -259,8 +268,9 @@ def run(
         "times as long as the sequential one was given up, and counted so. What the cores give at most is told by as many "
         "sequential searches of the same position at once, with a table each. Every search thread is kept on a core of its "
         f"own, as far as there are as many. Elo: as it plays, {PLAY_SECONDS:g} s a move against one thread with as "
-        f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, from {PLIES[0]} to {PLIES[1]} random "
-        "plies; beside it what one thread wins with as many times the time.",
+        f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, {STARTS}, "
+        f"of the course's forms {FEWER:.0%} of them; beside it what one thread wins with as many times the time, "
+        "counted by the processor's clock.",
         [
             "threads",
             "form",

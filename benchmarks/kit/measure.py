@@ -14,7 +14,7 @@ from typing import Any
 
 from games.core import Game
 from games.riskless import Riskless
-from maps.loader import load_map
+from maps.variants import variant
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def game(map: str) -> Riskless:
     """Riskless on the map of that name."""
-    return Riskless(load_map(map))
+    return Riskless(variant(map))
 
 
 def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:

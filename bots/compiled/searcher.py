@@ -53,7 +53,6 @@ class Settings:
     split_depth  the least depth of a node whose moves are shared out, and of which the course's form keeps the window;
                  at 1 that is the course's Jamboree to the leaves
     lazy         nothing is shared out: every thread searches the root by itself, and they meet in the table
-    aspiration   half the width of the first window around the last value, in hundredths; 0: none
 
     What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
     tempo        leaves count what it is worth to have the move
@@ -64,7 +63,8 @@ class Settings:
     What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
     pieces       leaves are looked up where a player has at most so many territories; 0: none
 
-    foresee      leaves are told from the node above them, without being built, where the game can
+    foresee      leaves are told from the node above them, without being built, where the game can, and only if exact: play
+                 looks at the first few of them
 
     The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
     of a node whose moves are ordered by the whole estimate.
@@ -84,7 +84,6 @@ class Settings:
     foresee: bool = True
     estimate_order: int = 0
     null_windows: bool = True
-    aspiration: int = 100
     reduce: int = 4
     late: int = 3
     settle: bool = True
@@ -153,7 +152,7 @@ class Searcher(Generic[P, M]):
         shared[Option.PROMISE] = s.promise
         shared[Option.KILLERS] = s.killers
         shared[Option.ESTIMATE_ORDER] = s.estimate_order
-        shared[Option.FORESEE] = s.foresee and self._compiled.foreseen
+        shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.foreseen
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
         shared[Option.SPLIT_DEPTH] = s.split_depth
@@ -221,12 +220,11 @@ class Searcher(Generic[P, M]):
         self._prepare(position, max_nodes, moves)
         yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
         sign = self.game.player(position).sign
-        value: int | None = None
-        before: int | None = None
         longest = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
-            finished = self._iterate(depth, before, stop)
-            before = value
+            for memory in self._memories:
+                memory[Register.ESTIMATES] = 0
+            finished = self._run(depth, -INFINITY, INFINITY, stop)
             best, value = self._root(Frame.BEST_MOVE), self._root(Frame.BEST)
             if finished or best >= 0:
                 line = self._line(best, depth)
@@ -281,28 +279,6 @@ class Searcher(Generic[P, M]):
 
     def _horizon(self) -> bool:
         return any(memory[Register.ESTIMATES] for memory in self._memories)
-
-    def _iterate(self, depth: int, last: int | None, stop: Callable[[], bool] | None) -> bool:
-        """Search the root to `depth`; the window opens until the value is inside. False when stopped."""
-        margin = self.settings.aspiration
-        low, high = -INFINITY, INFINITY
-        if margin and last is not None and depth > 2:
-            low, high = last - margin, last + margin
-        for memory in self._memories:
-            memory[Register.ESTIMATES] = 0
-        while True:
-            if not self._run(depth, max(low, -INFINITY), min(high, INFINITY), stop):
-                return False
-            value = self._root(Frame.BEST)
-            margin *= 4
-            if value <= low:
-                low = value - margin
-            elif value >= high:
-                high = value + margin
-                best = self._root(Frame.BEST_MOVE)
-                self._order.insert(0, self._order.pop(self._order.index(best)))
-            else:
-                return True
 
     def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]

@@ -11,7 +11,7 @@ from bots.evaluators.linear import Features, Weights, weighted
 from bots.evaluators.outcomes import by_category, categorize, load_outcomes
 from bots.evaluators.weights import FOLDER, load_weights
 from bots.search.problem import Evaluator
-from bots.search.values import clamp
+from bots.search.values import ESTIMATE_LIMIT, clamp
 from games.core import Game, M, P
 from games.riskless import Riskless
 from games.tictactoe import TicTacToe
@@ -62,7 +62,13 @@ def plain(game: Game[P, M]) -> Evaluator[P]:
     estimate = game.estimate
     if game.name == CARRIES_VALUES:
         return lambda position: clamp(estimate(position))
-    return lambda position: clamp(100 * estimate(position))
+
+    def evaluate(position: P) -> int:
+        value = 100 * estimate(position)
+        # asked here, since a call for each leaf of a search takes as long as the estimate
+        return value if -ESTIMATE_LIMIT <= value <= ESTIMATE_LIMIT else clamp(value)
+
+    return evaluate
 
 
 def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:

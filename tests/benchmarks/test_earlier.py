@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.earlier import ROOT, Worker, check, play
+from benchmarks.engine.earlier import ROOT, Earlier, Worker, check, play
 from benchmarks.kit.measure import game, positions
 from bots.compiled.catalogue import weights_for
 from bots.compiled.searcher import Searcher, Settings
@@ -35,9 +37,32 @@ def test_a_worker_searches_as_the_engine_of_its_checkout() -> None:
         worker.close()
 
 
-def test_a_checkout_without_an_environment_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"has no \.venv"):
-        Worker(tmp_path, "m1", exact=True, evaluator="plain")
+def test_an_engine_is_found_where_the_first_states_had_it(tmp_path: Path) -> None:
+    folder = tmp_path / "bots" / "engine"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text(f"__path__.append({str(ROOT / 'bots')!r})\n")
+    (folder / "__init__.py").touch()
+    for name in ("searcher", "catalogue"):
+        (folder / f"{name}.py").write_text(f"from bots.compiled.{name} import *\n")
+    board = game("m1")
+    (position,) = positions(board, 1, first=6)
+    answers = []
+    for checkout in (ROOT, tmp_path):
+        worker = Worker(checkout, "m1", exact=True, evaluator="plain")
+        try:
+            answers.append(worker.search(position, depth=4) | {"seconds": 0})
+        finally:
+            worker.close()
+    assert answers[0] == answers[1]
+
+
+def test_an_earlier_state_is_named_by_its_commit_and_day(tmp_path: Path) -> None:
+    for command in (
+        "init --quiet",
+        "-c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m one",
+    ):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    assert re.fullmatch(r"[0-9a-f]{7,} of \d{4}-\d\d-\d\d", Earlier.at(tmp_path).commit)
 
 
 def test_two_searches_that_find_another_move_are_not_the_same() -> None:

@@ -28,7 +28,7 @@ from games.riskless import Riskless
 
 STEP = 0.15
 """How far a weight moves in the first round, of what moves an estimate as far as it usually is from 0."""
-PACE = 0.3
+PACE = 0.9
 """How many steps the weights go in the first round, where one side has won all of its pairs."""
 SETTLING = 0.1
 """The part of all rounds in which the pace hardly falls."""

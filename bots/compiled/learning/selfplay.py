@@ -24,6 +24,8 @@ from protocol.adjudication import DEFAULT_RULES, REPETITION
 DUEL_TABLE_MB = 2
 DUEL_PLIES = (4, 40)
 """How many random plies, at least and at most, come before a pair of a duel."""
+ATTEMPTS = 20
+"""Random openings that are tried before a shorter one is taken."""
 CUT = "cut"
 """The reason of a match that was given up because it took too long."""
 
@@ -35,13 +37,15 @@ class Budget:
     seconds: float | None = None
     nodes: int | None = None
     depth: int = 100
+    clock: Callable[[], float] = time.perf_counter
+    """What the seconds are counted by. `time.process_time` counts those that the processor works for this process."""
 
     def spend(self, searcher: Searcher[Any, Any], position: Any) -> Report[Any]:
         """Search within the budget, and return the last report."""
-        end = math.inf if self.seconds is None else time.perf_counter() + self.seconds
+        end = math.inf if self.seconds is None else self.clock() + self.seconds
         reports = searcher.deepen(
             position,
-            stop=None if self.seconds is None else lambda: time.perf_counter() >= end,
+            stop=None if self.seconds is None else lambda: self.clock() >= end,
             max_depth=self.depth,
             max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
         )
@@ -73,16 +77,18 @@ class Played:
 
 
 def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """A position in play after so many random plies."""
+    """A position in play after so many random plies; after half as many, and so on, where hardly any match lasts so long."""
     while True:
-        position = game.start()
-        for _ in range(plies):
-            moves = game.moves(position)
-            if not moves:
-                break
-            position = game.successor(position, rng.choice(moves))
-        if game.outcome(position) is None:
-            return position
+        for _ in range(ATTEMPTS):
+            position = game.start()
+            for _ in range(plies):
+                moves = game.moves(position)
+                if not moves:
+                    break
+                position = game.successor(position, rng.choice(moves))
+            if game.outcome(position) is None:
+                return position
+        plies //= 2
 
 
 def play(

@@ -32,7 +32,6 @@ WAYS: dict[str, dict[str, Any]] = {
         "killers": False,
         "estimate_order": 0,
         "null_windows": False,
-        "aspiration": 0,
         "foresee": False,
     },
 }

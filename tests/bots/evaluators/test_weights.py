@@ -41,8 +41,8 @@ def test_shipped_weights_fit_their_features(game: Any) -> None:
     assert weights[names[0]] > 0
 
 
-def test_the_weights_from_nothing_fit_the_features_too() -> None:
-    evaluate = evaluator_for(path_of_five(), str(FOLDER / "riskless-from-nothing.toml"))
+def test_the_shipped_weights_see_who_stands_better() -> None:
+    evaluate = evaluator_for(path_of_five(), "features")
     assert evaluate(Armies((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
 
 

@@ -11,6 +11,7 @@ from bots.compiled.searcher import Searcher, Settings
 from games.core import Player
 from games.riskless import Riskless
 from maps.loader import load_map
+from maps.variants import variant
 from protocol.adjudication import REPETITION
 
 M1 = Riskless(load_map("m1"))
@@ -28,6 +29,14 @@ def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
         assert M1.outcome(scattered(M1, rng)) is None
+
+
+def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
+    game = Riskless(variant("path4:cap=3,goal=5"))
+    for seed in range(5):
+        position = opening(game, random.Random(seed), 40)
+        assert game.outcome(position) is None
+        assert position.ply <= 20
 
 
 def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
@@ -77,3 +86,11 @@ def test_a_budget_of_time_is_kept() -> None:
     report = Budget(seconds=0.0).spend(one, M1.start())
     one.close()
     assert report.move in M1.moves(M1.start())
+
+
+def test_a_budget_of_time_is_counted_by_its_clock() -> None:
+    asked = iter(range(100))
+    one = searcher()
+    Budget(seconds=5, clock=lambda: next(asked)).spend(one, opening(M1, random.Random(1), 8))
+    one.close()
+    assert next(asked) >= 7, "asked once as it began, and until 5 were over"
