@@ -49,6 +49,11 @@ class Batch:
         self.error = error
         self.done.set()
 
+    @property
+    def has_only_rows(self) -> bool:
+        """Whether nothing but events is in it."""
+        return not (self.sessions or self.opened or self.closed)
+
     def __bool__(self) -> bool:
         return bool(self.sessions or self.opened or self.rows or self.closed)
 

@@ -15,7 +15,7 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database
+from server.store import database, sqlite
 from server.store.journal.thread import Worker
 
 T = TypeVar("T")
@@ -29,6 +29,10 @@ class Writer(Protocol):
 
         It is not cancelled half-way: half a commit would block the database for whoever comes next.
         """
+        ...
+
+    async def write_by_driver(self, work: Callable[[sa.Connection], T]) -> T:
+        """As `write`, for work that asks SQLite by its driver alone."""
         ...
 
     def abandon(self) -> None:
@@ -46,8 +50,15 @@ class _InThread:
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         return await self._thread.do(partial(self._write, work))
 
+    async def write_by_driver(self, work: Callable[[sa.Connection], T]) -> T:
+        return await self._thread.do(partial(self._write_by_driver, work))
+
     def _write(self, work: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
+            return work(self._connection)
+
+    def _write_by_driver(self, work: Callable[[sa.Connection], T]) -> T:
+        with sqlite.transaction(self._connection):
             return work(self._connection)
 
     def abandon(self) -> None:
@@ -86,6 +97,9 @@ class _Asynchronous:
                 finally:
                     self._driver = None
         return result
+
+    async def write_by_driver(self, work: Callable[[sa.Connection], T]) -> T:
+        return await self.write(work)
 
     def abandon(self) -> None:
         """End the connection that something is being written with, without a word to the database."""

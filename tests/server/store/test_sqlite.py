@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from server.store.database import blocking_twin, make_engine, open_store
-from server.store.sqlite import execute_many, first_row
+from server.store.sqlite import execute_many, first_row, transaction
 
 
 async def test_a_statement_of_the_drivers_finds_and_writes_the_same_on_both_ways(database: str) -> None:
@@ -42,6 +42,24 @@ async def test_a_statement_of_the_drivers_finds_and_writes_the_same_on_both_ways
                 assert first_row(blocking, "SELECT count(*) FROM numbers") == (5,)
         finally:
             twin.dispose()
+
+
+def test_a_transaction_of_the_driver_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    file, insert = tmp_path / "a.db", "INSERT INTO numbers VALUES (?)"
+    twin = blocking_twin(make_engine(f"sqlite:///{file}"))
+    with twin.connect() as connection:
+        first_row(connection, "PRAGMA busy_timeout=0")
+        first_row(connection, "CREATE TABLE numbers (n INTEGER PRIMARY KEY)")
+        with transaction(connection):
+            execute_many(connection, insert, [(1,)])
+        with pytest.raises(sa.exc.IntegrityError), transaction(connection):
+            execute_many(connection, insert, [(2,), (1,)])
+        with contextlib.closing(sqlite3.connect(file)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(sa.exc.OperationalError, match="locked"), transaction(connection):
+                raise AssertionError("it has begun")
+        assert first_row(connection, "SELECT count(*), sum(n) FROM numbers") == (1, 1)
+    twin.dispose()
 
 
 async def test_who_finds_an_empty_file_in_anothers_hands_waits_for_it(tmp_path: Path) -> None:
