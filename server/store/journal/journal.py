@@ -197,7 +197,8 @@ class Journal:
         while True:
             await self._work.wait()
             self._work.clear()
-            await self._gather()
+            if writer.waits:
+                await self._gather()
             batch, self._batch = self._batch, Batch()
             if not batch:
                 await self._renew(writer)
@@ -221,7 +222,8 @@ class Journal:
                 if count % TOLD_IN_A_TURN == 0:
                     await asyncio.sleep(0)
             del batch  # it holds the rooms, of which some are over
-            await asyncio.sleep(0)
+            if self._work.is_set():  # then it is not waited for, and nothing else would have a turn
+                await asyncio.sleep(0)
 
     async def _commit_at_last(self, writer: Writer, batch: Batch, rows: Rows) -> None:
         """Commit a batch; while the store is away again and again, as long as patience lasts.
@@ -250,8 +252,8 @@ class Journal:
 
     def _writing(self, writer: Writer, batch: Batch, rows: Rows, *, again: bool) -> Awaitable[None]:
         if batch.has_only_rows and monotonic() < self._renew_at and rows.may_append(batch.rows):
-            return writer.write_by_driver(partial(rows.append, rows=batch.rows))
-        return writer.write(partial(self._write, batch, rows, again=again))
+            return writer.commit(partial(rows.append, rows=batch.rows), by_driver=True)
+        return writer.commit(partial(self._write, batch, rows, again=again), by_driver=False)
 
     async def _commit(self, writing: Awaitable[None], end: float = 0.0) -> None:
         """Wait for what is being written, and no longer when patience has ended, in monotonic seconds."""
