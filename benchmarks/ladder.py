@@ -4,6 +4,7 @@
     python -m benchmarks.ladder --db --rounds 500    in a store that lasts
     python -m benchmarks.ladder --forfeits           10,000 matches at 0.05+0.005: how many are lost on time
     python -m benchmarks.ladder --forfeits --seconds 240            as many of them as begin within 4 minutes
+    python -m benchmarks.ladder --game riskless --map m2 --limit 88 a draw after so many plies
 
 The CPU time is that of this process alone: the runner, the server, the referees and the store; the bots
 are processes of their own.
@@ -28,10 +29,12 @@ from ladder.openings import RandomOpenings
 from ladder.plan import LadderPlan, engine_bot
 from ladder.play import run_ladder
 from maps.setup import make_setup
+from protocol.adjudication import Adjudication
 from protocol.codes import FORFEITS
 from protocol.record import Record
 from protocol.timecontrol import TimeControl
 from rating.standings import is_void
+from server.net.interpreter import settled
 
 
 @dataclass
@@ -40,11 +43,13 @@ class Times:
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
+    """After the first match, and after the last where that was known to be the last: to ask gives the core away."""
 
     def played(self, ladder: Ladder, record: Record) -> None:  # noqa: ARG002  a ladder's watcher
         """A match is over."""
         self.wall.append(time.perf_counter())
-        self.cpu.append(time.process_time())
+        if len(self.wall) in (1, ladder.matches):
+            self.cpu.append(time.process_time())
 
     def notice(self, text: str) -> None:
         """Something went wrong with a bot."""
@@ -64,6 +69,7 @@ def main() -> int:
     parser.add_argument("--db", action="store_true", help="keep the matches in a database that lasts")
     parser.add_argument("--forfeits", action="store_true", help="10,000 matches at 0.05+0.005")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no match after that")
+    parser.add_argument("--limit", type=int, help="plies after which a match is a draw")
     parser.add_argument("--pin", action="store_true", help="keep the bots of a match on cores of their own")
     arguments = parser.parse_args()
     if arguments.forfeits:
@@ -81,6 +87,7 @@ def main() -> int:
             rounds=arguments.rounds,
             concurrency=arguments.concurrency,
             seconds=arguments.seconds,
+            adjudication=Adjudication(limit=arguments.limit) if arguments.limit else None,
             pin=arguments.pin,
         )
         ladder = Ladder(plan, starts, folder / "record.jsonl", openings=RandomOpenings(starts, 3, 1))
@@ -90,9 +97,12 @@ def main() -> int:
         async def play() -> None:
             await run_ladder(ladder, times, database=database)
 
-        anyio.run(play, backend_options={"use_uvloop": sys.platform != "win32"})
+        with settled():  # as `arena ladder` does
+            anyio.run(play, backend_options={"use_uvloop": sys.platform != "win32"})
     # From the end of the first match on: bots take seconds to start.
     moves = sum(sum(not each.opening for each in record.moves) for record in ladder.records[1:])
+    if len(times.cpu) == 1:
+        times.cpu.append(time.process_time())
     seconds, cpu = times.wall[-1] - times.wall[0], times.cpu[-1] - times.cpu[0]
     ends = Counter(record.result.reason.value for record in ladder.records)
     lost = sum(number for reason, number in ends.items() if reason in {each.value for each in FORFEITS})

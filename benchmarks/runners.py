@@ -1,4 +1,4 @@
-"""What a match runner costs beside fastchess: CPU a move and matches a second, in one run.
+"""What a match runner costs beside fastchess, CPU a move and matches a second; writes its section of SERVER.md.
 
     python -m benchmarks.runners --fastchess PATH     build it from its sources first: `make` with g++
 
@@ -15,13 +15,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.kit.results import claim, measured_on, write_server
 
 TICKS = 100
 """Of a second, as /proc counts CPU time."""
 
 LOOK_SECONDS = 0.02
+
+FASTCHESS, EQUAL = "fastchess, chess", "riskless, a draw after as many plies"
+"""What plays games of equal length."""
+MOST_MS = {"riskless": 0.15, "tictactoe": 0.3}
+"""What a move may cost the runner, by the game."""
+LEAST_RATIO = 0.5
+"""Matches a second, to those of fastchess."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +71,11 @@ def fastchess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cos
     return Cost(len(plies) / seconds, statistics.mean(plies), 1000 * ticks / TICKS / sum(plies))
 
 
-def arena(game: str, rounds: int, concurrency: int) -> Cost:
-    """Play `rounds` pairs of this project's instant bots."""
+def arena(game: str, rounds: int, concurrency: int, limit: int | None = None) -> Cost:
+    """Play `rounds` pairs of this project's instant bots; `limit`: matches are draws after so many plies."""
     words = ["--game", game, "--map", "m2", "--rounds", str(rounds), "--concurrency", str(concurrency)]
+    if limit is not None:
+        words += ["--limit", str(limit)]
     told = subprocess.run(
         [sys.executable, "-m", "benchmarks.ladder", *words], check=True, capture_output=True, text=True
     ).stdout
@@ -74,8 +86,50 @@ def arena(game: str, rounds: int, concurrency: int) -> Cost:
     return Cost(matches, moves / (2 * rounds - 1), ms)
 
 
+def report(costs: Mapping[str, Sequence[Cost]], concurrency: int, note: str) -> str:
+    """The section."""
+    lines = [
+        "## The runner of ladders, beside fastchess",
+        "",
+        (
+            "Matches of programs that answer at once, 10+0.1, in a store that is thrown away; medians, with the least and "
+            f"the greatest. {concurrency} matches at a time. CPU is the runner's own, in milliseconds a move, without "
+            "that of the programs: those of fastchess are compiled C, and ours Python, which bounds the matches a "
+            "second. fastchess hands a line through a pipe; here a move is two messages over a websocket, is refereed, "
+            "and is in the journal before anybody is told."
+        ),
+        "",
+        "| runner | plies a match | matches a second | moves a second | CPU of a move, ms |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, each in costs.items():
+        plies, matches = (
+            statistics.median(getattr(cost, what) for cost in each) for what in ("plies", "matches")
+        )
+        spent = _spread([cost.ms for cost in each], 3)
+        matches_shown = _spread([cost.matches for cost in each], 1)
+        lines.append(f"| {name} | {plies:.0f} | {matches_shown} | {matches * plies:,.0f} | {spent} |")
+    lines.append("")
+    for name, most in MOST_MS.items():
+        what = f"CPU of the runner a move, {name}"
+        lines += [
+            claim(what, f"at most {most:g} ms", f"{_spread([cost.ms for cost in costs[name]], 2)} ms"),
+            "",
+        ]
+    ratios = [own.matches / other.matches for own, other in zip(costs[EQUAL], costs[FASTCHESS], strict=True)]
+    what = "matches a second against fastchess, games of equal length"
+    return "\n".join(
+        [*lines, claim(what, f"at least {LEAST_RATIO:g} ×", f"{_spread(ratios, 2)} ×"), "", note]
+    )
+
+
+def _spread(values: Sequence[float], digits: int) -> str:
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
 def main() -> int:
-    """Play by turns and tell the medians: 0."""
+    """Play by turns, print, and write the section: 0."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -86,21 +140,20 @@ def main() -> int:
     arguments = parser.parse_args()
     rounds, concurrency = arguments.rounds, arguments.concurrency
     costs: dict[str, list[Cost]] = {}
-    with tempfile.TemporaryDirectory(prefix="arena-benchmark-") as folder:
+    with (
+        measured_on("python -m benchmarks.runners --fastchess PATH") as note,
+        tempfile.TemporaryDirectory(prefix="arena-benchmark-") as folder,
+    ):
         program = arguments.fastchess.resolve()
         for _ in range(arguments.times):
-            costs.setdefault("fastchess, chess", []).append(
-                fastchess(program, rounds, concurrency, Path(folder))
-            )
-            for game in ("tictactoe", "riskless"):
-                costs.setdefault(f"arena, {game}", []).append(arena(game, rounds, concurrency))
-    print("| runner | plies a match | matches a second | moves a second | CPU of the runner a move, ms |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, each in costs.items():
-        matches, plies, ms = (
-            statistics.median(getattr(cost, what) for cost in each) for what in ("matches", "plies", "ms")
-        )
-        print(f"| {name} | {plies:.0f} | {matches:.1f} | {matches * plies:.0f} | {ms:.3f} |")
+            chess = fastchess(program, rounds, concurrency, Path(folder))
+            costs.setdefault(FASTCHESS, []).append(chess)
+            costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, round(chess.plies)))
+            for game in ("riskless", "tictactoe"):
+                costs.setdefault(game, []).append(arena(game, rounds, concurrency))
+    text = report(costs, concurrency, note())
+    print(text)
+    write_server("runner", text)
     return 0
 
 

@@ -14,7 +14,6 @@ import asyncio
 import base64
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +29,8 @@ from benchmarks.kit.load import Load, all_in, arena_bot
 from benchmarks.kit.plot import logarithmic
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena, histogram, quantile
+from benchmarks.kit.stores import NAMES
+from benchmarks.kit.stores import database as empty_database
 from server.net.turns import SHARE
 from server.store import tokens
 from server.store.database import Engine, make_engine, open_store, prepare
@@ -37,8 +38,6 @@ from server.store.schema import matches, records
 from server.store.stats import Stats, stats
 from server.web.costs import cost_of
 from server.web.pages import STORE_QUESTIONS
-from testkit.parts import postgresql_folder
-from tests.server.databases import running_postgresql
 
 AT_ONCE = 6
 ROUNDS = 40
@@ -338,27 +337,10 @@ def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterat
     for store in stores:
         for count in sizes:
             began = time.perf_counter()
-            with _database(store) as database:
+            with empty_database(store) as database:
                 found = asyncio.run(measure(NAMES[store], database, count, seconds, moves=count == sizes[-1]))
             print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
             yield found
-
-
-@contextmanager
-def _database(store: str) -> Iterator[str]:
-    """The URL of an empty database of this kind, which is gone afterwards. Raises RuntimeError where there is none."""
-    if store == "sqlite":
-        with tempfile.TemporaryDirectory(prefix="arena-size-") as folder:
-            yield f"sqlite:///{folder}/arena.db"
-        return
-    binaries = postgresql_folder()
-    if binaries is None:
-        raise RuntimeError("there is no PostgreSQL on this machine: leave it out with --stores sqlite")
-    with running_postgresql(binaries) as postgresql:
-        yield postgresql.new_database()
-
-
-NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 def main() -> None:

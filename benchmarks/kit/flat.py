@@ -60,11 +60,11 @@ KINDS: tuple[Serve, ...] = (serve_arena, serve_relay(), serve_relay("--ready-mad
 """The server, the relay on its connections, and the one on those that come with `websockets`."""
 
 
-def flat_out(serve: Serve, bots: int, seconds: float) -> Flat:
-    """What so many bots reach that play as fast as they can."""
+def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Flat:
+    """What so many bots reach that play as fast as they can, or take `pause` seconds for a move."""
     with (
         serve(bots) as running,
-        loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY) as load,
+        loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
     ):
         load.wait_all_in(bots)
         time.sleep(WARM_SECONDS)
@@ -92,22 +92,28 @@ def flat_lines(seconds: float, rounds: int) -> list[str]:
             + ("on cores of its own" if apart else "on the cores that the server has too")
             + ". *Load* is the share of a core that the busiest of them took, against the server, the relay and the "
             f"ready-made one: where it is over {LOAD_IS_THE_BOUND:.0%} it is marked, and may be what bounded the moves "
-            "a second. With few bots each waits for the commit of its move."
+            "a second. With few bots each waits for the commit of its move. A relay that is flat out finds tens of "
+            "frames whenever it looks, and one that has time between them is woken for each: *as often* is what "
+            "a move costs the relay at the arena's moves a second, once each round."
         ),
         "",
-        "| bots | CPU, arena | relay | ratio | ready-made | ratio | moves/s, arena | relay | ready-made | load |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| bots | CPU, arena | relay | ratio | as often | ready-made | ratio | moves/s, arena | relay | ready-made | load |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     found = []
     for bots in SIZES:
-        runs = [[flat_out(serve, bots, seconds) for serve in KINDS] for _ in range(rounds)]
+        runs, often = [], []
+        for _ in range(rounds):
+            runs.append([flat_out(serve, bots, seconds) for serve in KINDS])
+            # One bot of two is to move.
+            often.append(flat_out(KINDS[1], bots, seconds, bots / 2 / runs[-1][0].rate).server)
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(3)]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(3)]
         ratios = [[run[0].server / run[kind].server for run in runs] for kind in (1, 2)]
         shown = [f"{statistics.median(each):.1f} ({min(each):.1f} to {max(each):.1f})" for each in ratios]
         load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(3))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {shown[0]} | {cpu[2]:.0f} | {shown[1]} "
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {shown[0]} | {statistics.median(often):.0f} | {cpu[2]:.0f} | {shown[1]} "
             f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
         )
         found.append(f"{shown[0]} × with {bots:,} bots")

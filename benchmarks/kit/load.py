@@ -95,13 +95,15 @@ async def arena_bot(
         load.errors.append(str(error))
 
 
-async def relay_bot(url: str, load: Load) -> None:
-    """A frame as large as a move for every frame that says that it is one's turn; until cancelled."""
+async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
+    """A frame as large as a move, `pause` seconds after every frame that says that it is one's turn, on the average."""
     try:
         async with line_to(url) as connection:
             load.connected += 1
             async for frame in connection:
                 if frame[0] != ANSWER:
+                    if pause:
+                        await asyncio.sleep(pause * random.uniform(0.2, 1.8))
                     load.moves += 1
                     await connection.send(MOVE)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:

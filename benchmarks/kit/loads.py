@@ -1,9 +1,9 @@
 """Load from several processes, so that it is not what bounds a server: bots that play as fast as they can.
 
-python -m benchmarks.kit.loads URL KIND COUNTS SLOT NUMBER BOTS
+python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
-One of NUMBER processes, with its share of the bots: of an arena or of a relay, as KIND says. What it has counted stands
-in the file COUNTS, at its own place.
+One of NUMBER processes, with its share of the bots: of an arena, where they play or are idle, or of a relay, as KIND says.
+Each is called NAMES and its number, and takes PAUSE seconds for a move, on the average. What it has counted stands in the file COUNTS, at its own place.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from benchmarks.kit.halves import load_cores, on_cores
 from benchmarks.kit.load import Load, arena_bot, relay_bot
 from benchmarks.kit.served import ROOT, cpu_of
 
-ARENA, RELAY = "arena", "relay"
-"""What the bots may be of."""
+ARENA, IDLE, RELAY = "arena", "idle", "relay"
+"""What the bots may be of, and do."""
 TELL_SECONDS = 0.01
 """From one time that a process tells what it has counted to the next."""
 COUNTED = 3
@@ -72,10 +72,14 @@ class Loads:
 
 
 @contextmanager
-def loads(url: str, bots: int, *, kind: str) -> Iterator[Loads]:
-    """So many bots of an arena, or of a relay, in as many processes as there are cores for them."""
+def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0) -> Iterator[Loads]:
+    """So many bots of an arena, or of a relay, in as many processes as there are cores for them.
+
+    names  what each of them is called, before its number
+    pause  how many seconds each of them takes for a move, on the average
+    """
     cores = load_cores()
-    number = min(len(cores), bots // 2)
+    number = max(1, min(len(cores), bots // 2))
     with tempfile.TemporaryDirectory(prefix="arena-load-") as folder, ExitStack() as stack:
         file = Path(folder) / "counts"
         file.write_bytes(bytes(8 * COUNTED * number))
@@ -83,7 +87,7 @@ def loads(url: str, bots: int, *, kind: str) -> Iterator[Loads]:
         try:
             with on_cores(cores):
                 for slot in range(number):
-                    given = (url, kind, str(file), str(slot), str(number), str(bots))
+                    given = (url, kind, names, str(pause), str(file), str(slot), str(number), str(bots))
                     command = [sys.executable, "-m", "benchmarks.kit.loads", *given]
                     running.processes.append(subprocess.Popen(command, cwd=ROOT))
             yield running
@@ -106,14 +110,19 @@ def _counts(file: Path) -> Iterator[memoryview]:
         yield numbers
 
 
-async def _play(url: str, kind: str, file: Path, slot: int, number: int, bots: int) -> None:
+async def _play(
+    url: str, kind: str, names: str, pause: float, file: Path, slot: int, number: int, bots: int
+) -> None:
     load = Load()
     first = COUNTED * slot
     with _counts(file) as counts:
         async with asyncio.TaskGroup() as tasks:
             for each in range(slot, bots, number):
-                bot = arena_bot(url, f"bot {each}", load) if kind == ARENA else relay_bot(url, load)
-                tasks.create_task(bot)
+                tasks.create_task(
+                    relay_bot(url, load, pause)
+                    if kind == RELAY
+                    else arena_bot(url, f"{names} {each}", load, pause, pool=kind == ARENA)
+                )
             while True:
                 for place, count in enumerate((load.connected, load.moves, len(load.errors))):
                     counts[first + place] = count
@@ -123,8 +132,8 @@ async def _play(url: str, kind: str, file: Path, slot: int, number: int, bots: i
 
 def main() -> None:
     """Play until killed."""
-    url, kind, file, slot, number, bots = sys.argv[1:]
-    uvloop.run(_play(url, kind, Path(file), int(slot), int(number), int(bots)))
+    url, kind, names, pause, file, slot, number, bots = sys.argv[1:]
+    uvloop.run(_play(url, kind, names, float(pause), Path(file), int(slot), int(number), int(bots)))
 
 
 if __name__ == "__main__":

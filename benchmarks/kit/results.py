@@ -16,6 +16,8 @@ _CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. \*Found:\* (.+)\.$", re.MULT
 SERVER = Path(__file__).parents[1] / "SERVER.md"
 SERVER_PARTS = (
     "speed",
+    "growth",
+    "runner",
     "size",
     "journal",
     "forms",

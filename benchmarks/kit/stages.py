@@ -34,7 +34,7 @@ ABOUT = {
     "dispatch": "session, lobby and room: whose it is, and what follows",
     "referee": "the rules, the clocks, the verdict",
     "journal": "the row of the event, and the task that gathers commits",
-    "commit": "the writer's thread: SQLite, its log and the disk",
+    "commit": "SQLite, its log and the disk: rows in the loop, the commit in the writer's thread",
     "encode": "bytes of the answer and of the turn",
     "write": "websocket frames, and the kernel's copy of them",
     "timers": "deadlines, pings, the watch over the loop",

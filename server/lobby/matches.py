@@ -96,7 +96,7 @@ class Matches:
             self._journal,
             self._watch,
             unfinished=unfinished,
-            moved=self._metrics.moved,
+            moved=self._metrics.move_seconds.observe,
             cut=self._metrics.lines_cut.inc,
             inbox=self._inbox,
             disclosure=self._disclosure,

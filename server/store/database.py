@@ -17,8 +17,10 @@ import anyio
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from server.store import migrations
 from server.store import sqlite as sqlite_driver
@@ -120,9 +122,15 @@ def blocking_twin(engine: AsyncEngine) -> sa.Engine:
     )
     sqlite_driver.set_pragmas(twin)
 
+    @sa.event.listens_for(twin, "connect")
+    def _wait_for_nobody(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+        # Whoever begins a transaction says whether others are waited for, and once it has begun there are none.
+        connection.cursor().execute(sqlite_driver.NO_WAIT)
+
     @sa.event.listens_for(twin, "begin")
     def _begin(connection: sa.Connection) -> None:
-        sqlite_driver.first_row(connection, "BEGIN IMMEDIATE")
+        if not sqlite_driver.has_begun(connection):  # as where nobody was to be waited for
+            sqlite_driver.begin(connection)
 
     return twin
 
@@ -194,7 +202,7 @@ def complaint(error: Exception) -> str | None:
     if not known and not type(error).__module__.startswith("asyncpg."):
         return None
     cause = getattr(error, "orig", None) or error
-    if (getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY:
+    if sqlite_driver.is_busy(cause):
         return (
             f"another process has kept the file locked for {sqlite_driver.LOCKED_SECONDS} s, in the middle of a change;"
             " if that one stands still, end it: `fuser FILE` names who has the file open"

@@ -10,13 +10,15 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import anyio
 import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.engine import AdaptedConnection
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -28,6 +30,12 @@ PATIENCE = "patience"
 
 LOCKED_SECONDS = 5
 """How long somebody may wait for an SQLite file that another process is changing."""
+WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
+"""Has a connection wait for so long."""
+NO_WAIT = "PRAGMA busy_timeout=0"
+"""Has a connection wait for nobody."""
+BEGIN = "BEGIN IMMEDIATE"
+"""Begins a transaction that has the file for itself from now on, and not from its first write on."""
 AGAIN_SECONDS = 0.01
 """How long somebody waits who was refused the change of an SQLite file to a write-ahead log, before trying again."""
 
@@ -63,7 +71,7 @@ def set_pragmas(engine: sa.Engine) -> None:
             )
         cursor = connection.cursor()
         # The timeout comes first: the change to WAL needs the file for itself.
-        cursor.execute(f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}")
+        cursor.execute(WAIT)
         _change_to_wal(connection, cursor)
         for pragma in (
             f"synchronous={sync}",
@@ -86,7 +94,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+            if not is_busy(error) or time.monotonic() >= end:
                 raise
         else:
             return
@@ -134,6 +142,86 @@ def execute_many(connection: sa.Connection, text: str, rows: Sequence[Sequence[A
         return
     with _errors_of_sqlalchemy(text):
         driver.executemany(text, rows)
+
+
+def execute_each(
+    connection: sa.Connection, statement: sa.UpdateBase, rows: Sequence[Mapping[str, Any]]
+) -> int:
+    """Execute one of the store's lasting statements for each of these, which have its parameters by their names.
+
+    Returns how many rows were changed; -1 where the database does not say.
+    """
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        return connection.execute(statement, rows).rowcount
+    text, constants = _as_text(statement)
+    with _errors_of_sqlalchemy(text):
+        return driver.executemany(text, [constants | dict(row) for row in rows]).rowcount
+
+
+@lru_cache(maxsize=32)
+def _as_text(statement: sa.UpdateBase) -> tuple[str, dict[str, Any]]:
+    """A statement as SQLite's driver takes it, and the parameters of which it has the values itself."""
+    compiled = statement.compile(dialect=dialect(paramstyle="named"))
+    return str(compiled), {name: value for name, value in compiled.params.items() if value is not None}
+
+
+def begin(connection: sa.Connection, *, wait: bool = True) -> bool:
+    """Begin a transaction that writes, on a connection of a blocking twin and past SQLAlchemy; whether it has begun.
+
+    wait: for whoever writes already, for up to `LOCKED_SECONDS`; otherwise nobody is waited for
+    """
+    driver = _driver(connection)
+    if wait:
+        driver.execute(WAIT)
+    try:
+        with _errors_of_sqlalchemy(BEGIN):
+            driver.execute(BEGIN)
+    except sa.exc.OperationalError as error:
+        if not wait and is_busy(error.orig):
+            return False
+        raise
+    finally:
+        if wait:
+            driver.execute(NO_WAIT)
+    return True
+
+
+@contextmanager
+def ending(connection: sa.Connection) -> Iterator[None]:
+    """Commit at the block's end what `begin` began, past SQLAlchemy; an exception rolls it back.
+
+    SQLAlchemy takes several times as long to begin and to end a transaction as SQLite does.
+    """
+    try:
+        yield
+        with _errors_of_sqlalchemy("COMMIT"):
+            _driver(connection).commit()
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: sa.Connection) -> None:
+    """End what `begin` began as if it had never begun; nothing where SQLite has ended it by itself."""
+    _driver(connection).rollback()
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Whether somebody else has kept what SQLite was asked for."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def has_begun(connection: sa.Connection) -> bool:
+    """Whether a connection to SQLite whose calls block is in a transaction."""
+    return _driver(connection).in_transaction
+
+
+def _driver(connection: sa.Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        raise TypeError(f"the calls of a {type(driver).__name__} do not block")
+    return driver
 
 
 @contextmanager

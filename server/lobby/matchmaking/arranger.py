@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic, monotonic_ns
 
@@ -39,7 +39,7 @@ from server.lobby.matchmaking.challenged import game_of, terms_of
 from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
 from server.lobby.matchmaking.encounters import Encounters
 from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
-from server.lobby.matchmaking.matchmaker import UNRATED, Course, Meetings, Offer
+from server.lobby.matchmaking.matchmaker import UNRATED, Meetings, Offer
 from server.lobby.matchmaking.standing import standing
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
@@ -306,10 +306,10 @@ class Arranger:
                 return
             rating = partial(self._rating, offer.game.name)
             most = self._concurrency - self._playing()
-            allowed = partial(self._may_meet, offer)
-            chosen = self._meetings.choose(
-                self._waiting.names(), rating, most, address=self._address, allowed=allowed
-            )
+            names = self._waiting.names()
+            # Two of hundreds are compared thousands of times, and what each of them plays is looked up once.
+            allowed = partial(self._may_meet, offer, {name: self._courses(offer, name) for name in names})
+            chosen = self._meetings.choose(names, rating, most, address=self._address, allowed=allowed)
             if not chosen:
                 return
             for pair in chosen:
@@ -334,26 +334,27 @@ class Arranger:
         """What a match of two bots weighs: only one of them thinks at a time."""
         return max(1, *map(self._lobby.asks, pair)) if self._by_threads else 1
 
-    def _shared(self, offer: Offer, a: str, b: str) -> list[Course]:
-        """The courses that both bots play."""
-        members = [member for member in map(self._lobby.find, (a, b)) if member is not None]
-        return [
-            each
-            for each in offer.courses
-            if all(member.takes.refusal(each.game, each.time_control) is None for member in members)
-        ]
+    def _courses(self, offer: Offer, name: str) -> frozenset[int]:
+        """Which of the courses a bot plays."""
+        member = self._lobby.find(name)
+        return frozenset(
+            place
+            for place, each in enumerate(offer.courses)
+            if member is None or member.takes.refusal(each.game, each.time_control) is None
+        )
 
-    def _may_meet(self, offer: Offer, a: str, b: str) -> bool:
-        if not self._shared(offer, a, b):
+    def _may_meet(self, offer: Offer, courses: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
+        if courses[a].isdisjoint(courses[b]):
             return False
-        until = self._encounters.rests_until(a, b, offer.pause)
+        until = self._encounters.rests_until(a, b, offer.pause) if offer.pause else None
         if until is None or until <= monotonic():
             return True
         self._rest_over = until if self._rest_over is None else min(self._rest_over, until)
         return False
 
     def _begin(self, offer: Offer, pair: tuple[str, str]) -> None:
-        match = self._encounters.next(*pair, self._shared(offer, *pair))
+        both = frozenset.intersection(*(self._courses(offer, name) for name in pair))
+        match = self._encounters.next(*pair, [offer.courses[place] for place in sorted(both)])
         pair = (match.maxie, next(name for name in pair if name != match.maxie))
         self._meetings.note(*pair)
         self._meetings.served(*map(self._address, pair))

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from protocol.record import Record, to_line
-from server.store import database
+from server.store import database, sqlite
 from server.store.aggregates.repeats import digest_of, repeated
 from server.store.arrival import let_nobody_count, next_arrival
 from server.store.finished import AT_ITS_END, keep_record, shown_of
@@ -49,6 +49,11 @@ class Batch:
         self.error = error
         self.done.set()
 
+    @property
+    def has_only_rows(self) -> bool:
+        """Whether nothing but events is in it."""
+        return not (self.sessions or self.opened or self.closed)
+
     def __bool__(self) -> bool:
         return bool(self.sessions or self.opened or self.rows or self.closed)
 
@@ -66,17 +71,19 @@ def write_batch(
     if batch.sessions:
         # In one order everywhere: two servers that change the same rows then never wait for each other.
         kept = [{"bot": name, "secret": secret, **held} for name, secret in sorted(batch.sessions.items())]
-        connection.execute(_keep_session(kind), kept)
+        sqlite.execute_each(connection, _keep_session(kind), kept)
     if batch.opened:
-        connection.execute(
-            _open_again(kind) if again else OPEN_MATCH, [_opening(row) | held for row in batch.opened]
-        )
+        statement = _open_again(kind) if again else OPEN_MATCH
+        sqlite.execute_each(connection, statement, [_opening(row) | held for row in batch.opened])
     opened = {row["match"] for row in batch.opened}
     rows.write(connection, opened, batch.rows, {row["which"] for row in batch.closed})
     if batch.closed:
-        connection.execute(close_match(kind), [row | held for row in batch.closed])
-        connection.execute(keep_record(kind), [row | {"whole": False} for row in batch.closed])
-        _compare(connection, {row["which"]: row["packed"] for row in batch.closed})
+        sqlite.execute_each(connection, close_match(kind), [row | held for row in batch.closed])
+        new = sqlite.execute_each(
+            connection, keep_record(kind), [row | {"whole": False} for row in batch.closed]
+        )
+        if new < len(batch.closed):
+            _compare(connection, {row["which"]: row["packed"] for row in batch.closed})
 
 
 def _compare(connection: sa.Connection, closed: dict[str, bytes]) -> None:

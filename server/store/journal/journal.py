@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from time import monotonic, perf_counter
 from typing import TypeVar
@@ -29,6 +29,7 @@ from match.terms import Terms, to_json
 from protocol.record import Record
 from server.store import database, lease
 from server.store.journal.batch import Batch, closing, write_batch
+from server.store.journal.overdue import Overdue
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
 from server.store.lease import LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
@@ -103,6 +104,7 @@ class Journal:
         """When the lease is to be renewed, in monotonic seconds."""
         self._reminder: asyncio.TimerHandle | None = None
         """What wakes `run` for that where no batch does."""
+        self._overdue = Overdue(self._abandon)
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -174,6 +176,7 @@ class Journal:
         finally:
             if self._reminder is not None:
                 self._reminder.cancel()
+            self._overdue.stop()
             try:
                 await writer.write(partial(lease.give_back, lease=self._lease))
             except LeaseLost:
@@ -194,7 +197,8 @@ class Journal:
         while True:
             await self._work.wait()
             self._work.clear()
-            await self._gather()
+            if writer.waits:
+                await self._gather()
             batch, self._batch = self._batch, Batch()
             if not batch:
                 await self._renew(writer)
@@ -218,7 +222,8 @@ class Journal:
                 if count % TOLD_IN_A_TURN == 0:
                     await asyncio.sleep(0)
             del batch  # it holds the rooms, of which some are over
-            await asyncio.sleep(0)
+            if self._work.is_set():  # then it is not waited for, and nothing else would have a turn
+                await asyncio.sleep(0)
 
     async def _commit_at_last(self, writer: Writer, batch: Batch, rows: Rows) -> None:
         """Commit a batch; while the store is away again and again, as long as patience lasts.
@@ -228,8 +233,7 @@ class Journal:
         end, again = monotonic() + self._patience, False
         while True:
             try:
-                with self._answered(writer, end):
-                    await self._commit(writer, partial(self._write, batch, rows, again=again))
+                await self._commit(self._writing(writer, batch, rows, again=again), end)
             except Exception as error:
                 if self._stopping or monotonic() >= end or not database.may_pass(error):
                     raise
@@ -246,28 +250,17 @@ class Journal:
             with anyio.move_on_after(RETRY_SECONDS):
                 await self._hurried.wait()
 
-    @contextmanager
-    def _answered(self, writer: Writer, end: float) -> Iterator[None]:
-        """Wait for no answer within this block when patience has ended, in monotonic seconds."""
-        loop = asyncio.get_running_loop()
-        timer: asyncio.TimerHandle
+    def _writing(self, writer: Writer, batch: Batch, rows: Rows, *, again: bool) -> Awaitable[None]:
+        if batch.has_only_rows and monotonic() < self._renew_at and rows.may_append(batch.rows):
+            return writer.commit(partial(rows.append, rows=batch.rows), by_driver=True)
+        return writer.commit(partial(self._write, batch, rows, again=again), by_driver=False)
 
-        def give_up() -> None:
-            nonlocal timer
-            writer.abandon()
-            # What was being written may have been something else, which only came first.
-            timer = loop.call_later(RETRY_SECONDS, give_up)
-
-        timer = loop.call_later(max(self._answer_seconds, end - monotonic()), give_up)
+    async def _commit(self, writing: Awaitable[None], end: float = 0.0) -> None:
+        """Wait for what is being written, and no longer when patience has ended, in monotonic seconds."""
+        self._asked_at = now = monotonic()
+        self._overdue.begin(max(now + self._answer_seconds, end))
         try:
-            yield
-        finally:
-            timer.cancel()
-
-    async def _commit(self, writer: Writer, work: Callable[[sa.Connection], None]) -> None:
-        self._asked_at = monotonic()
-        try:
-            await writer.write(work)
+            await writing
         except Exception as error:
             self._complaint = database.complaint(error) or f"{type(error).__name__}: {error}"
             raise
@@ -275,6 +268,11 @@ class Journal:
             self._complaint = ""
         finally:
             self._asked_at = None
+            self._overdue.ended()
+
+    def _abandon(self) -> None:
+        if self._writer is not None:
+            self._writer.abandon()
 
     def trouble(self) -> str:
         """Why nothing becomes durable now, in one line; empty where all is well. Asks nobody.
@@ -293,8 +291,7 @@ class Journal:
             return
         self._renew_at = monotonic() + RENEW_SECONDS
         try:
-            with self._answered(writer, monotonic()):
-                await self._commit(writer, partial(lease.renew, lease=self._lease))
+            await self._commit(writer.write(partial(lease.renew, lease=self._lease)))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  the next try may find the store there again

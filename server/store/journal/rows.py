@@ -22,7 +22,7 @@ import sqlalchemy as sa
 
 from match.events import from_journal
 from server.store import database, schema, sqlite
-from server.store.lease import Lease
+from server.store.lease import Lease, require
 from server.store.schema import events, matches, servers
 
 
@@ -82,6 +82,21 @@ class Rows:
         if strange:
             playing = playing.union(row.match for row in strange)
         self._playing_then = playing.difference(closed) if closed else playing
+
+    def may_append(self, rows: Sequence[EventRow]) -> bool:
+        """Whether nothing but `append` is needed for these: this run knows their matches, and nothing is in doubt."""
+        playing = self._playing
+        return not self._in_doubt and all(row.match in playing for row in rows)
+
+    def append(self, connection: sa.Connection, rows: Sequence[EventRow]) -> None:
+        """Write these rows in a transaction with nothing else in it, as nearly always. Raises LeaseLost.
+
+        SQLite is asked by its driver alone, so that it may be a transaction of the driver's.
+        """
+        require(connection, self._lease)
+        self._in_doubt = list(rows)
+        self._playing_then = self._playing
+        sqlite.execute_many(connection, _append_statement(connection.dialect, self._lease), rows)
 
     def written(self) -> None:
         """What was written last is durable."""

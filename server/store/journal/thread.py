@@ -23,6 +23,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._under_way = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -36,6 +37,11 @@ class Worker:
         while (job := self._jobs.get()) is not None:
             job()
 
+    @property
+    def busy(self) -> bool:
+        """Whether it has a job, or the end of one is not told yet."""
+        return self._under_way > 0
+
     async def do(self, call: Callable[[], T]) -> T:
         """What `call` returns or raises in the thread, after all that it was given before.
 
@@ -48,21 +54,22 @@ class Worker:
             try:
                 result = call()
             except BaseException as error:  # noqa: BLE001  it is raised where it was asked for
-                loop.call_soon_threadsafe(_fail, done, error)
+                loop.call_soon_threadsafe(self._fail, done, error)
             else:
-                loop.call_soon_threadsafe(_end, done, result)
+                loop.call_soon_threadsafe(self._end, done, result)
 
         self._jobs.put(job)
+        self._under_way += 1
         with anyio.CancelScope(shield=True):
             await done
         return done.result()
 
+    def _end(self, done: asyncio.Future[T], result: T) -> None:
+        self._under_way -= 1
+        if not done.cancelled():
+            done.set_result(result)
 
-def _end(done: asyncio.Future[T], result: T) -> None:
-    if not done.cancelled():
-        done.set_result(result)
-
-
-def _fail(done: asyncio.Future[T], error: BaseException) -> None:
-    if not done.cancelled():
-        done.set_exception(error)
+    def _fail(self, done: asyncio.Future[T], error: BaseException) -> None:
+        self._under_way -= 1
+        if not done.cancelled():
+            done.set_exception(error)

@@ -19,7 +19,7 @@ from server.store.journal.batch import OPEN_MATCH, close_match
 from server.store.journal.batch import closing as closing_of
 from server.store.journal.reader import events_of, events_of_all
 from server.store.journal.rows import EventRow, NotOpen, Rows
-from server.store.lease import Lease, parameters
+from server.store.lease import Lease, LeaseLost, parameters
 from tests.properties import examples
 from tests.server.matches import record
 
@@ -76,7 +76,10 @@ async def write(
         hold(connection, server)
         if opened:
             connection.execute(OPEN_MATCH, [opening(match, server) for match in opened])
-        run.write(connection, opened or [], rows or [], closed or [])
+        if not opened and not closed and rows and run.may_append(rows):
+            run.append(connection, rows)
+        else:
+            run.write(connection, opened or [], rows or [], closed or [])
         if closed:
             connection.execute(
                 close_match(connection.dialect.name), [closing(match, server) for match in closed]
@@ -214,6 +217,19 @@ async def test_whoever_played_a_match_that_is_taken_out_may_write_and_end_it(dat
             await write(engine, run, "", rows=[row("a", seq), row("b", seq)])
         await write(engine, run, "", closed=["a", "b"])
         assert (await events_of(engine, "a"), await events_of(engine, "b")) == ([], happened(1, 3))
+
+
+async def test_under_a_lease_that_is_lost_nothing_is_appended(database: str) -> None:
+    async with open_store(database) as engine:
+        run = run_of("")
+        await write(engine, run, "", opened=["a"], rows=[row("a", 1)])
+        async with engine.begin() as connection:
+            await connection.run_sync(lambda each: run.append(each, [row("a", 2)]))
+            run.written()
+            await connection.execute(sa.update(schema.servers).values(number=2))
+            with pytest.raises(LeaseLost):
+                await connection.run_sync(lambda each: run.append(each, [row("a", 3)]))
+        assert await events_of(engine, "a") == happened(1, 2)
 
 
 async def take_out(engine: AsyncEngine, match: str) -> None:

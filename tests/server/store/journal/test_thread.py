@@ -59,5 +59,7 @@ async def test_a_task_that_asyncio_itself_cancels_leaves_the_worker_usable() -> 
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        assert worker.busy
         may_end.set()
         assert await worker.do(lambda: 7) == 7
+        assert not worker.busy

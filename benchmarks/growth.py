@@ -1,0 +1,225 @@
+"""What a move costs as the server grows; writes its section of SERVER.md, with a plot.
+
+    python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql]
+
+Some bots play as fast as they can, first beside more and more connections that are idle, then on stores of more and
+more finished matches. The server on each store is killed in the midst of matches, and started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.kit.filling import fill
+from benchmarks.kit.flat import LIMITS, WARM_SECONDS
+from benchmarks.kit.halves import server_cores
+from benchmarks.kit.loads import ARENA, IDLE, loads
+from benchmarks.kit.plot import logarithmic
+from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.served import Running, arena
+from benchmarks.kit.stores import NAMES, database
+from server.store.database import make_engine, prepare
+
+CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
+PLAYING = 10
+"""Connections that play beside the idle ones."""
+MATCHES = (1, 10_000, 1_000_000)
+PLAYERS = 100
+"""Connections that play on each store."""
+FROM = 100
+"""Connections from which on a move may cost no more."""
+MOST_RATIO, MOST_SECONDS = 1.3, 2.0
+PLOT = Path(__file__).with_name("growth.svg")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a move costs beside idle connections."""
+
+    connections: int
+    cpu: Sequence[float]
+    """Microseconds of the server's CPU a move, in each round."""
+    rate: float
+    """Moves a second."""
+
+
+@dataclass(frozen=True)
+class OnStore:
+    """What a move costs on a store of finished matches."""
+
+    store: str
+    matches: int
+    cpu: Sequence[float]
+    """Microseconds of the server's CPU a move, in each round."""
+    start: float
+    """Seconds from the start of the server until it listens."""
+    recovery: float
+    """The same after a kill, with matches in progress."""
+
+
+def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[Beside]:
+    """What a move costs on one server to which more and more idle connections come."""
+    with arena(PLAYING // 2, *LIMITS, cores=server_cores()) as running, ExitStack() as stack:
+        idle = 0
+        for size in sizes:
+            more = size - PLAYING - idle
+            if more > 0:
+                names = f"idle {size}"
+                stack.enter_context(loads(running.url, more, kind=IDLE, names=names)).wait_all_in(more)
+                idle += more
+            found = _played(running, PLAYING, seconds, rounds)
+            yield Beside(size, [cpu for cpu, _ in found], statistics.median(rate for _, rate in found))
+
+
+def _played(running: Running, players: int, seconds: float, rounds: int) -> list[tuple[float, float]]:
+    """Microseconds of CPU a move, and moves a second, in each round of so many seconds."""
+    found = []
+    with loads(running.url, players, kind=ARENA) as load:
+        load.wait_all_in(players)
+        time.sleep(WARM_SECONDS)
+        for _ in range(rounds):
+            moves, cpu, began = load.moves, running.cpu, time.perf_counter()
+            time.sleep(seconds)
+            moves = max(1, load.moves - moves)
+            found.append((1e6 * (running.cpu - cpu) / moves, moves / (time.perf_counter() - began)))
+        if load.errors:
+            print(f"  {load.errors} errors")
+    return found
+
+
+def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
+    """Fill a store of this kind, have bots play on it, kill the server and start it again."""
+    with database(store) as url:
+        asyncio.run(_fill(url, count))
+        with _started(url) as (running, start), loads(running.url, PLAYERS, kind=ARENA) as load:
+            load.wait_all_in(PLAYERS)
+            time.sleep(WARM_SECONDS)
+            cpu = []
+            for _ in range(rounds):
+                moves, before = load.moves, running.cpu
+                time.sleep(seconds)
+                cpu.append(1e6 * (running.cpu - before) / max(1, load.moves - moves))
+            running.process.kill()
+            running.process.wait()
+        with _started(url) as (_, recovery):
+            return OnStore(NAMES[store], count, cpu, start, recovery)
+
+
+async def _fill(url: str, count: int) -> None:
+    engine = make_engine(url, lasting=False)
+    try:
+        await prepare(engine)
+        await fill(engine, count)
+    finally:
+        await engine.dispose()
+
+
+@contextmanager
+def _started(url: str) -> Iterator[tuple[Running, float]]:
+    began = time.perf_counter()
+    with arena(PLAYERS // 2, *LIMITS, database=url, cores=server_cores()) as running:
+        yield running, time.perf_counter() - began
+
+
+def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> str:
+    """The section."""
+    lines = [
+        "## As the server grows",
+        "",
+        (
+            "Microseconds of the server's CPU a move, flat out: medians, with the least and the greatest. "
+            f"{PLAYING} connections play and all others are idle, but for pings; "
+            f"on the stores {PLAYERS} play. With PostgreSQL the CPU of the database's own processes is not in it. *Start* "
+            "is in seconds until the server listens; *after a kill* with matches in progress, which go on."
+        ),
+        "",
+        f"![CPU of a move by the number of connections and of finished matches]({PLOT.name})",
+        "",
+        "| connections | CPU of a move | moves/s |",
+        "| --- | --- | --- |",
+        *(f"| {each.connections:,} | {_spread(each.cpu)} | {each.rate:,.0f} |" for each in beside),
+        "",
+        "| store | finished matches | CPU of a move | start | after a kill |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| {each.store} | {each.matches:,} | {_spread(each.cpu)} | {each.start:.1f} | {each.recovery:.1f} |"
+            for each in stores
+        ),
+        "",
+    ]
+    more = [each for each in beside if each.connections >= FROM]
+    if len(more) > 1:
+        ratios = {each.connections: median(each) / median(more[0]) for each in more}
+        worst = max(ratios, key=lambda count: ratios[count])
+        what = f"CPU of a move beside {FROM:,} to {more[-1].connections:,} connections, against {FROM:,}"
+        found = f"{ratios[worst]:.2f} × with {worst:,}, the dearest"
+        lines += [claim(what, f"at most {MOST_RATIO:g} ×", found), ""]
+    for store in dict.fromkeys(each.store for each in stores):
+        mine = [each for each in stores if each.store == store]
+        ratio = max(median(each) for each in mine) / median(mine[0])
+        what = f"CPU of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, against {mine[0].matches:,}"
+        lines += [claim(what, f"at most {MOST_RATIO:g} ×", f"{ratio:.2f} × for the dearest"), ""]
+    if stores:
+        largest = max(each.matches for each in stores)
+        slowest = max(max(each.start, each.recovery) for each in stores if each.matches == largest)
+        what = f"start with {largest:,} finished matches, also after a kill"
+        lines += [claim(what, f"under {MOST_SECONDS:g} s", f"{slowest:.1f} s for the slowest"), ""]
+    return "\n".join([*lines, note])
+
+
+def median(each: Beside | OnStore) -> float:
+    """The median of the rounds, in microseconds."""
+    return statistics.median(each.cpu)
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
+
+
+def plot(beside: Sequence[Beside], stores: Sequence[OnStore]) -> str:
+    """What a move costs by the number of connections, and of finished matches on each store."""
+    lines = {"connections": [(each.connections, median(each)) for each in beside]} if beside else {}
+    for store in dict.fromkeys(each.store for each in stores):
+        lines[f"matches, {store}"] = [(each.matches, median(each)) for each in stores if each.store == store]
+    return logarithmic("CPU of a move", "connections, or finished matches", "µs", lines)
+
+
+def main() -> None:
+    """Measure, print, and write the section and its plot."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--most", type=int, default=MATCHES[-1], help="matches of the largest store")
+    parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
+    parser.add_argument("--stores", default=",".join(NAMES))
+    given = parser.parse_args()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
+    with measured_on("python -m benchmarks.growth") as note:
+        beside = []
+        sizes = [size for size in CONNECTIONS if size <= given.most_connections]
+        for each in beside_idle(sizes, given.seconds, given.rounds):
+            print(f"{each.connections:,} connections: {_spread(each.cpu)} µs a move", flush=True)
+            beside.append(each)
+        stores = []
+        for store in given.stores.split(","):
+            for count in (size for size in MATCHES if size <= given.most):
+                one = on_store(store, count, given.seconds, given.rounds)
+                print(f"{store}, {count:,} matches: {_spread(one.cpu)} µs a move", flush=True)
+                stores.append(one)
+    text = report(beside, stores, note())
+    print(text)
+    write_server("growth", text)
+    PLOT.write_text(plot(beside, stores), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
