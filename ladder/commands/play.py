@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
@@ -79,6 +80,8 @@ def play(
         )
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
+    # The page keeps what takes long to make for a minute: that would be the first table, which loads NumPy.
+    import_module("rating.bradley_terry")
     with watching(played, err, status) as display:
         try:
             with interpreter.settled():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 
-def test_the_page_is_where_the_ladder_says(tmp_path: Path) -> None:
+def test_the_page_is_where_the_ladder_says_and_has_loaded_what_its_tables_need(tmp_path: Path) -> None:
     words = ["ladder", "--game", "tictactoe", "--bot", "random", "--bot", "greedy", "--for", "ever"]
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "arena", *words],
@@ -18,13 +19,18 @@ def test_the_page_is_where_the_ladder_says(tmp_path: Path) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
     ) as process:
         try:
             assert process.stderr is not None
-            told = re.fullmatch(
-                r"watch it at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", process.stderr.readline()
-            )
+            imported = []
+            for line in process.stderr:
+                if not line.startswith("import time:"):
+                    break
+                imported.append(line.split("|")[-1].strip())
+            told = re.fullmatch(r"watch it at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", line)
             assert told
+            assert "rating.bradley_terry" in imported
             with urlopen(told[1], timeout=10) as page:
                 assert page.status == 200
                 assert b"<html" in page.read()
