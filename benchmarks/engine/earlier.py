@@ -43,7 +43,7 @@ PLAY_MAPS = ("world", "usa", "italy", "poland", "grid:7x6", "ring:20", "world:ca
 and the two large ones with that cap."""
 PLAY_SECONDS = 0.05
 PAIRS = 20
-LEAST_PAIRS = 6
+LEAST_PAIRS = 4
 SURE = 3.29
 """Standard errors of the Elo from what was promised at which matches end: those of 99.9 %."""
 LEAST_ELO = 150

@@ -95,7 +95,7 @@ def run() -> Section:
         "it. No bot plays with this loop: what of its speed a search that plays has is told in `costs`.",
         [
             claim(
-                f"the bare loop, with which no bot plays: nodes per second against C, {name}",
+                f"nodes per second of the bare loop, with which no bot plays, against C, {name}",
                 "at least 1.0 ×",
                 f"{Ratio(every[name])} ×",
             )

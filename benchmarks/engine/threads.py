@@ -43,7 +43,7 @@ PLAY_SECONDS = 0.02
 PAIRS = 60
 PARTS: Mapping[str, float] = {"original": 1.0, "lazy, a shared table": 1.0}
 """Which part of the pairs a form plays; the others play FEWER of them."""
-FEWER = 0.25
+FEWER = 1 / 6
 PROMISED_SHARE = 0.6
 
 
