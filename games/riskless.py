@@ -83,22 +83,21 @@ class Riskless(Game[Armies, Move]):
         source, target = move
         sign, opponent = (1, MINNIE) if position.player is MAXIE else (-1, MAXIE)
         # From here on, seen by the mover: own armies are positive.
-        armies = position.armies
-        moved = sign * armies[source]
-        there = sign * armies[target]
+        moved = sign * position.armies[source]
+        there = sign * position.armies[target]
         after = moved + there
         # A tie is won by the attacker, who then holds the target with nobody on it.
         mine = after >= 0
         cap = self.map.territory_cap
-        board = list(map(self._trained.__getitem__, armies))
+        trained = self._trained
+        board = [trained[n] for n in position.armies]
         board[source] = sign
         board[target] = sign * (min(after + 1, cap) if mine else max(after - 1, -cap))
         return Armies(tuple(board), opponent, position.ply + 1)
 
     def outcome(self, position: Armies) -> Outcome | None:
-        armies = position.armies
-        lead = sum(armies)
-        maxie = (sum(map(abs, armies)) + lead) // 2
+        lead = sum(position.armies)
+        maxie = (sum(map(abs, position.armies)) + lead) // 2
         minnie = maxie - lead
         if not maxie or not minnie:
             return Outcome(MAXIE if maxie else MINNIE, Reason.ELIMINATION)

@@ -20,7 +20,7 @@ from benchmarks.kit.kept import Kept
 from bots.compiled.catalogue import weights_for
 from bots.compiled.learning.selfplay import Budget, opening, play
 from bots.compiled.searcher import Searcher, Settings
-from games.core import AnyGame, Player
+from games.core import Player
 from games.riskless import Riskless
 from maps.opening_file import read
 from maps.openings import shipped_openings
@@ -127,7 +127,7 @@ def openings_of(map: str) -> Sequence[Opening]:
     path = shipped_openings(map)
     if path is None:
         return ()
-    game: AnyGame = Riskless(variant(map))
+    game: Any = Riskless(variant(map))
     [listed] = read(path, [game])
     random.Random(1).shuffle(listed)
     return tuple(listed)

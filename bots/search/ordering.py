@@ -10,13 +10,15 @@ order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple
+from dataclasses import dataclass
+from typing import Generic
 
 from bots.search.problem import Problem
 from games.core import M, P
 
 
-class Choice(NamedTuple, Generic[P, M]):
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[P, M]):
     """A move of a node: its number in move order, and the position after it."""
 
     index: int

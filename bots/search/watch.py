@@ -1,7 +1,7 @@
 """What a search tells about itself while it runs, and how it is told to stop.
 
-A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`; or `count`
-for leaves that it values together, where no trace is kept. The watch counts, polls the stop, and keeps the events where a trace is wanted. A search that runs parts
+A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`. The
+watch counts, polls the stop, and keeps the events where a trace is wanted. A search that runs parts
 in parallel gives each part a fork and joins the forks in move order, so that the trace is the same
 in every run.
 """
@@ -19,7 +19,7 @@ Path = tuple[int, ...]
 """Where a node is in the tree: at each ply from the root, the number of the move in move order."""
 
 Stop = Callable[[], bool]
-"""Whether to stop now. Polled at every node above the leaves, also from other threads, so it must be quick."""
+"""Whether to stop now. Polled at every node, also from other threads, so it must be quick."""
 
 
 class Stopped(Exception):
@@ -124,12 +124,6 @@ class Watch:
         if self.events is not None:
             self.events.append(Valued(path, position, value))
             self.events.append(Left(path, position, Edge(value), pruned=False))
-
-    def count(self, leaves: int, *, horizon: bool) -> None:
-        """So many leaves were entered and have their values, in a search that keeps no trace of them."""
-        self.nodes += leaves
-        self.leaves += leaves
-        self.horizon |= horizon
 
     def recall(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """A table has answered for a node."""

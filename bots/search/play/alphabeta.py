@@ -90,21 +90,18 @@ class AlphaBeta(Generic[P, M]):
         if not opened.moves:
             watch.leaf(path, position, opened.value, horizon=opened.horizon)
             return sign * opened.value, ()
-        if depth == 1 and watch.events is None:
-            value, line = self._leaves(problem, watch, position, opened.moves, len(path) + 1, beta)
-        else:
-            static = self.static and depth > 1
-            if static:
-                watch.sorted += len(opened.moves)
-            choices = best_first(
-                problem,
-                position,
-                opened.moves,
-                self._hint(position),
-                distance=len(path),
-                static=static,
-            )
-            value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
+        static = self.static and depth > 1
+        if static:
+            watch.sorted += len(opened.moves)
+        choices = best_first(
+            problem,
+            position,
+            opened.moves,
+            self._hint(position),
+            distance=len(path),
+            static=static,
+        )
+        value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
         watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
         watch.hints[position] = line[0]
         if self.table is not None:
@@ -145,36 +142,3 @@ class AlphaBeta(Generic[P, M]):
                 if best >= beta:
                     break
         return best, best_line
-
-    def _leaves(
-        self,
-        problem: Problem[P, M],
-        watch: Watch,
-        position: P,
-        moves: Sequence[M],
-        distance: int,
-        beta: int,
-    ) -> tuple[int, Line[M]]:
-        """As `_children`, where all that follows is leaves, `distance` plies from the root, and no trace is kept.
-
-        Nine of ten nodes are such leaves. So they are counted together, and nothing is made or called for one but its value.
-        """
-        sign = problem.game.player(position).sign
-        successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
-        hint = self._hint(position)
-        best, best_move = -INFINITY, moves[0]
-        count, horizon = 0, False
-        for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
-            child = successor(position, move)
-            count += 1
-            if outcome(child) is None:
-                horizon = True
-                value = sign * evaluator(child)
-            else:
-                value = sign * problem.expand(child, 0, distance).value
-            if value > best:
-                best, best_move = value, move
-                if best >= beta:
-                    break
-        watch.count(count, horizon=horizon)
-        return best, (best_move,)

@@ -38,7 +38,6 @@ from server.store.database import (
     prepare,
 )
 from server.store.journal.journal import Journal
-from server.store.sqlite import first_row
 from tests.server.databases import Postgresql
 
 
@@ -317,13 +316,14 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
         make_engine("postgresql://arena@db/arena")
 
 
-async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning(tmp_path: Path) -> None:
+async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         twin, other = blocking_twin(engine), blocking_twin(engine)
         try:
             with twin.begin(), other.connect() as second:
-                first_row(second, "PRAGMA busy_timeout=0")
-                second.rollback()
                 with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
                     second.begin()
                 assert may_pass(refused.value)
