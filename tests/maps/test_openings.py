@@ -57,7 +57,7 @@ def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path:
     shown = path.read_text(encoding="utf-8")
     command = shown.splitlines()[0].removeprefix("# arena ").split()
     made = tmp_path / "made.txt"
-    done = arena(*command, "--output", str(made))
+    done = arena(*command, "--processes", "1", "--output", str(made))
     assert done.code == 0, done.stderr
     assert made.read_text(encoding="utf-8") == shown
 
