@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +28,8 @@ GROUP = "arena.games"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """What a game may be called."""
 _PREFIX = "arena_game_file_"
+_LOADING = RLock()
+"""Held while a game's file is run, which may itself load another."""
 
 GameClass = type[Game[Any, Any]]
 
@@ -90,9 +93,15 @@ def class_in(module: ModuleType, base: type, wanted: str, what: str, where: str,
     return found[wanted] if wanted else next(iter((whole or found).values()))
 
 
-@cache
 def _module_in(path: Path) -> ModuleType:
-    """The module that a game's file is: it is run once, whichever of its classes is asked for."""
+    """The module that a game's file is: it is run once, whichever of its classes and threads asks for it."""
+    # The cache alone would let two threads that come together each run the file, and each have another class.
+    with _LOADING:
+        return _loaded(path)
+
+
+@cache
+def _loaded(path: Path) -> ModuleType:
     return load_file(path, _PREFIX)
 
 

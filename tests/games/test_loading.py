@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -25,6 +27,19 @@ def test_the_class_in_a_file_is_the_game(tmp_path: Path) -> None:
     assert game is game_in_file(nim(tmp_path), "Nim"), "a file is run once, however its class is named"
     assert game.name == "nim"
     assert game().moves(game().start()) == (1, 2, 3)
+
+
+def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
+    file = nim(tmp_path, ("class Nim(Game)", "import time\n\ntime.sleep(0.05)\n\n\nclass Nim(Game)"))
+    together = Barrier(2)
+
+    def load() -> type[object]:
+        together.wait(30)
+        return game_in_file(file, "Nim")
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.submit(load), pool.submit(load)
+    assert first.result() is second.result()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from maps.opening_file import BadOpenings
 from maps.openings import FOLDER, KEY, fingerprint, shipped_openings
 from maps.setup import make_setup
 from match.openings import after
+from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
 
 DECIDED = {"path4"}
@@ -44,6 +46,20 @@ def test_each_file_fits_its_map(name: str) -> None:
     assert len(set(places)) == len(places)
     assert len({len(opening) for opening in listed}) == 1
     assert f"{KEY} {fingerprint(load_map(name))}" in path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["m1", "m2"])
+def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:
+    path = shipped_openings(name)
+    assert path is not None
+    shown = path.read_text(encoding="utf-8")
+    command = shown.splitlines()[0].removeprefix("# arena ").split()
+    made = tmp_path / "made.txt"
+    done = arena(*command, "--processes", "1", "--output", str(made))
+    assert done.code == 0, done.stderr
+    assert made.read_text(encoding="utf-8") == shown
 
 
 @pytest.mark.parametrize(
