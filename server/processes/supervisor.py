@@ -20,6 +20,8 @@ from types import FrameType
 CANNOT_START = 2
 NICENESS = 5
 """Added to the niceness of the command: the server that keeps the clocks goes first when all want the cores."""
+HANDED_ON = (signal.SIGTERM, signal.SIGINT)
+"""What is handed on to the command and its group."""
 
 
 def supervised(*command: str) -> list[str]:
@@ -40,6 +42,9 @@ def main(command: list[str]) -> int:
     # The handler is set before the command starts, whose end could be missed otherwise. The command does not
     # inherit a handler, as it would SIG_IGN.
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
+    # What comes before the command is there to be told waits until then: it would end the supervisor alone, and leave the
+    # command behind.
+    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
     try:
         child = os.posix_spawnp(
             command[0],
@@ -47,6 +52,7 @@ def main(command: list[str]) -> int:
             os.environ,
             file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)],
             setpgroup=0,
+            setsigmask=(),
         )
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
@@ -55,8 +61,9 @@ def main(command: list[str]) -> int:
     def hand_on(number: int, _frame: FrameType | None) -> None:
         os.killpg(child, number)
 
-    signal.signal(signal.SIGTERM, hand_on)
-    signal.signal(signal.SIGINT, hand_on)
+    for number in HANDED_ON:
+        signal.signal(number, hand_on)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
     while True:
         # The child is not reaped before the end, so neither its id nor its group's can be anybody else's.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:

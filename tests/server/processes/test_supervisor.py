@@ -71,6 +71,23 @@ def test_a_command_that_is_not_there() -> None:
         assert process.wait(10) == supervisor.CANNOT_START
 
 
+def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:
+    """It would end the supervisor alone, and leave the command behind with nobody to end it."""
+    # What waits for a process lasts over the change of its program, and so does that it is kept waiting.
+    early = (
+        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
+        "os.kill(os.getpid(), signal.SIGTERM); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    words = supervisor.supervised(sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", early, *words], stdin=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.wait(30) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
+
+
 def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);" + GRANDCHILD + "time.sleep(60)"
     with supervised(sys.executable, "-c", code) as process:
