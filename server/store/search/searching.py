@@ -1,7 +1,7 @@
 """Finished matches by what somebody remembers of them: players, map, game, event, opening, result; the newest first.
 
 One of what is asked for has an index, in whose order matches are looked through; the rest is held against each of them.
-At most 500 are looked through for one answer, which says where to go on: so it takes as long in a store of a million.
+At most 250 are looked through for one answer, which says where to go on: so it takes as long in a store of a million.
 How far that is is found first, in the indices alone.
 """
 
@@ -32,7 +32,7 @@ from server.store.finished import (
 )
 from server.store.schema import crosses, matches
 
-LOOKED_THROUGH = 500
+LOOKED_THROUGH = 250
 """Matches that one answer looks through at the most."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Results as a bot sees them; for everybody `maxie` or `minnie` won, or nobody did."""

@@ -5,6 +5,7 @@ import { h, say } from "../dom.js";
 import { pastItem } from "./matchlist.js";
 
 const PAGE = 24;
+const ANSWERS = 4; // that are asked for at the most until one has a match in it
 
 export class Paged {
   // question: what is asked for, as in "search?map=m2".
@@ -21,12 +22,16 @@ export class Paged {
   async load() {
     const question = `${this.question}${this.question.includes("?") ? "&" : "?"}limit=${PAGE}`;
     try {
-      const { matches, next } = await ask(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
-      this.list.append(...matches.map(pastItem));
-      this.next = next;
-      this.more.hidden = !next;
+      let found = [];
+      for (let answers = 0; answers < ANSWERS && !found.length && (this.next || !answers); answers++) {
+        const { matches, next } = await ask(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
+        found = matches;
+        this.next = next;
+      }
+      this.list.append(...found.map(pastItem));
+      this.more.hidden = !this.next;
       const none = this.list.children.length ? "" : "No match fits.";
-      say(this.told, next && !matches.length ? "None of the matches that were looked through fits: there are older ones." : none);
+      say(this.told, this.next && !found.length ? "None of the matches that were looked through fits: there are older ones." : none);
     } catch (error) {
       say(this.told, error.message);
     }
