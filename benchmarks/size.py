@@ -250,7 +250,8 @@ def report(measured: Sequence[Asked], note: str) -> str:
             f" and again as soon as the server's rest after it is over, which keeps all answers to {SHARE:.0%} of its time;"
             f" p50 and p95 of at least {ROUNDS * AT_ONCE} answers in milliseconds, from the connection to the last byte, and the slowest of the"
             " first six, who come before anything has been read. The two that are always the same are"
-            " answered from what the server keeps of them for a second or more."
+            " answered from what the server keeps of them for a second or more. PostgreSQL has the settings that it is"
+            " installed with."
         ),
         "",
         f"![p95 of each question by the number of matches]({PLOT.name})",

@@ -23,5 +23,5 @@ def database(store: str) -> Iterator[str]:
     binaries = postgresql_folder()
     if binaries is None:
         raise RuntimeError("there is no PostgreSQL on this machine: leave it out with --stores sqlite")
-    with running_postgresql(binaries) as postgresql:
+    with running_postgresql(binaries, lasting=True) as postgresql:
         yield postgresql.new_database()

@@ -63,10 +63,12 @@ class Postgresql:
     """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
 
     def __init__(self, binaries: Path, folder: Path, *, lasting: bool) -> None:
-        """lasting: whether it waits for the disk at each commit, as a database does that is to outlive its machine."""
+        """lasting: as a host has it, with its own settings and waiting for the disk at each commit; else small, and quick."""
         self.folder = folder
         self._binaries = binaries
-        self._fsync = "on" if lasting else "off"
+        # Cleaning up goes through all databases for as long as the server runs, and tests make hundreds of them.
+        quick = ("fsync=off", "shared_buffers=16MB", "autovacuum=off")
+        self._settings = ("listen_addresses=", "max_connections=60", *(() if lasting else quick))
         self._before = _as_somebody()
         self._server: subprocess.Popen[bytes] | None = None
         self._empty: list[str] = []
@@ -89,21 +91,14 @@ class Postgresql:
             "--locale",
             "C.UTF-8",
             "--no-sync",
-            "--wal-segsize",
-            "1",
         ]
+        made += [] if lasting else ["--wal-segsize", "1"]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
     def start(self) -> None:
         command = [*self._before, str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
         command += ["-k", str(self.folder)]
-        for setting in (
-            "listen_addresses=",
-            f"fsync={self._fsync}",
-            "max_connections=60",
-            "shared_buffers=16MB",
-            "autovacuum=off",  # it goes through all databases for as long as the server runs
-        ):
+        for setting in self._settings:
             command += ["-c", setting]
         with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
