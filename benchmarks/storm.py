@@ -37,8 +37,19 @@ BACK_SECONDS = 60
 """In which all must be back; their matches wait for 30 s of them."""
 DRAIN_SECONDS = 90
 CUT_SECONDS = 3.0
+BROKEN = ("reset", "kernel", "vanish")
+"""What ends connections."""
 DELAY = ("0.1", "0.05")
 LOSS = ("0.05", "0.3")
+
+
+WHAT = {
+    "reset": "reset at both ends",
+    "kernel": "reset by the kernels (`ss -K`)",
+    "vanish": "half-open: gone at the bots' end, silent at the server's",
+    "cut": f"cable cut for {CUT_SECONDS:g} s",
+    "late": f"{DELAY[0]} ± {DELAY[1]} s late, {float(LOSS[0]):.0%} of the pieces sent twice",
+}
 
 
 @dataclass
@@ -46,7 +57,7 @@ class Outcome:
     """What came of it."""
 
     storms: list[tuple[str, int, float]] = field(default_factory=list)
-    """What broke, for how many connections, and the seconds until all bots were back (0: none had to)."""
+    """What broke, for how many connections, and the seconds from then on until all were back."""
     matches: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -59,7 +70,7 @@ def storm(cable: Cable, bots: int) -> Outcome:
     if not cable.wait_log(": here from", bots, BACK_SECONDS):
         raise RuntimeError(f"the bots did not come in: {cable.log[-2000:]}")
     cable.wait(bots // 8)
-    for what in ("reset", "kernel", "vanish", "cut", "late"):
+    for what in WHAT:
         returned = _returned(cable)
         open_ = cable.order("delay", "0", "0")
         began = time.monotonic()
@@ -70,19 +81,19 @@ def storm(cable: Cable, bots: int) -> Outcome:
                 cable.reset()
             case "cut":
                 cable.cut()
+                cable.order("listen")
                 time.sleep(CUT_SECONDS)
                 cable.mend()
             case "late":
                 cable.order("delay", *DELAY)
                 cable.order("drop", *LOSS)
-        seconds = 0.0
-        if what in ("reset", "kernel", "vanish"):
-            while _returned(cable) < returned + open_ and time.monotonic() < began + BACK_SECONDS:
-                time.sleep(0.05)
-            seconds = time.monotonic() - began
-            if seconds >= BACK_SECONDS:
-                missing = returned + open_ - _returned(cable)
-                outcome.faults.append(f"{what}: {missing} of {open_} were not back after {seconds:.0f} s")
+                cable.order("listen")
+        while missing := _missing(cable, what, returned + open_):
+            if time.monotonic() >= began + BACK_SECONDS:
+                outcome.faults.append(f"{what}: {missing} of {open_} were not back after {BACK_SECONDS} s")
+                break
+            time.sleep(0.05)
+        seconds = time.monotonic() - began
         outcome.storms.append((what, open_, seconds))
         cable.wait(len(cable.records()) + bots // 8)
     if cable.server is None:
@@ -93,6 +104,11 @@ def storm(cable: Cable, bots: int) -> Outcome:
         outcome.faults.append(f"after SIGTERM the server ended with {code}: {cable.log[-2000:]}")
     asyncio.run(_hold(f"sqlite:///{cable.folder / 'arena.db'}", outcome))
     return outcome
+
+
+def _missing(cable: Cable, what: str, returned: int) -> int:
+    """How many are not back: who was thrown out comes in again, and who was not hears from the server again."""
+    return max(0, returned - _returned(cable)) if what in BROKEN else cable.order("silent")
 
 
 def _returned(cable: Cable) -> int:
@@ -119,27 +135,17 @@ async def _hold(database: str, outcome: Outcome) -> None:
         check_end(record, outcome.faults.append)
 
 
-WHAT = {
-    "reset": "reset at both ends",
-    "kernel": "reset by the kernels (`ss -K`)",
-    "vanish": "half-open: gone at the bots' end, silent at the server's",
-    "cut": f"cable cut for {CUT_SECONDS:g} s",
-    "late": f"{DELAY[0]} ± {DELAY[1]} s late, {float(LOSS[0]):.0%} of the pieces sent twice",
-}
-
-
 def section(outcome: Outcome, bots: int) -> Section:
     """What is written to the results."""
     reasons = ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common())
     return Section(
         "A storm of reconnecting bots",
         f"{bots} bots in {bots // 2} matches of tic-tac-toe, in network namespaces with a bad line between. All "
-        "connections break at once, and all bots come back at once. Each match is held against the rules at the end.",
+        "connections break at once, and all bots come back at once. Each match is held against the rules at the end. The "
+        "seconds are from the break, a cut included, until each bot has come in again, or over a connection that holds has "
+        f"been told something again, for which the bots' thinking, up to {THINK:g} s a move, is waited for too.",
         ["what breaks", "connections", "s until all were back"],
-        [
-            [WHAT[what], str(count), f"{seconds:.1f}" if seconds else "-"]
-            for what, count, seconds in outcome.storms
-        ],
+        [[WHAT[what], str(count), f"{seconds:.1f}"] for what, count, seconds in outcome.storms],
         note=f"{outcome.matches} matches were begun. They ended by: {reasons}. {len(outcome.faults)} faults.",
         claims=[
             claim(

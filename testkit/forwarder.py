@@ -9,6 +9,8 @@ drop SHARE RETRY       this share of the pieces is lost on the way, and sent aga
 reset                  every connection is reset, at both ends
 vanish                 every connection is reset at the client's end and stays open, silent, at the server's
 freeze                 no byte of the connections that are there passes any more, either way, and nobody is told
+listen                 note from now on over which connections a byte of the server's reaches its client
+silent                 for those over which none has since
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ class Pair:
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
     passes: bool = True
+    heard: bool = False
+    """Whether the client was handed anything of the server's since that is noted."""
 
     async def carry(self, line: Line, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         """Hand on what comes from one end until it ends, and its end too."""
@@ -63,6 +67,7 @@ class Pair:
                 due, data = await under_way.get()
                 await asyncio.sleep(due - loop.time())
                 if self.passes and data:
+                    self.heard = self.heard or sink is self.client
                     sink.write(data)
                     await sink.drain()
                 elif not data:
@@ -123,14 +128,18 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     async with await asyncio.start_server(accept, host, port, backlog=1024):
         say("listening")
         while order := (await orders.readline()).decode().split():
-            count = sum(pair.passes for pair in line.pairs)
-            obey(line, order)
-            say(f"{count} connections")
+            say(f"{obey(line, order)} connections")
 
 
-def obey(line: Line, order: list[str]) -> None:
-    """Spoil the line as ordered."""
+def obey(line: Line, order: list[str]) -> int:
+    """Spoil the line, or look at it, as ordered; for how many connections that was."""
+    passing = [pair for pair in line.pairs if pair.passes]
     match order:
+        case ["listen"]:
+            for pair in passing:
+                pair.heard = False
+        case ["silent"]:
+            return sum(not pair.heard for pair in passing)
         case ["delay", seconds, spread]:
             line.delay, line.spread = float(seconds), float(spread)
         case ["drop", share, retry]:
@@ -144,6 +153,7 @@ def obey(line: Line, order: list[str]) -> None:
                     reset(pair.server)
         case _:
             raise ValueError(f"no order is {order}")
+    return len(passing)
 
 
 def say(text: str) -> None:

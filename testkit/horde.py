@@ -199,17 +199,7 @@ async def attack(kind: str, url: str, source: str, clients: int, seconds: float)
     return tally
 
 
-def step_aside(task: int) -> None:
-    """Let a task (0: this one) have only the CPU time that nobody else wants, and give it back at once.
-
-    The attackers' machine is another one, and takes no time from honest bots. Where it runs on theirs, niceness
-    is not enough: who wakes waits for milliseconds for the nicest of tasks, if that is at its turn.
-    """
-    os.sched_setscheduler(task, os.SCHED_IDLE, os.sched_param(0))
-
-
 if __name__ == "__main__":
-    step_aside(0)
     kind, url, source, clients, seconds = sys.argv[1:]
     report(kind=kind)
     sys.stdin.readline()

@@ -6,7 +6,7 @@ Honest bots play on a real `arena serve` with its default limits. From ten addre
 as often as the limits allow, each kind in a round of its own, from addresses that have saved up all the work they may ask
 for; before it they are connected and silent, and the median of all these quiet times is what rounds are held against.
 Where a round comes near the bound, the kind has two more, and the median of the three counts. The strangers run on the
-processor time that nobody else wants (`SCHED_IDLE`), as in benchmarks.attackers.
+processor time that nobody else wants (`SCHED_IDLE`).
 
 Exit code 1 when honest bots wait twice as long in a kind's rounds, or the server's memory grows by a fifth.
 """
