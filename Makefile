@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# one more than there are cores: many tests wait for other processes
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+# two more than there are cores: many tests wait, for other processes or until something has had its time
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
 
 # which tests `make test` runs, as files and folders; none: all
 TESTS ?=

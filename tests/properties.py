@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
-settings.register_profile("arena", deadline=None, max_examples=30)
+settings.register_profile("arena", deadline=None, max_examples=20)
 settings.register_profile("soak", deadline=None, max_examples=500)
 settings.load_profile("arena")
 

@@ -37,7 +37,7 @@ class Duel:
     map: str
     against: str
     points: Sequence[float]
-    """Of each pair: 0 to 2."""
+    """What was won of each pair of matches: 0 to 2."""
 
     @property
     def elo(self) -> Difference:
@@ -54,7 +54,7 @@ class Duel:
         )
 
     def data(self) -> dict[str, object]:
-        """As plain data."""
+        """The duel as plain data, for a file of JSON."""
         return {
             "map": self.map,
             "against": self.against,

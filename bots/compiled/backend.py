@@ -37,7 +37,7 @@ class CompiledBackend:
     def reports(
         self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
     ) -> Iterator[Report[Any]]:
-        """As `bots.search.deepening.deepen`."""
+        """What `bots.search.deepening.deepen` gives, from the compiled search."""
         return self._searcher.deepen(position, stop=stop, max_depth=max_depth, moves=moves)
 
     def close(self) -> None:

@@ -184,5 +184,5 @@ class _Locator:
         """Nothing is to be done: `folder` has made it."""
 
     def get_source_stamp(self) -> str:
-        """The same for all kernels and wherever the folder is moved to: its name tells the sources."""
+        """The name of the folder, which tells the sources: one stamp for all kernels, wherever the folder is moved to."""
         return self._path.name

@@ -192,7 +192,7 @@ def lazy(
     if not tree.subtrees:
         return Result(tree.label.value, None)
     places: list[int] = []
-    """Of the root's subtrees in their order, the numbers of their moves. Only sorting may ask for their labels."""
+    """The numbers of the moves to the root's subtrees, in their order. Only sorting may ask for the subtrees' labels."""
 
     def below() -> Iterator[Tree[int]]:
         for number, each in enumerate(tree.subtrees):

@@ -24,7 +24,7 @@ WIDE = 200
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
-"""Of the columns after a bot's name, in every form of the table."""
+"""The headings of the columns after a bot's name, in every form of the table."""
 
 
 def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> Table:

@@ -50,7 +50,7 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
     Move: 300,
     Resign: 2_000,
 }
-"""The same for what is free where it belongs: a second hello, and what is said of a match that its sender does not play.
+"""What is paid, in µs, for what is free where it belongs: a second hello, and words on a match that their sender does not play.
 
 Who is ready for a match that is over, or resigns it, is told its end, from the store where it has to be.
 """

@@ -36,7 +36,7 @@ BURST_SECONDS = 0.2
 LEAST_BURST = 8
 
 IDLE_SHARE = 0.5
-"""Of the connections that there may be, in all and of an address, the share beyond which none waits for another request."""
+"""The share of the connections that there may be, in all and of an address, beyond which none waits for another request."""
 
 HELD = 256
 """Refused connections that are kept open for a while; the next one is ended at once."""
@@ -78,7 +78,7 @@ class Admission:
         self._taken = 1
         """Messages that were parsed in the latest turn."""
         self._moves: dict[str, TokenBucket] = {}
-        """Of each address that plays, the moves that come before those of others."""
+        """How many moves of each address that plays still come before those of others."""
         self.keepalive = keepalive or Keepalive()
         self._answers = 0
         """Messages that players were asked for, and have sent."""

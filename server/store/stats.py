@@ -16,7 +16,7 @@ class Stats(Struct, frozen=True):
     """What is in a store."""
 
     matches: int
-    """Finished ones that are kept."""
+    """Finished matches that are kept."""
     in_progress: int
     packed: int
     """Finished matches of which the journal is packed too."""
@@ -24,7 +24,7 @@ class Stats(Struct, frozen=True):
     """When the first of them finished, and `newest` the last."""
     newest: str | None
     bytes: int
-    """Of the whole store, with what is free in it."""
+    """The size of the whole store, with what is free in it."""
     free: int
     """Bytes of SQLite's file that will be used again; 0 for PostgreSQL, which does not tell."""
     bytes_a_match: float | None

@@ -32,7 +32,7 @@ SECONDS = 20.0
 WAITING = 4
 """How many questions wait for their turn; who comes then is asked to come again."""
 MOST_BYTES = 64 * 1024
-"""Of its answer that are read."""
+"""How many bytes of its answer are read."""
 KEPT = 64
 """Answers that are kept: a position has one."""
 

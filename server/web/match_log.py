@@ -26,7 +26,7 @@ from server.store.database import Engine
 from server.store.journal.reader import begin_with, begun, events_in, events_of
 
 SHORTEST, MOST_BEGIN = 4, 10_000
-"""Of matches with fewer characters of an id in common, so many at the most are looked through for those of a player."""
+"""A player may name a match by fewer characters than `SHORTEST` where fewer matches than `MOST_BEGIN` begin with them."""
 
 
 class NoLog(Exception):

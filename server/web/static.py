@@ -40,7 +40,7 @@ _POLICY = (
 POLICY = f"{_POLICY}'none'"
 """The page runs nothing but its own files, talks to nobody but its own server, and is shown in no other page."""
 EMBEDDED = f"{_POLICY}*"
-"""The same of what may be shown within any page: one match, to look at."""
+"""The policy of what may be shown within any page: one match, to look at."""
 
 SECURITY = {
     "Content-Security-Policy": POLICY,

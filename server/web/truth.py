@@ -17,7 +17,7 @@ class Truly(Struct, frozen=True):
 
     kind: Kind
     now: str
-    """As in `win in 5 plies`."""
+    """The value in words, as in `win in 5 plies`."""
 
 
 def truth_of(line: str) -> list[Truly] | None:

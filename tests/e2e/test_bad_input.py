@@ -32,8 +32,6 @@ BAD = [
     (["ladder", "broken.toml"], MISUSE, ["broken.toml", "line 1"]),
     (["ladder", "--record", "no/such/folder/x.jsonl"], FAILURE, ["no/such/folder"]),
     (["ladder", "--db", "mysql://x"], FAILURE, ["mysql", "sqlite"]),
-    (["match", "greedy", "deepblue", "--game", "tictactoe"], MISUSE, ["deepblue", "alphabeta"]),
-    (["match", "minimax:depht=3", "random", "--game", "tictactoe"], MISUSE, ["depht", "depth"]),
     (["match", "alphabeta", "random", "--sprt", "elo0=x"], MISUSE, ["elo0"]),
     (["match", "alphabeta"], MISUSE, ["Missing argument"]),
     (["serve", "--map", "atlantis"], MISUSE, ["atlantis"]),

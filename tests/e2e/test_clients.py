@@ -9,9 +9,11 @@ from queue import SimpleQueue
 from typing import Any, ClassVar
 
 import anyio
+import pytest
 from anyio.abc import SocketStream
 
 from bots.api.bot import Bot, Clock
+from bots.client import client as client_module
 from bots.client.client import Client
 from bots.client.options import Options
 from bots.client.worker import BotFactory
@@ -145,8 +147,9 @@ class Careful(Bot):
         return self.game.moves(position)[0]
 
 
-async def test_a_connection_cut_in_mid_thought_costs_no_match() -> None:
+async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """At every fourth ply the line breaks while the bot thinks, and it answers once the line is back."""
+    monkeypatch.setattr(client_module, "pause", lambda *_, **__: 0.01)  # how long it stays away is no matter here
     plies: list[int] = []
     cuts = 0
     async with (

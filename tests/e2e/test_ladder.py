@@ -132,7 +132,7 @@ def test_a_signal_stops_at_once_and_keeps_what_is_finished(
 ) -> None:
     record = tmp_path / "r.jsonl"
     with running(tmp_path, record) as process:
-        assert len(processes_of(mark)) >= 5  # the ladder, two bots, their leashes
+        assert len(processes_of(mark)) >= 5  # the ladder, two bots, their supervisors
         process.send_signal(number)
         told, _ = process.communicate(timeout=10)
         assert process.returncode == 130
@@ -332,5 +332,5 @@ def test_bad_input_is_one_line(
     assert processes_of(mark) == []
 
 
-def test_leash_and_command_line_agree_on_bad_usage() -> None:
+def test_supervisor_and_command_line_agree_on_bad_usage() -> None:
     assert CANNOT_START == 2  # the exit code of bad usage: a bot that was started wrongly ends the ladder

@@ -22,6 +22,7 @@ from protocol.values import Players
 from rating.pairing import Pair
 from server.processes.bot_process import Patience
 from tests.bots.command_line import ARENA
+from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim
 
 pytestmark = pytest.mark.timeout(150)
@@ -60,11 +61,18 @@ def run(folder: Path, code: int, *words: str, typed: str = "", **environment: st
     return done.stdout + done.stderr
 
 
+def forked(folder: Path, code: int, *words: str, **environment: str) -> str:
+    """What a command tells that ends with this exit code, in a process that knows no game but those that it is given."""
+    done = arena(*words, folder=folder, env=os.environ | environment)
+    assert done.code == code, done
+    return done.stdout + done.stderr
+
+
 def test_what_was_played_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "ladder" / "games").mkdir(parents=True)
     file = nim(tmp_path / "ladder" / "games")
     (tmp_path / "ladder" / "ladder.toml").write_text(LADDER, encoding="utf-8")
-    told = run(tmp_path, 0, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db", ARENA_RECORDS="kept")
+    told = forked(tmp_path, 0, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db", ARENA_RECORDS="kept")
     assert "6 matches are in kept" in told
     (records,) = (tmp_path / "kept").glob("*.jsonl")
     played = list(read(records))
@@ -74,25 +82,25 @@ def test_what_was_played_is_read_again(tmp_path: Path) -> None:
     match = played[0].match
     game = ("--game", f"{file}:Nim")
 
-    assert "no game is called 'nim'" in run(tmp_path, 1, "log", match, "--db", "sqlite:///a.db")
-    assert "nobody" not in run(tmp_path, 0, "log", match, "--db", "sqlite:///a.db", *game)
-    run(tmp_path, 0, "export", "out.jsonl", "--db", "sqlite:///a.db")
-    assert "no game is called 'nim'" in run(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///b.db")
-    assert "6 matches are new" in run(
+    assert "no game is called 'nim'" in forked(tmp_path, 1, "log", match, "--db", "sqlite:///a.db")
+    assert "nobody" not in forked(tmp_path, 0, "log", match, "--db", "sqlite:///a.db", *game)
+    forked(tmp_path, 0, "export", "out.jsonl", "--db", "sqlite:///a.db")
+    assert "no game is called 'nim'" in forked(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///b.db")
+    assert "6 matches are new" in forked(
         tmp_path, 0, "import", "out.jsonl", "--db", "sqlite:///b.db", ARENA_GAME=str(file)
     )
-    assert "ply 0: maxie" in run(tmp_path, 0, "replay", str(records), "--match", match, "--ply", "1", *game)
-    assert "no game is called 'nim'" in run(tmp_path, 1, "replay", str(records), "--match", match)
-    judged = run(tmp_path, 0, "replay", str(records), "--match", match, "--analyse", "alphabeta", *game)
+    assert "ply 0: maxie" in forked(tmp_path, 0, "replay", str(records), "--match", match, "--ply", "1", *game)
+    assert "no game is called 'nim'" in forked(tmp_path, 1, "replay", str(records), "--match", match)
+    judged = forked(tmp_path, 0, "replay", str(records), "--match", match, "--analyse", "alphabeta", *game)
     assert "moves marked" in judged
 
     # Other rules of the same name are another event, and do not bear out what was played by these.
     nim(tmp_path / "ladder" / "games", ("size = 9", "size = 10"))
-    other = run(tmp_path, 1, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db")
+    other = forked(tmp_path, 1, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db")
     assert "rules" in other
-    other = run(tmp_path, 1, "replay", str(records), "--match", match, *game)
+    other = forked(tmp_path, 1, "replay", str(records), "--match", match, *game)
     assert re.fullmatch(rf"arena: .*{OTHER_RULES}\n", other), other
-    other = run(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///c.db", *game)
+    other = forked(tmp_path, 1, "import", "out.jsonl", "--db", "sqlite:///c.db", *game)
     assert re.search(rf"line 1: .*{OTHER_RULES}$", other, re.MULTILINE), other
 
 

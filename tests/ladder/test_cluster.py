@@ -217,7 +217,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
                 async def kill_one_in_mid_pair() -> None:
                     await watch.first.wait()
-                    # Whichever plays: its bots are its grandchildren, below their leashes.
+                    # Whichever plays: its bots are its grandchildren, below their supervisors.
                     victim = made.workers[0]
                     while not children(victim.pid):
                         await anyio.sleep(0.005)

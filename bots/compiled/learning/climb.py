@@ -35,7 +35,7 @@ SETTLING = 0.1
 PLIES = (4, 40)
 """How many random plies, at least and at most, come before a match."""
 FEW_PLIES = (0, 3)
-"""The same in tic-tac-toe, whose matches are over after 9."""
+"""How many random plies come before a match of tic-tac-toe, which is over after 9."""
 PAIRS = 2
 """How many pairs are played on each map in a round."""
 TABLE_MB = 2

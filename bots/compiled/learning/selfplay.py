@@ -71,7 +71,7 @@ class Played:
 
     winner: Player | None
     reason: str
-    """As the game names it, REPETITION, or CUT."""
+    """Why it ended, as the game names it, or REPETITION or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 

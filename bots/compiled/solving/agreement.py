@@ -33,9 +33,9 @@ class Compared:
 
     boards: int
     decided: int
-    """Of these, decided within the depth."""
+    """How many of the boards are decided within the depth."""
     differ: tuple[tuple[int, ...], ...] = ()
-    """Those on which they do not agree."""
+    """The boards on which the two do not agree."""
 
     def __add__(self, other: Compared) -> Compared:
         return Compared(self.boards + other.boards, self.decided + other.decided, self.differ + other.differ)

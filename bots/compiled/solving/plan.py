@@ -14,10 +14,10 @@ FIXED = 400 << 20
 CHECKPOINT_BYTES = 8
 """A board that stands for others while a checkpoint is written or read: its code, that packed, and the same once more."""
 SURVEY_SECONDS = 50e-9
-"""Of a core for each board: the first pass over all boards, the counting and the packing."""
+"""Seconds of a core for each board in the first pass over all of them, with the counting and the packing."""
 PACK_SECONDS = 400e-9
 STEP_SECONDS = 2e-6
-"""Of a core for each board that stands for others, in all steps together; measured on m1, as the others are."""
+"""Seconds of a core for each board that stands for others, in all steps together; all these were measured on m1."""
 
 
 @dataclass(frozen=True)

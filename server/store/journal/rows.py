@@ -53,7 +53,7 @@ class Rows:
         self._playing: frozenset[str] = frozenset()
         """The matches in progress of which this run has durably opened or written something."""
         self._playing_then = self._playing
-        """The same as of the transaction that was written last."""
+        """What `_playing` was when the last transaction was written."""
         self._in_doubt: list[EventRow] = []
         """What was written to matches that go on, and is not known to be durable."""
 

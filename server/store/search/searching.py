@@ -43,12 +43,12 @@ class Wanted(Struct, frozen=True):
 
     bot: str = ""
     opponent: str = ""
-    """Of `bot`."""
+    """Whom `bot` played against."""
     map: str = ""
     game: str = ""
     event: str = ""
     opening: str = ""
-    """As `openings.opening_key` writes it."""
+    """How the match begins, as `openings.opening_key` writes it."""
     result: str = ""
     """`maxie`, `minnie` or `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
 

@@ -37,7 +37,7 @@ COLOURS = 64
 
 
 class NoPicture(Exception):
-    """Of this nothing can be drawn; the text says why in one line."""
+    """Nothing can be drawn of what was asked for; the text says why in one line."""
 
 
 def draw(job: Job) -> bytes:

@@ -37,7 +37,7 @@ class DrawRecord(Struct, frozen=True, tag="record"):
 
 
 class DrawLive(Struct, frozen=True, tag="live"):
-    """The same of a match in progress."""
+    """A match in progress after so many plies, None for all: a PNG."""
 
     match: MatchWords
     game: str

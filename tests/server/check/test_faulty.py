@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import pytest
 
 from protocol.timecontrol import TimeControl
@@ -65,10 +66,28 @@ async def checked(
     return await examine(command, tiny=TINY, margin_ms=margin_ms, patience=patience, only=only)
 
 
-@pytest.mark.parametrize(("name", "check", "why"), CAUGHT, ids=[name for name, _, _ in CAUGHT])
-async def test_a_faulty_bot_is_caught_for_its_own_reason(name: str, check: str, why: str) -> None:
+def keeps_silent(case: tuple[str, str, str]) -> bool:
+    """Whether the program is caught because nothing comes from it within the patience."""
+    *_, why = case
+    return "no " in why.partition("|")[2] or why.startswith("no ")
+
+
+BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
+TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]
+"""The cases that are examined at the same time: to a large part an examination waits."""
+
+
+@pytest.mark.parametrize("cases", TOGETHER, ids=[" ".join(name for name, *_ in some) for some in TOGETHER])
+async def test_a_faulty_bot_is_caught_for_its_own_reason(cases: list[tuple[str, str, str]]) -> None:
+    async with anyio.create_task_group() as tasks:
+        for case in cases:
+            tasks.start_soon(is_caught, case)
+
+
+async def is_caught(case: tuple[str, str, str]) -> None:
+    name, check, why = case
     # Those that keep silent are waited for; the clock is tiny where that is the question.
-    patience = 3 if "no " in why.partition("|")[2] or why.startswith("no ") else 15
+    patience = 5 if keeps_silent(case) else 15
     margin = 50 if check == "tiny clock" else 15_000
     command = [sys.executable, "-m", MODULES[name]]
     findings = await checked(command, check, patience=patience, margin_ms=margin)
@@ -82,17 +101,16 @@ def test_every_faulty_bot_is_tried() -> None:
     assert MODULES.keys() == {name for name, _, _ in CAUGHT}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        (sys.executable, "-m", "tests.faulty.honest"),
-        (*ARENA, "bot", "random"),
-        (*ARENA, "bot", "minimax:depth=2"),
-    ],
-    ids=["honest", "random", "minimax"],
-)
-async def test_an_honest_bot_passes(command: Sequence[str]) -> None:
-    findings = await checked(command)
+async def test_honest_bots_pass() -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(passes, (sys.executable, "-m", "tests.faulty.honest"))
+        tasks.start_soon(passes, (*ARENA, "bot", "random"))
+        tasks.start_soon(passes, (*ARENA, "bot", "minimax:depth=2"))
+
+
+async def passes(command: Sequence[str]) -> None:
+    """Every check must let the bot pass."""
+    findings = await checked(command, patience=30)
     assert [finding for finding in findings if finding.verdict == "failed"] == []
     passed = {finding.check for finding in findings if finding.verdict == "passed"}
     assert {"tictactoe as minnie", "dropped", "restarted", "shut down"} <= passed

@@ -336,6 +336,7 @@ async def test_who_keeps_a_file_locked_is_to_be_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0)
+    monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(url):
         pass

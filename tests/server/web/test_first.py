@@ -136,7 +136,10 @@ async def test_where_nobody_has_played_yet_the_match_that_comes_with_the_page_is
     assert drawn.find(".//span[@data-live]") is None
 
 
-async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
+async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first, "KEPT_SECONDS", 0.05)
     assert b"Live: " not in (await get(host, "/"))[2]
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game="riskless")

@@ -23,6 +23,7 @@ from server.net.limits import HostLimits
 from server.net.request import Headers, Request
 from server.net.work import WorkBudget
 from server.store.aggregates.counting import refresh
+from server.store.journal import journal as journal_module
 from server.store.queries import Queries
 from server.web.match_log import MatchLogs
 from server.web.pages import STORE_QUESTIONS, Pages
@@ -245,7 +246,10 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
 
-async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(own_postgresql: Postgresql) -> None:
+async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
+    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "RENEW_SECONDS", 0.5)  # where nobody plays, that is what finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(database=url) as host:
         assert await get_plain(host, "/readyz") == (200, "ready\n")

@@ -15,12 +15,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Opened
 from server.store.database import open_store
-from server.store.journal.journal import SLOW_SECONDS, Journal, JournalFailed
+from server.store.journal import journal as journal_module
+from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.reader import events_of
 from tests.server.databases import Postgresql
 from tests.server.matches import record, terms
 
 MATCH = "m" * 32
+SLOW = "the store has not answered for 1 s"
+
+
+@pytest.fixture(autouse=True)
+def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that does not come is told of after a second."""
+    monkeypatch.setattr(journal_module, "SLOW_SECONDS", 1.0)
 
 
 @asynccontextmanager
@@ -100,7 +108,7 @@ async def test_what_was_appended_while_the_database_stood_still_is_durable_when_
     async with open_store(url) as engine, patient(engine, 30) as journal:
         with own_postgresql.frozen():
             batch = journal.append(MATCH, 2, 2, Opened())
-            assert await trouble(journal) == f"the store has not answered for {SLOW_SECONDS:.0f} s"
+            assert await trouble(journal) == SLOW
             later = journal.append(MATCH, 3, 3, Opened())
             assert not batch.done.is_set()
         with anyio.fail_after(15):
@@ -123,7 +131,10 @@ async def test_patience_ends_also_with_a_database_that_stands_still(own_postgres
         assert await events_of(engine, MATCH) == [(1, Opened()), (7, Opened())]
 
 
-async def test_that_the_database_is_down_is_known_where_nobody_plays(own_postgresql: Postgresql) -> None:
+async def test_that_the_database_is_down_is_known_where_nobody_plays(
+    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "RENEW_SECONDS", 0.3)  # the renewal of the lease finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, patient(engine, 0) as journal:
         await asyncio.to_thread(own_postgresql.stop)
@@ -157,7 +168,7 @@ async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgres
         async with engine.begin() as connection:
             await connection.execute(sa.text("LOCK TABLE servers IN ACCESS EXCLUSIVE MODE"))
             batch = journal.append(MATCH, 2, 2, Opened())
-            assert await trouble(journal) == f"the store has not answered for {SLOW_SECONDS:.0f} s"
+            assert await trouble(journal) == SLOW
         with anyio.fail_after(5):
             await journal.durable(batch)
         assert journal.trouble() == ""

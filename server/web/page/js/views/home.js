@@ -4,12 +4,12 @@
 import { to } from "../address.js";
 import { ask } from "../api.js";
 import { h, say, set } from "../dom.js";
+import { standingsNow } from "../home/leaders.js";
+import { LiveCards } from "../home/livecards.js";
+import { Primer } from "../home/primer.js";
+import { Stage } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
-import { standingsNow } from "../parts/leaders.js";
-import { LiveCards } from "../parts/livecards.js";
 import { pastItem } from "../parts/matchlist.js";
-import { Primer } from "../parts/primer.js";
-import { Stage } from "../parts/stage.js";
 import { onListing } from "../spectator.js";
 import { plural } from "../text.js";
 

@@ -5,8 +5,8 @@ import { SmallBoard } from "../boards/small.js";
 import { Declared } from "../games/declared.js";
 import { GAME_NAMES, control } from "../text.js";
 import { forget, together } from "../together.js";
-import { against, matchLink } from "./matchlist.js";
-import { followLive } from "./watching.js";
+import { against, matchLink } from "../parts/matchlist.js";
+import { followLive } from "../parts/watching.js";
 
 const MOST = 48; // matches that are watched at once: a connection may watch 64
 

@@ -8,9 +8,9 @@ import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Match } from "../match.js";
 import { GAME_NAMES, SEATS, SEAT_NAMES, plural, result, when } from "../text.js";
-import { matchLink } from "./matchlist.js";
-import { followLive } from "./watching.js";
-import { chance, percent } from "./worth.js";
+import { matchLink } from "../parts/matchlist.js";
+import { followLive } from "../parts/watching.js";
+import { chance, percent } from "../parts/worth.js";
 
 const OVER_MS = 4000; // for how long the end of a match is shown
 const PLY_MS = 700; // of a match that was played
