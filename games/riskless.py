@@ -42,12 +42,12 @@ class Riskless(Game[Armies, Move]):
     def __init__(self, map: RisklessMap) -> None:
         self.map = map
         self._roads = tuple(tuple((v, w) for w in near) for v, near in enumerate(map.neighbours))
-        cap = map.territory_cap
-        # Indexed by signed armies: Python's negative indices put Minnie's half at the end.
+        cap, most = map.territory_cap, 2 * map.territory_cap
+        # Indexed by signed armies, of one territory or of two that meet: Python's negative indices put Minnie's at the end.
         self._trained = (
             0,
-            *(min(n + 1, cap) for n in range(1, cap + 1)),
-            *(-min(n + 1, cap) for n in range(cap, 0, -1)),
+            *(min(n + 1, cap) for n in range(1, most + 1)),
+            *(-min(n + 1, cap) for n in range(most, 0, -1)),
         )
 
     @classmethod
@@ -80,20 +80,15 @@ class Riskless(Game[Armies, Move]):
         return [road for v, roads in enumerate(self._roads) if armies[v] < 0 for road in roads]
 
     def successor(self, position: Armies, move: Move) -> Armies:
+        armies, player, ply = position
         source, target = move
-        sign, opponent = (1, MINNIE) if position.player is MAXIE else (-1, MAXIE)
-        # From here on, seen by the mover: own armies are positive.
-        moved = sign * position.armies[source]
-        there = sign * position.armies[target]
-        after = moved + there
-        # A tie is won by the attacker, who then holds the target with nobody on it.
-        mine = after >= 0
-        cap = self.map.territory_cap
+        sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
         trained = self._trained
-        board = [trained[n] for n in position.armies]
+        board = [trained[n] for n in armies]
         board[source] = sign
-        board[target] = sign * (min(after + 1, cap) if mine else max(after - 1, -cap))
-        return Armies(tuple(board), opponent, position.ply + 1)
+        # Those who meet join or fight. A tie is won by the attacker, who then holds the target with nobody on it.
+        board[target] = trained[armies[source] + armies[target]] or sign
+        return Armies(tuple(board), opponent, ply + 1)
 
     def outcome(self, position: Armies) -> Outcome | None:
         lead = sum(position.armies)

@@ -24,13 +24,12 @@ NOTHING: Mapping[str, Any] = {
     "table": False,
     "hints": False,
     "promise": False,
-    "killers": False,
     "null_windows": False,
     "foresee": False,
 }
 STEPS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("the search, nothing switched on, estimate `plain`", "plain", {}),
-    ("+ ordering: promise, killers", "plain", {"promise": True, "killers": True}),
+    ("+ the game's promise", "plain", {"promise": True}),
     ("+ windows", "plain", {"null_windows": True}),
     ("+ the table", "plain", {"table": True, "hints": True}),
     ("+ estimate `features`", "features", {}),

@@ -16,7 +16,6 @@ OFF: dict[str, Any] = {
     "table": False,
     "hints": False,
     "promise": False,
-    "killers": False,
     "estimate_order": 0,
     "null_windows": False,
 }
@@ -26,7 +25,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("+ one-ply evaluation from depth 4", {"estimate_order": 4}),
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
-    ("+ killers", {"killers": True}),
     ("+ null windows", {"null_windows": True}),
 )
 

@@ -52,7 +52,6 @@ DEVICES = (
     Device("late moves left out", {"late": 0}),
     Device("settled by estimate", {"settle": False}),
     Device("tempo counted", {"tempo": False}),
-    Device("killers", {"killers": False}),
     Device("null windows", {"null_windows": False}),
     Device("the game's promise", {"promise": False}),
     Device("the table's values", {"table": False}),

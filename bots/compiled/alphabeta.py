@@ -71,7 +71,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     hash_of = make_hash(game.key_words)
     order = Ordering(game, frame_words)
-    score_rest, pick, hint_first, reward = order.score_rest, order.pick, order.hint_first, order.reward
+    score_rest, pick, hint_first = order.score_rest, order.pick, order.hint_first
     selective = Selective(game)
     settled, left_out, reduction = selective.settled, selective.left_out, selective.reduction
     jamboree = Jamboree(game, frame_words, pick)
@@ -303,7 +303,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
         if value >= beta and not fixed:
-            reward(mem, node, move)
             return FINISH
         return NEXT
 
@@ -348,8 +347,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         if get(mem, node + Frame.ROLE) == Role.HELPER:
             return IDLE if leave(mem, shared, at) else NEXT
         if close_split(mem, shared, at):
-            if get(mem, node + Frame.BEST) >= get(mem, node + Frame.BETA):
-                reward(mem, node, get(mem, node + Frame.BEST_MOVE))
             return FINISH
         if interrupted_outside(mem, shared, node):
             return UNWIND

@@ -1,7 +1,7 @@
 """Where everything is in the memory of a search: one flat array of words a thread, one shared by all.
 
 A thread's memory is its registers, then FRAMES frames of a search stack, then the moves of those
-frames, then its killers. Frame 0 begins at FIRST; a frame is the position (`words` of the
+frames, then the order of the root's moves. Frame 0 begins at FIRST; a frame is the position (`words` of the
 kernel) and behind it the fields of class Frame. `Sizes` says how large the parts are in one game.
 
 The shared memory is the signals and options, then for each thread SPLITS records of split points.
@@ -30,19 +30,19 @@ class Register(IntEnum):
     INSIDE = 4  # the innermost split point that it works under, or -1
     THREAD = 5
     LISTS = 6  # where the move lists begin
-    KILLERS = 7  # where the killers begin
-    ROOT = 8  # where the order of the root's moves is
-    WIDTH = 9  # of a move list
-    ENTERED = 10  # nodes that were not leaves
-    COUNTED = 11  # nodes that Shared.NODES knows of
-    WAITED = 12  # how often it has looked for work since it had some
-    CHOSEN = 13  # how many of the root's moves are searched
-    SOME = 14  # whether these are not all of them
-    LAZY = 15  # whether it searches the root beside another thread, until that says QUIT
-    END = 16
+    ROOT = 7  # where the order of the root's moves is
+    WIDTH = 8  # of a move list
+    ENTERED = 9  # nodes that were not leaves
+    COUNTED = 10  # nodes that Shared.NODES knows of
+    WAITED = 11  # how often it has looked for work since it had some
+    CHOSEN = 12  # how many of the root's moves are searched
+    SOME = 13  # whether these are not all of them
+    LAZY = 14  # whether it searches the root beside another thread, until that says QUIT
+    END = 15
 
 
-FIRST = int(Register.END)
+FIRST = -(-int(Register.END) // LINE) * LINE
+"""Where frame 0 begins: on a line of its own, as all frames do."""
 
 
 class Frame(IntEnum):
@@ -118,7 +118,6 @@ class Option(IntEnum):
     TABLE = 35  # use the transposition table's values
     HINTS = 36  # use the table's moves
     PROMISE = 37
-    KILLERS = 38
     ESTIMATE_ORDER = 39  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 40
     REDUCE = 41  # from which place in the order on moves are searched less deep; 0: never
@@ -199,14 +198,9 @@ class Sizes:
         return FIRST + FRAMES * self.frame
 
     @property
-    def killers(self) -> int:
-        """Where the killers begin, two for each distance from the root."""
-        return self.move_lists + FRAMES * self.moves
-
-    @property
     def root(self) -> int:
         """The order of the root's moves."""
-        return self.killers + 2 * FRAMES
+        return self.move_lists + FRAMES * self.moves
 
     @property
     def thread(self) -> int:

@@ -2,7 +2,7 @@
 
 The table's move comes first and is searched before any other move is looked at. The others get a
 score each: what the evaluator gives after the move, where the node is deep enough to pay for it, else
-the game's cheap promise; a killer, which has cut at the same distance from the root, gets KILLER more.
+the game's cheap promise.
 Score and move are one word, so that the greatest word is the best move, of equals the leftmost.
 """
 
@@ -12,14 +12,12 @@ from typing import Any
 
 from bots.compiled.cache import inlined
 from bots.compiled.intrinsics import get, put
-from bots.compiled.kernel import LOST, PLAYING, WON, Kernel, Words
-from bots.compiled.layout import Frame, Option, Order, Register, Sizes
+from bots.compiled.kernel import LOST, PLAYING, WON, Kernel
+from bots.compiled.layout import Frame, Option, Order
 
 _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1
 _WIN_SCORE = 1_000_000
-KILLER = 150
-"""What is added to the score of a killer, in hundredths of an army."""
 
 
 class Ordering:
@@ -46,10 +44,6 @@ class Ordering:
                     value = -_WIN_SCORE
             elif get(shared, Option.PROMISE) != 0:
                 value = promise(rules, mem, at, move)
-            if get(shared, Option.KILLERS) != 0:
-                place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
-                if move == get(mem, place) or move == get(mem, place + 1):
-                    value += KILLER
             return value
 
         @inlined
@@ -93,23 +87,6 @@ class Ordering:
             put(mem, list_at, hint)
             return True
 
-        @inlined
-        def reward(mem: Any, node: Any, move: Any) -> None:
-            """Make a move that cut here the first killer of its distance from the root."""
-            place = get(mem, Register.KILLERS) + 2 * get(mem, node + Frame.DISTANCE)
-            if get(mem, place) != move:
-                put(mem, place + 1, get(mem, place))
-                put(mem, place, move)
-
         self.score_rest = score_rest
         self.pick = pick
         self.hint_first = hint_first
-        self.reward = reward
-
-
-def forget(memory: Words, sizes: Sizes) -> None:
-    """Drop the killers, which are of no use to a search from another root."""
-    memory[sizes.killers : sizes.root] = -1
-
-
-__all__ = ["KILLER", "Ordering", "forget"]

@@ -30,7 +30,6 @@ from bots.compiled.layout import (
 )
 from bots.compiled.limits import MOST_TABLE, table_bytes
 from bots.compiled.line import make_line
-from bots.compiled.ordering import forget
 from bots.compiled.solving.leaves import NOTHING, unpacked
 from bots.compiled.table import AGES, make_table
 from bots.search.deepening import Report
@@ -80,7 +79,6 @@ class Settings:
     table: bool = True
     hints: bool = True
     promise: bool = True
-    killers: bool = True
     foresee: bool = True
     estimate_order: int = 0
     null_windows: bool = True
@@ -120,7 +118,6 @@ class Searcher(Generic[P, M]):
         for thread, memory in enumerate(self._memories):
             memory[Register.THREAD] = thread
             memory[Register.LISTS] = sizes.move_lists
-            memory[Register.KILLERS] = sizes.killers
             memory[Register.ROOT] = sizes.root
             memory[Register.WIDTH] = sizes.moves
         self._roots = self._memories if self.settings.lazy else self._memories[:1]
@@ -150,7 +147,6 @@ class Searcher(Generic[P, M]):
         shared[Option.HINTS] = s.hints
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
         shared[Option.PROMISE] = s.promise
-        shared[Option.KILLERS] = s.killers
         shared[Option.ESTIMATE_ORDER] = s.estimate_order
         shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.foreseen
         shared[Option.EXACT] = s.exact
@@ -267,7 +263,6 @@ class Searcher(Generic[P, M]):
         shared[Shared.STOP] = 0
         for each in self._memories:
             each[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
-            forget(each, self._sizes)
 
     def _root(self, field: Frame) -> int:
         return int(self._memories[0][FIRST + self._compiled.kernel.words + field])

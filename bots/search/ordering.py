@@ -10,15 +10,13 @@ order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from bots.search.problem import Problem
 from games.core import M, P
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Generic[P, M]):
+class Choice(NamedTuple, Generic[P, M]):
     """A move of a node: its number in move order, and the position after it."""
 
     index: int

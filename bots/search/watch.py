@@ -1,6 +1,7 @@
 """What a search tells about itself while it runs, and how it is told to stop.
 
-A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`. The
+A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`; or `count`
+for leaves that it values together, where no trace is wanted. The
 watch counts, polls the stop, and keeps the events where a trace is wanted. A search that runs parts
 in parallel gives each part a fork and joins the forks in move order, so that the trace is the same
 in every run.
@@ -124,6 +125,12 @@ class Watch:
         if self.events is not None:
             self.events.append(Valued(path, position, value))
             self.events.append(Left(path, position, Edge(value), pruned=False))
+
+    def count(self, leaves: int, *, horizon: bool) -> None:
+        """So many leaves were entered and have their values, of which no trace is kept; the search has polled the stop itself."""
+        self.nodes += leaves
+        self.leaves += leaves
+        self.horizon |= horizon
 
     def recall(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """A table has answered for a node."""

@@ -11,7 +11,7 @@ from bots.search.play.root import Progress, Root, root_choices
 from bots.search.problem import Evaluator, Line, Problem, Result
 from bots.search.table import Kind, Table
 from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
+from bots.search.watch import Path, Stopped, Watch
 from games.core import Game, M, P
 
 
@@ -79,30 +79,36 @@ class AlphaBeta(Generic[P, M]):
         beta: int,
     ) -> tuple[int, Line[M]]:
         sign = problem.game.player(position).sign
-        watch.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
+        low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
+        watch.enter(path, position, depth, low, high)
         if self.table is not None and depth > 0:
             known = self.table.look(position, depth, len(path), alpha, beta)
             if known is not None:
                 value, older = known
                 watch.recall(path, position, sign * value, horizon=older)
                 return value, ()
-        opened = problem.expand(position, depth, len(path))
-        if not opened.moves:
+        moves = problem.game.moves(position) if depth > 0 else ()
+        if not moves:
+            opened = problem.expand(position, 0, len(path))
             watch.leaf(path, position, opened.value, horizon=opened.horizon)
             return sign * opened.value, ()
-        static = self.static and depth > 1
-        if static:
-            watch.sorted += len(opened.moves)
-        choices = best_first(
-            problem,
-            position,
-            opened.moves,
-            self._hint(position),
-            distance=len(path),
-            static=static,
-        )
-        value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
-        watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
+        if depth == 1 and watch.events is None:
+            value, line = self._leaves(problem, watch, position, moves, len(path) + 1, beta)
+        else:
+            static = self.static and depth > 1
+            if static:
+                watch.sorted += len(moves)
+            choices = best_first(
+                problem,
+                position,
+                moves,
+                self._hint(position),
+                distance=len(path),
+                static=static,
+            )
+            value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
+        if watch.events is not None:
+            watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
         watch.hints[position] = line[0]
         if self.table is not None:
             kind = Kind.LOWER if value >= beta else Kind.UPPER if value <= alpha else Kind.EXACT
@@ -142,3 +148,38 @@ class AlphaBeta(Generic[P, M]):
                 if best >= beta:
                     break
         return best, best_line
+
+    def _leaves(
+        self,
+        problem: Problem[P, M],
+        watch: Watch,
+        position: P,
+        moves: Sequence[M],
+        distance: int,
+        beta: int,
+    ) -> tuple[int, Line[M]]:
+        """As `_children`, where all that follows is leaves, `distance` plies from the root, and no trace is kept.
+
+        Most nodes are such leaves: so nothing is made for one but its position, and nothing called but the game.
+        """
+        sign = problem.game.player(position).sign
+        successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
+        stop, hint = watch.stop, self._hint(position)
+        best, best_move = -INFINITY, moves[0]
+        count, horizon = 0, False
+        for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
+            if stop():
+                raise Stopped
+            count += 1
+            child = successor(position, move)
+            if outcome(child) is None:
+                horizon = True
+                value = sign * evaluator(child)
+            else:
+                value = sign * problem.expand(child, 0, distance).value
+            if value > best:
+                best, best_move = value, move
+                if best >= beta:
+                    break
+        watch.count(count, horizon=horizon)
+        return best, (best_move,)

@@ -29,7 +29,6 @@ COURSE: dict[str, Any] = {
     "table": False,
     "hints": False,
     "promise": False,
-    "killers": False,
     "null_windows": False,
 }
 """Nothing but the course's Jamboree, to the leaves."""

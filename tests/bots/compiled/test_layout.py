@@ -47,7 +47,6 @@ def test_the_parts_of_a_memory_follow_one_another_without_touching(
     parts = [
         (FIRST, FRAMES * sizes.frame),
         (sizes.move_lists, FRAMES * moves),
-        (sizes.killers, 2 * FRAMES),
         (sizes.root, moves),
         (sizes.thread, 0),
     ]
