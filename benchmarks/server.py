@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import uvloop
 
-from benchmarks.kit.flat import LIMITS, flat_lines
+from benchmarks.kit.flat import LIMITS, flat_lines, goals
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
 from benchmarks.kit.lone import lone_lines
 from benchmarks.kit.results import claim, write_server
@@ -88,16 +88,21 @@ def _complain(load: Load) -> None:
 
 
 async def _run(seconds: float, rounds: int, most: int) -> str:
+    load = os.getloadavg()[0]
+    flat, ratios = await asyncio.to_thread(flat_lines, seconds, rounds)
+    staged, stages = await asyncio.to_thread(staged_lines, seconds)
     lines = [
         (
             f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
-            f"(load average before: {os.getloadavg()[0]:.1f}). Journal on, SQLite. Bots play one fixed match of "
+            f"(load average before: {load:.1f}). Journal on, SQLite. Bots play one fixed match of "
             f"{len(script())} plies on `{MAP}` again and again."
         ),
         "",
-        *await asyncio.to_thread(flat_lines, seconds, rounds),
+        *flat,
         "",
-        *await asyncio.to_thread(staged_lines, seconds),
+        *staged,
+        "",
+        *goals(ratios, stages),
         "",
         *await lone_lines(2 * seconds),
         "",

@@ -1,4 +1,4 @@
-"""Where a move's time goes: the server's CPU a move by stage, as a profiler outside of it sees its stacks."""
+"""Where a move's time goes: the CPU of a server or a runner by stage, as a profiler outside of it sees its stacks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.kit.flat import SIZES, WARM_SECONDS, serve_arena
 from benchmarks.kit.loads import ARENA, loads
+from benchmarks.kit.served import Running
 from benchmarks.kit.stages import ABOUT, STAGES, by_stage
 
 SAMPLES_A_SECOND = 200
@@ -20,15 +21,20 @@ PROFILER = "py-spy"
 
 def stages_of(bots: int, seconds: float) -> dict[str, float]:
     """Microseconds of the server's CPU a move, by stage, with so many bots that play as fast as they can."""
-    with (
-        serve_arena(bots) as running,
-        loads(running.url, bots, kind=ARENA) as load,
-        tempfile.TemporaryDirectory() as folder,
-    ):
+    with serve_arena(bots) as running, loads(running.url, bots, kind=ARENA) as load:
         load.wait_all_in(bots)
         time.sleep(WARM_SECONDS)
-        moves, before = load.moves, running.cpu_of_threads()
+        moves = load.moves
+        spent = seconds_of(running, seconds)
+        moves = load.moves - moves
+        return {stage: 1e6 * each / moves for stage, each in spent.items()}
+
+
+def seconds_of(running: Running, seconds: float) -> dict[str, float]:
+    """Seconds of CPU that a process spends on each stage, over so many seconds. Raises RuntimeError."""
+    with tempfile.TemporaryDirectory() as folder:
         folded = Path(folder) / "stacks"
+        before = running.cpu_of_threads()
         subprocess.run(
             [
                 *(_profiler(), "record", "--pid", str(running.process.pid), "--format", "raw"),
@@ -38,14 +44,15 @@ def stages_of(bots: int, seconds: float) -> dict[str, float]:
             check=True,
             capture_output=True,
         )
-        after, moves = running.cpu_of_threads(), load.moves - moves
-        spent = {each: 1e6 * (cpu - before.get(each, 0.0)) / moves for each, cpu in after.items()}
+        after = running.cpu_of_threads()
+        spent = {each: cpu - before.get(each, 0.0) for each, cpu in after.items()}
         return by_stage(folded.read_text(encoding="utf-8"), spent)
 
 
-def staged_lines(seconds: float) -> list[str]:
-    """The section: a table of the stages for each number of bots."""
-    found = [stages_of(bots, seconds) for bots in SIZES]
+def staged_lines(seconds: float) -> tuple[list[str], dict[int, dict[str, float]]]:
+    """The section, a table of the stages for each number of bots; and what is in it, by the bots."""
+    by_bots = {bots: stages_of(bots, seconds) for bots in SIZES}
+    found = list(by_bots.values())
     lines = [
         "## Where a move's time goes",
         (
@@ -62,7 +69,7 @@ def staged_lines(seconds: float) -> list[str]:
         lines.append(f"| {stage} | {cells} | {ABOUT[stage]} |")
     lines.append("| together | " + " | ".join(f"{sum(each.values()):.0f}" for each in found) + " | |")
     print("\n".join(lines[3:]), flush=True)
-    return lines
+    return lines, by_bots
 
 
 def _profiler() -> str:

@@ -78,6 +78,7 @@ RULES: Mapping[str, str] = {
     "server/store/lease.py": "commit",
     "server/store/": "matches",
     "protocol/record.py": "matches",
+    "ladder/": "matches",
 }
 """The stage of a function, of a file, or of a folder; the most exact one counts."""
 
@@ -130,6 +131,12 @@ def by_stage(folded: str, cpu: Mapping[int, float]) -> dict[str, float]:
         for stage, share in known.get(thread, {OTHER: 1.0}).items():
             found[stage] += spent * share
     return found
+
+
+def dearest(stages: Mapping[str, float], count: int = 3) -> str:
+    """The stages into which the most goes, as part of a sentence."""
+    most = sorted(stages, key=lambda stage: stages[stage], reverse=True)[:count]
+    return ", ".join(f"{stage} ({stages[stage] / sum(stages.values()):.0%})" for stage in most)
 
 
 def _folders(file: str) -> list[str]:
