@@ -2,7 +2,7 @@
 
 A quarter of all that the map can hold wins, and a match is a draw after 10 plies a territory, or 1,000 where that is
 more. About two fifths of the territories are held at the start, as many by each side, with 2 armies each; Minnie has
-an army more on the first of hers. With these numbers most matches between equals are decided, and neither seat is
+an army more on the first of hers, on `ring:12` two. With these numbers most matches between equals are decided, and neither seat is
 the better one: `arena maps measure` found them. `m1` and `m2`, a ring and a grid, keep the numbers of their source.
 """
 
@@ -23,8 +23,8 @@ ARMIES = 2
 """Armies of a territory that is held at the start."""
 HELD = 5
 """Each side holds one territory of so many at the start."""
-MINNIES, MAXIES = 0, 3
-"""The colours of each side's territories in the first half of a grid whose cells have HELD colours, each a knight's move apart."""
+RING_EXTRAS = {12: 2}
+"""How many armies more Minnie has on a ring of so many territories, where one is too few."""
 
 PLANAR_SIZES = range(5, 65)
 PLANAR_WIDTH, PLANAR_HEIGHT = 100, 60
@@ -48,6 +48,7 @@ def ring(size: int) -> RisklessMap:
         cap=RING_CAP,
         minnie=spots[0::2],
         maxie=spots[1::2],
+        extra=RING_EXTRAS.get(size, 1),
         places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in around),
     )
 
@@ -55,16 +56,15 @@ def ring(size: int) -> RisklessMap:
 def grid(width: int, height: int) -> RisklessMap:
     """`width` × `height` territories, 2 to 1,000, row by row; roads lead up, left, right and down.
 
-    A name is a column's letters and a row's number, as in a spreadsheet: a1 is the top left. The territories that
-    are held at the start stand a knight's move apart, from Minnie's in that corner; turned by half a circle, the
-    grid shows each side the other's.
+    A name is a column's letters and a row's number, as in a spreadsheet: a1 is the top left. The cells are coloured with
+    HELD colours, those of one colour a knight's move apart. Minnie has one colour, and Maxie that which takes its place
+    when the grid is turned by half a circle: so it shows each side the other's.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     around = ((0, -1), (-1, 0), (1, 0), (0, 1))
-    last = len(cells) - 1
-    colours = [(x + 2 * y) % HELD for x, y in cells[: len(cells) // 2]]
-    minnie = [v for v, colour in enumerate(colours) if colour == MINNIES]
-    maxie = [v for v, colour in enumerate(colours) if colour == MAXIES]
+    colours = [(x + 2 * y) % HELD for x, y in cells]
+    opposite = [(colours[-1] - colour) % HELD for colour in range(HELD)]
+    minnies = next(colour for colour in range(HELD) if opposite[colour] != colour)
     return _made(
         f"grid:{width}x{height}",
         territories=tuple(f"{column(x)}{y + 1}" for x, y in cells),
@@ -75,8 +75,8 @@ def grid(width: int, height: int) -> RisklessMap:
             for x, y in cells
         ),
         cap=GRID_CAP,
-        minnie=sorted(minnie + [last - v for v in maxie]),
-        maxie=sorted(maxie + [last - v for v in minnie]),
+        minnie=[v for v, colour in enumerate(colours) if colour == minnies],
+        maxie=[v for v, colour in enumerate(colours) if colour == opposite[minnies]],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
 
@@ -178,6 +178,7 @@ def _made(
     minnie: Sequence[int],
     maxie: Sequence[int],
     places: tuple[tuple[float, float], ...],
+    extra: int = 1,
 ) -> RisklessMap:
     size = len(territories)
     start = [0] * size
@@ -185,7 +186,7 @@ def _made(
         start[v] = ARMIES
     for v in minnie:
         start[v] = -ARMIES
-    start[minnie[0]] -= 1
+    start[minnie[0]] -= extra
     return RisklessMap(
         name=name,
         territories=territories,

@@ -12,7 +12,7 @@ from benchmarks.kit.kept import Kept, Unfinished
 
 
 def test_who_is_told_to_play_better_wins_and_the_pairs_are_the_same_however_they_are_dealt_out() -> None:
-    contest = Contest(Engine(), Engine(settings={"exact": True}), "grid:4x4:cap=30", 20, 6)
+    contest = Contest(Engine(), Engine(settings={"exact": True}), "m2:cap=30", 20, 6)
     whole = score_pairs(contest, 600, range(6))
     parts = together([score_pairs(contest, 600, range(2)), score_pairs(contest, 600, range(2, 6))])
     assert whole.points == parts.points

@@ -149,7 +149,9 @@ class Careful(Bot):
 
 async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """At every fourth ply the line breaks while the bot thinks, and it answers once the line is back."""
-    monkeypatch.setattr(client_module, "pause", lambda *_, **__: 0.01)  # how long it stays away is no matter here
+    monkeypatch.setattr(
+        client_module, "pause", lambda *_, **__: 0.01
+    )  # how long it stays away is no matter here
     plies: list[int] = []
     cuts = 0
     async with (

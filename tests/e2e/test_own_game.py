@@ -89,7 +89,9 @@ def test_what_was_played_is_read_again(tmp_path: Path) -> None:
     assert "6 matches are new" in forked(
         tmp_path, 0, "import", "out.jsonl", "--db", "sqlite:///b.db", ARENA_GAME=str(file)
     )
-    assert "ply 0: maxie" in forked(tmp_path, 0, "replay", str(records), "--match", match, "--ply", "1", *game)
+    assert "ply 0: maxie" in forked(
+        tmp_path, 0, "replay", str(records), "--match", match, "--ply", "1", *game
+    )
     assert "no game is called 'nim'" in forked(tmp_path, 1, "replay", str(records), "--match", match)
     judged = forked(tmp_path, 0, "replay", str(records), "--match", match, "--analyse", "alphabeta", *game)
     assert "moves marked" in judged
