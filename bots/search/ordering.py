@@ -19,7 +19,7 @@ from games.core import M, P
 class Choice(NamedTuple, Generic[P, M]):
     """A move of a node: its number in move order, and the position after it."""
 
-    index: int
+    number: int
     move: M
     child: P
 
@@ -27,8 +27,8 @@ class Choice(NamedTuple, Generic[P, M]):
 def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[Choice[P, M]]:
     """All moves, as the game lists them. A position is made as its move is asked for: a cut saves those behind it."""
     successor = problem.game.successor
-    for index, move in enumerate(moves):
-        yield Choice(index, move, successor(position, move))
+    for number, move in enumerate(moves):
+        yield Choice(number, move, successor(position, move))
 
 
 def best_first(
@@ -52,8 +52,8 @@ def best_first(
 def hint_first(problem: Problem[P, M], position: P, moves: Sequence[M], hint: M) -> Iterator[Choice[P, M]]:
     """The hint, then the others in move order, each made as it is asked for."""
     successor = problem.game.successor
-    for index in sorted(range(len(moves)), key=lambda index: moves[index] != hint):
-        yield Choice(index, moves[index], successor(position, moves[index]))
+    for number in sorted(range(len(moves)), key=lambda number: moves[number] != hint):
+        yield Choice(number, moves[number], successor(position, moves[number]))
 
 
 def to_front(moves: list[M], move: M) -> None:

@@ -61,9 +61,9 @@ class AlphaBeta(Generic[P, M]):
         depth: int,
     ) -> None:
         for choice in choices:
-            alpha = root.alpha(choice.index)
+            alpha = root.alpha(choice.number)
             value, line = self._node(
-                problem, watch, choice.child, depth - 1, (choice.index,), -INFINITY, -alpha
+                problem, watch, choice.child, depth - 1, (choice.number,), -INFINITY, -alpha
             )
             root.take(choice, -value, line)
             root.tell()
@@ -139,7 +139,7 @@ class AlphaBeta(Generic[P, M]):
                 watch,
                 choice.child,
                 depth - 1,
-                (*path, choice.index),
+                (*path, choice.number),
                 -beta,
                 -max(alpha, best),
             )

@@ -41,7 +41,7 @@ class Jamboree(AlphaBeta[P, M]):
         super()._search_root(problem, watch, root, first, depth)
         if not rest:
             return
-        windows = [(-INFINITY, -root.alpha(choice.index)) for choice in rest]
+        windows = [(-INFINITY, -root.alpha(choice.number)) for choice in rest]
         for choice, (value, line) in zip(
             rest, self._parallel(problem, watch, rest, windows, depth, ()), strict=True
         ):
@@ -84,7 +84,7 @@ class Jamboree(AlphaBeta[P, M]):
         def search(n: int) -> tuple[int, Line[M]]:
             choice = choices[n]
             value, line = self._node(
-                problem, parts[n], choice.child, depth - 1, (*path, choice.index), *windows[n]
+                problem, parts[n], choice.child, depth - 1, (*path, choice.number), *windows[n]
             )
             return -value, line
 

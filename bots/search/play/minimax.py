@@ -33,7 +33,7 @@ class Minimax(Generic[P, M]):
         root: Root[P, M] = Root(game.player(position).sign, progress)
         watch.enter((), position, depth)
         for choice in root_choices(problem, position, order):
-            value, line = self._node(problem, watch, choice.child, depth - 1, (choice.index,))
+            value, line = self._node(problem, watch, choice.child, depth - 1, (choice.number,))
             root.take(choice, -value, line)
             root.tell()
         result = root.result()

@@ -51,8 +51,8 @@ class Root(Generic[P, M]):
 
     def take(self, choice: Choice[P, M], value: int, line: Line[M]) -> None:
         """A move has been searched; `value` is for the player to move, exact above its alpha."""
-        if value > self.value or (value == self.value and choice.index < self.index):
-            self.value, self.index, self.line = value, choice.index, (choice.move, *line)
+        if value > self.value or (value == self.value and choice.number < self.index):
+            self.value, self.index, self.line = value, choice.number, (choice.move, *line)
 
     def tell(self) -> None:
         """Report the best so far."""

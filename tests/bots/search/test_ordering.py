@@ -16,15 +16,15 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
     problem, moves = case.problem, list(case.game.moves(case.position))
     hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
     plain = list(in_move_order(problem, case.position, moves))
-    assert [(each.index, each.move) for each in plain] == list(enumerate(moves))
+    assert [(each.number, each.move) for each in plain] == list(enumerate(moves))
     ordered = list(best_first(problem, case.position, moves, hint, distance=0, static=static))
-    assert sorted(ordered, key=lambda each: each.index) == plain
+    assert sorted(ordered, key=lambda each: each.number) == plain
     rest = ordered
     if hint is not None:
         assert ordered[0].move == hint
         rest = ordered[1:]
     sign = case.game.player(case.position).sign
-    keys = [(-sign * problem.expand(each.child, 0, 1).value if static else 0, each.index) for each in rest]
+    keys = [(-sign * problem.expand(each.child, 0, 1).value if static else 0, each.number) for each in rest]
     assert keys == sorted(keys)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from bots.search.failsoft import failsoft
 from bots.search.play import AlphaBeta
-from bots.search.watch import Watch
+from bots.search.table import Table
+from bots.search.watch import Stopped, Watch
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
@@ -27,3 +30,41 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     moves = tuple(case.game.moves(case.position))
     search(case.game, case.position, depth, order=moves, watch=ours, progress=lambda _: None)
     assert (ours.nodes, ours.leaves, ours.sorted) == (textbook.nodes, textbook.leaves, 0)
+
+
+@given(case=cases.filter(in_play), depths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
+@examples(40)
+def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
+    case: Case, depths: list[int]
+) -> None:
+    moves = tuple(case.game.moves(case.position))
+    found = []
+    for tracing in (False, True):
+        search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, table=Table(64))
+        for depth in depths:
+            asked = count()
+            watch = Watch(lambda asked=asked: next(asked) < 0, tracing=tracing)  # type: ignore[misc]
+            result = search(
+                case.game, case.position, depth, order=moves, watch=watch, progress=lambda _: None
+            )
+            assert next(asked) == watch.nodes
+            found.append((tracing, result, watch.nodes, watch.leaves, watch.horizon, watch.hints))
+    half = len(depths)
+    assert [each[1:] for each in found[:half]] == [each[1:] for each in found[half:]]
+
+
+@given(case=cases.filter(in_play), allowed=st.integers(0, 60))
+@examples(40)
+def test_a_stop_ends_the_search_at_the_node_at_which_it_is_given(case: Case, allowed: int) -> None:
+    asked = iter(range(allowed))
+    watch = Watch(lambda: next(asked, None) is None)
+    search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator)
+    moves = tuple(case.game.moves(case.position))
+    try:
+        search(
+            case.game, case.position, max(1, case.depth), order=moves, watch=watch, progress=lambda _: None
+        )
+    except Stopped:
+        assert next(asked, None) is None
+    else:
+        assert watch.nodes <= allowed
