@@ -25,6 +25,8 @@ HELD = 5
 """Each side holds one territory of so many at the start."""
 RING_EXTRAS = {12: 2}
 """How many armies more Minnie has on a ring of so many territories, where one is too few."""
+MINNIES = {(5, 5): 3, (6, 5): 2, (7, 7): 2, (8, 6): 4}
+"""Minnie's colour on grids of these widths and heights, where the first that is possible leaves a seat the better one."""
 
 PLANAR_SIZES = range(5, 65)
 PLANAR_WIDTH, PLANAR_HEIGHT = 100, 60
@@ -64,7 +66,8 @@ def grid(width: int, height: int) -> RisklessMap:
     around = ((0, -1), (-1, 0), (1, 0), (0, 1))
     colours = [(x + 2 * y) % HELD for x, y in cells]
     opposite = [(colours[-1] - colour) % HELD for colour in range(HELD)]
-    minnies = next(colour for colour in range(HELD) if opposite[colour] != colour)
+    first = next(colour for colour in range(HELD) if opposite[colour] != colour)
+    minnies = MINNIES.get((width, height), first)
     return _made(
         f"grid:{width}x{height}",
         territories=tuple(f"{column(x)}{y + 1}" for x, y in cells),
