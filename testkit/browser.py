@@ -214,5 +214,5 @@ def wait(found: Any, seconds: float = PATIENCE) -> Any:
     until = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < until, "it does not come"
-        time.sleep(0.05)
+        time.sleep(0.2)
     return value

@@ -35,7 +35,7 @@ def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -
         players=Players(maxie, minnie),
         time_control=TimeControl.parse(tc),
         margin_ms=100,
-        ready_ms=10_000,
+        ready_ms=60_000,
     )
 
 
