@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from dataclasses import replace
 
 import anyio
 import uvloop
@@ -29,6 +30,8 @@ from server.net.server import open_server
 TURN, ANSWER = 0x81, 0x82
 """What frames begin with that say that it is one's turn, and that do not."""
 HOST = "127.0.0.1"
+LIMITS = replace(PRIVATE, hello_seconds=60.0)
+"""As the server's, which is given as long for a thousand handshakes at once."""
 
 
 class Pairs:
@@ -85,7 +88,7 @@ async def relay(port: int, answer: bytes, turn: bytes) -> None:
     """On the server's own connections; runs until killed."""
     async with (
         anyio.create_task_group() as tasks,
-        open_server(PRIVATE, (), no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
+        open_server(LIMITS, (), no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
     ):
         await server.listen(HOST, port, None)
         with settled():
