@@ -93,7 +93,6 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
     assert header[:3] == ["#", "bot", "games"]
     assert {row[1] for row in rows} == ENGINES
     assert all(row[2] == "8" for row in rows)
-    assert rows[-1][1] in {"random", "greedy"}, "who does not search is last"
     assert all_gone(mark)
 
 

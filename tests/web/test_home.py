@@ -15,6 +15,8 @@ from tests.web.screenshots import made_up
 BUSY = """() => { const board = document.querySelector('.small-board');
   return board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0); }"""
 
+CORNER = "(sign) => { const { right, bottom } = sign.getBoundingClientRect(); return [right, bottom]; }"
+
 SAME_PLACES = """(drawn) => {
   const still = new DOMParser().parseFromString(drawn, 'text/html').querySelector('.stage.first .map');
   const moving = document.querySelector('.stage .map');
@@ -89,9 +91,13 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
 ) -> None:
     context = browser.new_context(java_script_enabled=False)
     still = context.new_page()
-    while not still.locator(".stage.first").count():
+
+    def live() -> bool:
         still.goto(busy.url)
-    expect(still.locator(".stage.first .map .spot")).to_have_count(4)
+        # Between two matches a recorded one stands there, on another map.
+        return still.locator(".stage.first .map .spot").count() == 4
+
+    wait(live)
     expect(still.locator(".stage.first .score").first).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
     drawn = still.content()
     context.close()
@@ -148,10 +154,11 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, page: Page) -> 
         page.goto(empty.url)
         expect(page.locator(".stage .map")).to_be_visible()
         for sign in ("h1", ".button.big", ".stage .lead", ".stage .map"):
-            box = page.locator(sign).bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= height, (sign, width)
-            assert box["x"] + box["width"] <= width, (sign, width)
+            expect(page.locator(sign)).to_be_visible()
+            # The stage may go on to its next match meanwhile: this waits for the sign that is there then.
+            right, bottom = page.locator(sign).evaluate(CORNER)
+            assert bottom <= height, (sign, width)
+            assert right <= width, (sign, width)
 
 
 def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, page: Page) -> None:
