@@ -87,8 +87,6 @@ class Connection(asyncio.Protocol):
         self._reading = True
         self._closing = False
         """Whether this side has closed it, and nothing more is given to its receiver."""
-        self._garbled = False
-        """Whether a text that is none has come, after which no message is taken."""
         self._eof = False
         """Whether the library was told that the peer has ended its stream."""
         self._flooded = False
@@ -238,13 +236,11 @@ class Connection(asyncio.Protocol):
             return
         if frame.fin:
             self._arrivals.parsed()
-        if self._closing or self._garbled or self._delivery is None:
+        if self._closing or self._delivery is None:
             return
         try:
             self._delivery.add(frame, self._arrived)
         except UnicodeDecodeError as error:
-            # The frames behind it may have been parsed already, with a fault of their own: that is the one which is told then.
-            self._garbled = True
             self._protocol.fail(1007, f"{error.reason} at position {error.start}")
 
     def _flood(self) -> None:

@@ -44,6 +44,7 @@ class Delivery:
 
     __slots__ = (
         "_failed",
+        "_garbled",
         "_idle",
         "_kind",
         "_over",
@@ -64,6 +65,8 @@ class Delivery:
         """The fragments of a message whose last one has not come."""
         self._kind = Opcode.BINARY
         """What kind of message those belong to."""
+        self._garbled = False
+        """Whether a text that is none has come: the connection fails by it, and what comes behind is not taken."""
         self._waiting: deque[tuple[bytes | str, int]] = deque()
         self._scheduled = False
         """Whether the next message is to be given in a turn of its own, or one is being received now."""
@@ -81,7 +84,9 @@ class Delivery:
         return True
 
     def add(self, frame: Frame, at: int) -> None:
-        """Take in a frame of data that had arrived at `at`. Raises UnicodeDecodeError for text that is none."""
+        """Take in a frame of data that had arrived at `at`. Raises UnicodeDecodeError, once, for text that is none."""
+        if self._garbled:
+            return
         data = bytes(frame.data)
         kind = frame.opcode
         if self._parts or not frame.fin:
@@ -92,7 +97,11 @@ class Delivery:
                 return
             data, kind = b"".join(self._parts), self._kind
             self._parts = []
-        self._waiting.append((data.decode() if kind is TEXT else data, at))
+        try:
+            self._waiting.append((data.decode() if kind is TEXT else data, at))
+        except UnicodeDecodeError:
+            self._garbled = True
+            raise
 
     def give(self) -> None:
         """Give the next message now, unless one is to be given in a turn that comes anyway."""
