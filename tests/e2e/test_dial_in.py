@@ -14,6 +14,8 @@ from protocol.record import read
 from tests.bots.command_line import arena
 from tests.e2e.commands import running
 
+pytestmark = pytest.mark.usefixtures("loaded_commands")
+
 
 def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
     ladder = (
