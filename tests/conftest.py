@@ -12,7 +12,6 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -29,8 +28,6 @@ for size in ("COLUMNS", "LINES"):
 TICK = 0.05
 BLOCKED_TICKS = 40
 """Ticks without a turn of the event loop after which it counts as blocked: half a second."""
-FOLDERS = count()
-"""Numbers for the folders of tests."""
 PATIENCE = 2.0
 """Seconds in which whatever a test has started may end by itself."""
 
@@ -102,17 +99,6 @@ async def watched_loop() -> AsyncIterator[None]:
     while (left := asyncio.all_tasks() - mine) and time.monotonic() < end:
         await asyncio.sleep(0.01)
     assert not left, f"tasks are left behind: {left}"
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Path:
-    """A folder for the test whose path no other test of this process has had, as files of games are loaded once by their path.
-
-    Pytest before 9 gives the path of a folder that it has removed to another test.
-    """
-    folder = tmp_path / str(next(FOLDERS))
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture(autouse=True)
