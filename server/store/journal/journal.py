@@ -3,7 +3,7 @@
 Writes of all matches are gathered and committed together: while one commit is under way the next
 batch collects, so the more there is to do, the more each commit carries. A room appends, and lets the effects out when
 it is called back, once the event is durable. Nothing is durable in a store that is thrown away with its server: there
-an event is told at once, and is written with what follows it. `server.store.journal.batch` is what is committed together, and
+an event of a match that is open is told at once, and is written with what follows it. `server.store.journal.batch` is what is committed together, and
 `server.store.journal.reader` reads it.
 
 A journal writes under the lease of its server's name (`server.store.lease`): it takes it before anything else, renews
@@ -130,7 +130,7 @@ class Journal:
             "rated": terms.rated,
         }
         self._batch.opened.append(row)
-        return self._for_later() if self._thrown_away else self._added()
+        return self._added()
 
     def append(
         self,
@@ -148,9 +148,13 @@ class Journal:
         self._batch.rows.append(EventRow(seq, to_journal(at, event, turn), match))
         if told is None:
             return self._added()
-        if self._thrown_away and not self._complaint:
-            asyncio.get_running_loop().call_soon(told, None)
-            return self._for_later()
+        # A match that cannot be opened is void before anybody plays it.
+        if self._thrown_away and not self._batch.opened and not self._complaint:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(told, None)
+            if self._later is None:
+                self._later = loop.call_later(LATER_SECONDS, self._work.set)
+            return self._batch
         self._batch.then.append(told)
         return self._added()
 
@@ -161,11 +165,6 @@ class Journal:
 
     def _added(self) -> Batch:
         self._work.set()
-        return self._batch
-
-    def _for_later(self) -> Batch:
-        if self._later is None:
-            self._later = asyncio.get_running_loop().call_later(LATER_SECONDS, self._work.set)
         return self._batch
 
     async def durable(self, batch: Batch) -> None:

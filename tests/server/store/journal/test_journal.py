@@ -59,7 +59,7 @@ async def test_an_event_is_told_before_it_is_committed_only_where_the_store_is_t
             told.set()
 
         await tasks.start(journal.run)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         batch = journal.append("m" * 32, 1, 1, Opened(), told=note)
         assert not found, "it is told in a turn of its own"
         await told.wait()
@@ -78,7 +78,7 @@ async def test_what_nobody_waits_for_is_written_all_the_same(tmp_path: Path) -> 
     async with anyio.create_task_group() as tasks:
         journal = Journal(engine)
         await tasks.start(journal.run)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         journal.append("m" * 32, 1, 1, Opened(), told=lambda _error: None)
         with anyio.fail_after(10):
             while not await events_of(engine, "m" * 32):
