@@ -82,10 +82,10 @@ lock:  ## pin the dependencies again (needs uv)
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
-bench-server: $(VENV)/.bench  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too
+bench-server: $(VENV)/.bench  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too, and beside it CUTECHESS=PATH
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.growth
-	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS))
+	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS) $(CUTECHESS:%=--cutechess %))
 
 bench: $(VENV)/.bench  ## measure the compiled engine, over half an hour, most of it matches; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
