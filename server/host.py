@@ -61,6 +61,7 @@ async def open_host(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    reuse_port: bool = False,
     database: str | None = None,
     grace_ms: int = 5_000,
     anyone: bool = False,
@@ -88,6 +89,7 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
+    reuse_port       whether other servers of this machine listen on the same port
     grace_ms         how long a dropped bot may take to come back to its matches
     anyone           names without a token may connect, for a private network
     trusted_proxies  networks whose X-Forwarded-For is believed
@@ -188,8 +190,9 @@ async def open_host(
                 admission=admission,
             )
         )
-        bound = await server.listen(host, port, tls)
-        inside = inside_url(bound, tls) if house.bots else ""
+        bound = await server.listen(host, port, tls, reuse_port=reuse_port)
+        # On a port that others listen on too, the server's own bots would come in there.
+        inside = "" if not house.bots else None if reuse_port else inside_url(bound, tls)
         if inside is None:
             inside = url(LOOPBACK, (await server.listen(LOOPBACK, 0, None))[1])
         running.listens_at(url(host, bound[1], tls), inside)

@@ -33,6 +33,13 @@ class NatsServer:
         return f"nats://127.0.0.1:{self.port}"
 
     @property
+    def pid(self) -> int:
+        """The number of its process."""
+        if self._process is None:
+            raise RuntimeError("it does not run")
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         """What it has told."""
         return (self.folder / "log").read_text()
@@ -78,13 +85,11 @@ class NatsServer:
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """It stands still meanwhile; what is sent to it waits."""
-        if self._process is None:
-            raise RuntimeError("it does not run")
-        os.kill(self._process.pid, signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(self._process.pid, signal.SIGCONT)
+            os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, number: signal.Signals) -> None:
         if self._process is not None:
