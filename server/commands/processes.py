@@ -40,6 +40,18 @@ ReusePortOption = Annotated[
     bool, typer.Option("--reuse-port", help="Other servers of this user listen on the same port.")
 ]
 
+OwnPortOption = Annotated[
+    int,
+    typer.Option(
+        "--own-port",
+        metavar="PORT",
+        min=0,
+        max=65535,
+        help="A port of the server's own on 127.0.0.1 beside the one that others share, as for Prometheus; with "
+        "--processes that of the first, and the next ones for the others.",
+    ),
+]
+
 BACKOFF_SECONDS = 0.5
 """The pause before a server that has ended is started again; it doubles for each in a row that did not last."""
 BACKOFF_LIMIT = 15.0
@@ -97,17 +109,23 @@ def option_of_many(processes: int, bus: str) -> str:
     return "--bus" if bus else ""
 
 
-def leave_to_processes(count: int, *, host: str, port: int, name: str, bus: str, secure: bool) -> None:
+def leave_to_processes(
+    count: int, *, host: str, port: int, own_port: int, name: str, bus: str, secure: bool
+) -> None:
     """Be the parent of so many servers, each called as this command was, until told to stop; for one, do nothing.
 
-    secure: whether they speak TLS. Raises Failure, and typer.Exit when they have ended.
+    own_port  the first one's own port, where they have some
+    secure    whether they speak TLS
+
+    Raises Failure, and typer.Exit when they have ended.
     """
     if count == 1:
         return
     try:
         with closing(_reserve(host, port)) as reserved:
             bound = reserved.getsockname()[1]
-            code = anyio.run(_serve, count, host, bound, name or socket.gethostname(), bus, secure)
+            name = name or socket.gethostname()
+            code = anyio.run(_serve, count, host, bound, own_port, name, bus, secure)
     except NoNats as error:
         raise Failure(str(error)) from None
     raise typer.Exit(code)
@@ -131,11 +149,12 @@ def _reserve(host: str, port: int) -> socket.socket:
     return made
 
 
-async def _serve(count: int, host: str, port: int, name: str, bus: str, secure: bool) -> int:  # noqa: FBT001
+async def _serve(count: int, host: str, port: int, own_port: int, name: str, bus: str, secure: bool) -> int:  # noqa: FBT001
     async with _carried(bus) as (address, environment):
         children = [
-            Child(f"{name}-{number}", _command(f"{name}-{number}", port, address), environment)
-            for number in range(1, count + 1)
+            Child(each, _command(each, port, own_port + number if own_port else 0, address), environment)
+            for number in range(count)
+            for each in [f"{name}-{number + 1}"]
         ]
         try:
             with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -170,9 +189,10 @@ async def _serve(count: int, host: str, port: int, name: str, bus: str, secure: 
                 each.close()
 
 
-def _command(name: str, port: int, bus: str) -> list[str]:
+def _command(name: str, port: int, own_port: int, bus: str) -> list[str]:
     """The command that this process was given, for one of its servers: of an option that is given twice the last one counts."""
-    own = ("--processes", "1", "--name", name, "--port", str(port), "--bus", bus, "--reuse-port")
+    shared = ("--processes", "1", "--name", name, "--port", str(port), "--bus", bus, "--reuse-port")
+    own = (*shared, "--own-port", str(own_port))
     return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *own]
 
 

@@ -35,7 +35,13 @@ from protocol.timecontrol import BadTimeControl
 from server.bus.bus import Bus, BusError
 from server.bus.opening import open_bus
 from server.commands.courses import SHIPPED, BadCourses, courses_of
-from server.commands.processes import ProcessesOption, ReusePortOption, leave_to_processes, option_of_many
+from server.commands.processes import (
+    OwnPortOption,
+    ProcessesOption,
+    ReusePortOption,
+    leave_to_processes,
+    option_of_many,
+)
 from server.commands.retention import retention_of
 from server.commands.serving import again_and_again, require_shared, tell_back, tell_lost, until_told_to_stop
 from server.commands.tls import tls_of
@@ -73,6 +79,7 @@ def serve(
         int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; 0 for any free one.")
     ] = 8765,
     reuse_port: ReusePortOption = False,
+    own_port: OwnPortOption = 0,
     processes: ProcessesOption = 1,
     game: Annotated[
         str, typer.Option("--game", metavar="GAME,GAME", help="What the pool plays, one after another.")
@@ -321,7 +328,8 @@ def serve(
     require_shared(option_of_many(processes, bus), db)
     logs.set_up(log.value, verbose=verbose, wire=wire)
     tls = tls_of(tls_cert, tls_key)
-    leave_to_processes(processes, host=host, port=port, name=name, bus=bus, secure=tls is not None)
+    secure = tls is not None
+    leave_to_processes(processes, host=host, port=port, own_port=own_port, name=name, bus=bus, secure=secure)
 
     async def tell(each: Record) -> None:
         await _tell(each, record)
@@ -332,6 +340,7 @@ def serve(
                 host=host,
                 port=port,
                 reuse_port=reuse_port,
+                own_port=own_port,
                 database=db,
                 grace_ms=grace * 1000,
                 anyone=anyone,

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,15 @@ def said(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
         assert time.monotonic() < end, log.read_text()
         time.sleep(0.05)
     return str(found[-1])
+
+
+def two_free_ports() -> int:
+    """The first of two ports, one after the other, that nobody listens on."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as first, socket.socket() as second:
+            port: int = first.getsockname()[1]
+            if second.connect_ex(("127.0.0.1", port + 1)) != 0:
+                return port
 
 
 def servers_of(parent: int) -> list[int]:
@@ -107,11 +117,15 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
 @requires("nats")
 @requires("postgresql")
 def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_path: Path) -> None:
+    own = two_free_ports()
     with (
         postgresql.database() as database,
-        serving(tmp_path, database, "--processes", "2") as (process, log, _),
+        serving(tmp_path, database, "--processes", "2", "--own-port", str(own)) as (process, log, _),
     ):
         said(process, log, r"listening on (ws\S+)", 2)
+        for port in (own, own + 1):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+                assert b"\narena_servers " in answer.read()
         children = servers_of(process.pid)
         process.kill()
         process.wait()
