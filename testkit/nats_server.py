@@ -44,14 +44,16 @@ class NatsServer:
         """What it has told."""
         return (self.folder / "log").read_text()
 
+    def configuration(self) -> str:
+        """Its configuration file, of which the form is a superset of JSON."""
+        return json.dumps({"host": "127.0.0.1", "port": self.port, **self._settings})
+
     def start(self) -> None:
         """Start it, and wait until it listens."""
         found = program("nats-server")
         if found is None:
             raise FileNotFoundError("nats-server")
-        # the form is a superset of JSON
-        settings = {"host": "127.0.0.1", "port": self.port, **self._settings}
-        (self.folder / "nats.conf").write_text(json.dumps(settings))
+        (self.folder / "nats.conf").write_text(self.configuration())
         ports = self.folder / "ports"
         ports.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
