@@ -221,6 +221,7 @@ class Host:
         links = self.arena.links
         self.metrics.servers.set_function(lambda: 1 + sum(link.up for link in links.all))
         self.metrics.distant.set_function(lambda: len(self.arena.elsewhere))
+        self.metrics.paused.set_function(lambda: len(self.arena.pauses))
         self.metrics.matchmaker.set_function(lambda: self.arena.office.here)
         self.metrics.bus.set_function(lambda: alone or links.hears)
 

@@ -40,6 +40,7 @@ from server.arena.messages import (
     Watching,
 )
 from server.arena.office import Office
+from server.arena.pauses import Pauses
 from server.arena.presence import Presence
 from server.arena.remote import RemoteConnection
 from server.arena.watching import RemoteWatcher
@@ -133,6 +134,7 @@ class Arena:
             play=play,
             load=self._load,
         )
+        self.pauses = Pauses(lobby, matches.rooms, self.elsewhere, alone=lambda: not self.links.hears)
         self._watchers: dict[tuple[str, str], tuple[Link, RemoteWatcher, Spectators]] = {}
         """By match of this server and server where somebody watches it."""
         self._told_plies: dict[str, int] = {}
@@ -326,6 +328,7 @@ class Arena:
         while True:
             await anyio.sleep(NEWS_SECONDS)
             self.office.tell_open()
+            self.pauses.look()
             for key in [key for key, (_, _, spectators) in self._watchers.items() if spectators.closed]:
                 del self._watchers[key]
             plies = {match: room.referee.ply for match, room in self._matches.rooms.items()}
