@@ -31,7 +31,9 @@ from protocol.messages import (
 )
 from protocol.timecontrol import TimeControl
 from server.bus.local import Exchange
+from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from server.lobby.roster import house_bots
 from server.store.journal.reader import begun, events_of, records_of
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
@@ -238,3 +240,38 @@ async def test_while_the_bus_is_away_matches_inside_a_server_go_on_and_others_st
                 tasks.start_soon(play, anna)
                 tasks.start_soon(play, bert)
         assert {end.reason for end in ends} <= {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+async def test_a_house_engine_is_played_from_every_server_and_runs_once(postgresql_database: str) -> None:
+    game = game_of()
+    plan = HousePlan(house_bots("greedy"))
+    async with arena(postgresql_database, 2, house=plan) as hosts:
+        office, other = sorted(hosts, key=lambda host: not host.arena.office.here)
+        for host in (other, office):
+            async with enter(host, f"anna at {host.name}") as anna:
+                await until(lambda: all(len(each.arena.links.all) == 1 for each in hosts))
+                await anna.say(Challenge("house-greedy", game="tictactoe", rated=False))
+                with anyio.fail_after(30):
+                    assert (await anna.play(game)).reason in (EndReason.LINE, EndReason.BOARD_FULL)
+        shown = [each for each in other.listing().bots if each.name == "house-greedy"]
+        assert len(shown) == 1
+        assert shown[0].house
+        (house,) = [each for each in other.lobby.connected() if each.name == "house-greedy"]
+        assert not house.here
+
+
+async def test_what_a_bot_says_of_challenges_waits_for_the_next_matchmaker(postgresql_database: str) -> None:
+    async with arena(postgresql_database, 2) as hosts:
+        office, other = sorted(hosts, key=lambda host: not host.arena.office.here)
+        async with enter(other, "anna") as anna, enter(other, "bert") as bert:
+            await until(lambda: all(len(host.lobby.connected()) == 2 for host in hosts))
+            await anna.say(Challenge("bert", game="tictactoe"))
+            await bert.hear(Challenged)
+            await office.hand_on()
+            await anna.say(Challenge("bert", game="tictactoe", rated=False))
+            assert (await anna.hear(ChallengeOver)).outcome == "withdrawn"
+            while (asked := await bert.hear(Challenged)).rated:
+                pass
+            await until(lambda: other.arena.office.here)
+            await bert.say(Accept(asked.challenge))
+            assert (await bert.hear(Start)).players.minnie in ("anna", "bert")
