@@ -13,6 +13,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 
@@ -189,9 +190,12 @@ async def open_host(
                 program=PROGRAM,
                 # Where no token is needed, a page has no more than whoever sends it.
                 any_origin=anyone,
-                admission=admission,
+                admission=partial(Admission, misdeeds=running.misdeeds)
+                if admission is Admission
+                else admission,
             )
         )
+        running.admits_by(server.admission)
         running.listens_at(
             *await _listen(
                 server, host, port, tls, reuse_port=reuse_port, own_port=own_port, house=bool(house.bots)

@@ -45,13 +45,13 @@ class Membership:
         *,
         adopt: Callable[[list[str]], Awaitable[None]],
         takes: Callable[[], bool],
-        taken_over: Callable[[str, int], None],
+        taken_over: Callable[[], None],
     ) -> None:
         """Be one of an arena.
 
         adopt       goes on with matches in progress that are this server's from now on
         takes       says whether this server takes matches
-        taken_over  told of a server whose matches were taken over, and how many these are
+        taken_over  told that the matches of a server were taken over
         """
         self._engine = engine
         self._journal = journal
@@ -172,4 +172,4 @@ class Membership:
         log.warning("%s has ended, and %d matches of it go on here", name, len(taken))
         self._orphans += taken
         self._arena.forget(name)
-        self._taken_over(name, len(taken))
+        self._taken_over()
