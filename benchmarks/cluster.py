@@ -33,8 +33,8 @@ from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing, postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
-IDLE_SECONDS = 4.0
-WARM_SECONDS = 4.0
+IDLE_SECONDS = 3.0
+WARM_SECONDS = 3.0
 CORES = 16
 """Of each machine, where it is told how an arena would grow."""
 MACHINES = 16
@@ -62,6 +62,7 @@ class Condition:
     bus: whether they have one
     homes: for each half of the bots, the numbers of the servers at which they come in, in turn
     paired: whether each bot of the first half plays one of the second and nobody else
+    places: how many matches each server says that it may have, which is what the least load is a share of
     """
 
     what: str
@@ -69,11 +70,12 @@ class Condition:
     bus: bool
     homes: tuple[tuple[int, ...], tuple[int, ...]]
     paired: bool = True
+    places: tuple[int, ...] = (100, 100, 100, 100)
 
 
 ALONE = Condition("one server without a bus", 1, False, ((0,), (0,)))
 LOCAL = Condition("both bots at the room's server, of three", 3, True, ((0,), (0,)))
-REMOTE = Condition("neither bot at the room's server", 3, True, ((0,), (1,)))
+REMOTE = Condition("neither bot at the room's server", 3, True, ((0,), (1,)), places=(1, 1, 1000))
 POOLS = tuple(
     Condition(
         f"{count} server{'s' if count > 1 else ''}, bots spread over them",
@@ -131,13 +133,15 @@ def used(servers: Sequence[ArenaServer], postgresql: Postgresql, nats: NatsServe
 
 @asynccontextmanager
 async def running(
-    condition: Condition, folder: Path, url: str, nats: NatsServer, bots: int
+    condition: Condition, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ArenaServer]]:
     """The servers of a condition."""
     bus = ("--bus", nats.url) if condition.bus else ()
     made = [
         ArenaServer(
-            f"s{each}", folder / f"s{each}.log", (*bus, "--db", url, "--concurrency", str(bots), *SERVE)
+            f"s{each}",
+            folder / f"s{each}.log",
+            (*bus, "--db", url, "--concurrency", str(condition.places[each]), *SERVE),
         )
         for each in range(condition.servers)
     ]
@@ -159,7 +163,7 @@ async def measure(
     pause = float(half / given.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with (
-            running(condition, Path(folder), url, nats, given.bots) as servers,
+            running(condition, Path(folder), url, nats) as servers,
             asyncio.TaskGroup() as tasks,
         ):
             homes = [

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import sys
 import tempfile
@@ -57,6 +58,7 @@ async def measure(
             given.rounds,
             kinds=given.kinds,
             tell=lambda line: print(line, flush=True),
+            longest=60 * given.minutes,
         )
 
 
@@ -129,6 +131,7 @@ def main() -> int:
     parser.add_argument(
         "--think", type=float, default=1.0, help="seconds that a bot takes for a move at the most"
     )
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after so many no other death begins")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--kinds", type=lambda words: words.split(","), default=list(KINDS), help="of the deaths, with commas"

@@ -11,6 +11,7 @@ split   it is cut off from both for a while, and its bots still reach it
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,7 +27,7 @@ KINDS = ("kill", "freeze", "bus", "store", "power", "split")
 POLL_SECONDS = 0.02
 TAKEN_SECONDS = 30.0
 """How long a take-over may take before it counts as none."""
-AWAY_SECONDS = (5.0, 9.0)
+AWAY_SECONDS = (4.5, 7.0)
 """How long what comes back by itself is away, within these."""
 IN_PLAY_SECONDS = 60.0
 SETTLE_SECONDS = 120.0
@@ -79,17 +80,22 @@ async def rounds(
     *,
     kinds: Sequence[str] = KINDS,
     tell: Callable[[str], None] = lambda _: None,
+    longest: float = math.inf,
 ) -> Report:
     """So many deaths while the bots play, and at the end all is held against the store.
 
     store: the URL of the servers' database, past their lines
+    longest: after so many seconds no other death begins
     """
     report = Report()
+    last = time.monotonic() + longest
     connection = await asyncpg.connect(store)
     try:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             for number in range(count):
+                if time.monotonic() > last:
+                    break
                 await _in_play(players, report, servers)
                 await asyncio.sleep(dice.uniform(0.0, 2.0))
                 server, kind = dice.choice(list(servers)), dice.choice(list(kinds))
