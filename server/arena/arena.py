@@ -79,6 +79,7 @@ class Arena:
         most_matches: int,
         places: Callable[[], int],
         play: Callable[[Terms], None],
+        weigh: Callable[[Terms], int],
         takes: Callable[[], bool],
         store: Callable[[], bool],
         outcome: Callable[[Outcome], None],
@@ -93,6 +94,7 @@ class Arena:
         most_matches  how many matches one bot may play at once
         places        says how many matches this server may have in progress
         play          begins a match here
+        weigh         says what a match weighs
         takes         says whether this server takes new matches
         store         says whether it reaches the store
         outcome       told how each match of another server ended
@@ -106,6 +108,7 @@ class Arena:
         self._name = name
         self._places = places
         self._play = play
+        self._weigh = weigh
         self._takes = takes
         self._store = store
         self._sharing = sharing
@@ -119,7 +122,9 @@ class Arena:
             snapshot=self._snapshot,
             state=self._state,
         )
-        self.elsewhere = Elsewhere(self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end)
+        self.elsewhere = Elsewhere(
+            self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end, weigh=weigh
+        )
         self.presence = Presence(
             self.links,
             lobby,
@@ -160,9 +165,8 @@ class Arena:
         """A room has been made here."""
         self.links.send_all(self._opened(room, anew=anew))
 
-    @staticmethod
-    def _opened(room: Room, *, anew: bool) -> Opened:
-        return Opened(room.listed(), anew, room.terms.needed_threads)
+    def _opened(self, room: Room, *, anew: bool) -> Opened:
+        return Opened(room.listed(), anew, self._weigh(room.terms))
 
     def ended(self, match: str) -> None:
         """A match of here is over."""
@@ -346,6 +350,7 @@ class Arena:
             await anyio.sleep(NEWS_SECONDS)
             self.office.tell_open()
             self.pauses.look()
+            self.elsewhere.drop_unwatched()
             for key in [key for key, (_, _, spectators) in self._watchers.items() if spectators.closed]:
                 del self._watchers[key]
             plies = {match: room.referee.ply for match, room in self._matches.rooms.items()}
