@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from time import monotonic_ns
 
 import anyio
-import anyio.abc
 import msgspec
 
 from games.core import GameError, Player
+from match.events import Returned
 from match.terms import Terms, from_json
 from protocol.messages import LiveMatch, View
 from protocol.record import Record
@@ -120,6 +121,7 @@ class Arena:
             receive=self._receive,
             fresh=self._begin_anew,
             snapshot=self._snapshot,
+            renewed=self._renewed,
             state=self._state,
         )
         self.elsewhere = Elsewhere(
@@ -237,6 +239,14 @@ class Arena:
         self.presence.begin_anew(link)
         self.elsewhere.begin_anew(link)
 
+    def _renewed(self, link: Link) -> None:
+        """A server may have missed what it was told: its bots get their turns again, and what was placed there has not been."""
+        self.elsewhere.forget_placed(link)
+        for room in list(self._matches.rooms.values()):
+            for player, member in room.players.items():
+                if isinstance(member.connection, RemoteConnection) and member.connection.link is link:
+                    room.take(Returned(player), monotonic_ns())
+
     def _receive(self, link: Link, message: ArenaMessage) -> None:  # noqa: C901  one line for each kind
         match message:
             case Did():
@@ -311,7 +321,9 @@ class Arena:
         except (GameError, msgspec.MsgspecError) as error:
             log.warning("%s places a match that cannot be played here: %s", link.name, error)
             return
-        if terms.match in self._matches.rooms or not self.office.obeys(told):
+        if terms.match in self._matches.rooms or terms.match in self.elsewhere:
+            return  # it was told twice
+        if not self.office.obeys(told):
             log.warning("match %s is placed here by %s, and is not begun", terms.match, link.name)
             self.links.send_all(Ended(terms.match))
             return

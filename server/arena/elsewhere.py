@@ -128,13 +128,18 @@ class Elsewhere:
     def lost(self, link: Link) -> None:
         """A server has ended: its matches wait for another."""
         self._stale.pop(link.name, None)
-        for match, found in list(self._matches.items()):
+        self.forget_placed(link)
+        for found in self._matches.values():
             if found.owner is link:
-                if not found.opened:
-                    self._finish(match, found)
-                    del self._matches[match]
-                else:
-                    self._leave_alone(found)
+                self._leave_alone(found)
+        self._lobby.stir()
+
+    def forget_placed(self, link: Link) -> None:
+        """Matches that were to be played by a server have not been begun there: their players are free."""
+        for match, found in list(self._matches.items()):
+            if found.owner is link and not found.opened:
+                del self._matches[match]
+                self._finish(match, found)
         self._lobby.stir()
 
     @staticmethod
