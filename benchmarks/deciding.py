@@ -1,29 +1,42 @@
 """How many pairs tell 4,000 nodes a move from 500 on the large maps as they are, and as they were before they were measured.
 
-`python -m benchmarks.deciding` writes the table into maps/README.md. No clock is read: the same code gives the same
-figures on every machine.
+    git worktree add ../earlier COMMIT
+    python -m benchmarks.deciding --checkout ../earlier
+
+writes the table into maps/README.md. The maps of before are played by the engine of that commit, as its users met them,
+and by today's. No clock is read: the same code gives the same figures on every machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 from rich.progress import Progress
 
+from benchmarks.engine.earlier import Earlier, Worker
 from bots.commands.maps import filled, pairs_to_tell, percent
-from bots.compiled.measure import Measured, matches_of, measure
+from bots.compiled.learning.selfplay import Budget, opening, play
+from bots.compiled.measure import PLIES, STRONG, WEAK, Measured, Signal, matches_of, measure
+from bots.compiled.searcher import Searcher
+from bots.search.deepening import Report
 from console import err, write_text
 from games.board import RisklessMap
+from games.core import Player
+from games.riskless import Armies, Move, Riskless
 from maps.loader import load_map
 
 PAGE = Path(__file__).parents[1] / "maps" / "README.md"
 BEGIN, END = "<!-- before and after -->", "<!-- /before and after -->"
 EVALUATORS = ("features", "plain")
 """By which both searchers judge: the bots' default, and the estimate that is the game's own."""
+SEED = 1
 CAP = 10
 START: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "world": (
@@ -50,8 +63,62 @@ def before(name: str) -> RisklessMap:
     return replace(map, territory_cap=CAP, armies_to_win=CAP * map.size // 2, start=tuple(start))
 
 
+class Away:
+    """The search of a worker, in the form in which matches are played here: as far as its nodes go."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def clear(self) -> None:
+        """Empty its table."""
+        self._worker.clear()
+
+    def deepen(self, position: Armies, *, max_nodes: int, **_limits: object) -> Iterator[Report[Move]]:
+        """The last report of a search with so many nodes."""
+        answer = self._worker.search(position, nodes=max_nodes)
+        move: Any = tuple(answer["move"])
+        yield Report(answer["depth"], answer["value"], move, (move,), answer["nodes"], finished=True)
+
+
+def measure_away(
+    checkout: Path,
+    map: RisklessMap,
+    evaluator: str,
+    *,
+    pairs: int,
+    seed: int,
+    progress: Callable[[int], None],
+) -> Measured:
+    """What `measure` finds of the signal, by the engine of a checkout and from the same openings."""
+    game = Riskless(map)
+    signal = Signal(STRONG, WEAK)
+    with ExitStack() as stack:
+        searchers = []
+        for _ in range(2):
+            worker = Worker(checkout, game, exact=False, evaluator=evaluator)
+            stack.callback(worker.close)
+            searchers.append(cast("Searcher[Armies, Move]", Away(worker)))
+        strong, weak = searchers
+        for number in range(pairs):
+            rng = random.Random(f"{seed}/{number}")
+            start = opening(game, rng, rng.randint(*PLIES))
+            won = 0.0
+            for seat in Player:
+                played = play(
+                    game,
+                    start,
+                    {seat: strong, seat.opponent: weak},
+                    {seat: Budget(nodes=STRONG), seat.opponent: Budget(nodes=WEAK)},
+                )
+                won += 0.5 if played.winner is None else float(played.winner is seat)
+                signal.draws += played.winner is None
+            signal.points.append(won)
+            progress(2)
+    return Measured(map, evaluator, (), signal)
+
+
 def table(found: Sequence[tuple[str, Measured]]) -> str:
-    """The rows, each under the word that says which edition of a map it is."""
+    """The rows, each under the words that say which edition of a map it is, and whose engine plays."""
     lines = [
         "| map | | evaluator | cap | goal | drawn | 4,000 against 500 nodes scores | pairs to tell |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -69,27 +136,44 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure both editions of both maps with both evaluators, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
+        "--checkout", type=Path, required=True, help="where the commit of before is checked out"
+    )
+    parser.add_argument(
         "--pairs", type=int, default=200, help="of each edition of each map with each evaluator"
     )
     parser.add_argument("--processes", type=int, default=0, help="matches at once; 0: one for each core")
     parser.add_argument("--page", type=Path, default=PAGE, help="the file that the table is written into")
     given = parser.parse_args(arguments)
     filled(given.page, "", BEGIN, END)
+    earlier = Earlier.at(given.checkout)
+    editions = ("before, today's engine", "now")
     maps = [map for name in START for map in (before(name), load_map(name))]
     with Progress(console=err, transient=True) as bar:
-        task = bar.add_task("matches", total=matches_of(len(EVALUATORS) * len(maps), 2 * given.pairs, 0))
+        count = len(EVALUATORS) * (len(maps) + len(START))
+        task = bar.add_task("matches", total=matches_of(count, 2 * given.pairs, 0))
         rows: list[tuple[str, Measured]] = []
         for evaluator in EVALUATORS:
             found = measure(
                 maps,
                 evaluator,
                 matches=2 * given.pairs,
-                seed=1,
+                seed=SEED,
                 processes=given.processes or len(os.sched_getaffinity(0)),
                 strengths=(),
                 progress=lambda count: bar.advance(task, count),
             )
-            rows += zip(("before", "now") * len(START), found, strict=True)
+            for edition, each in zip(editions * len(START), found, strict=True):
+                if edition == editions[0]:
+                    then = measure_away(
+                        given.checkout,
+                        each.map,
+                        evaluator,
+                        pairs=given.pairs,
+                        seed=SEED,
+                        progress=lambda count: bar.advance(task, count),
+                    )
+                    rows.append((f"before, the engine of {earlier.commit}", then))
+                rows.append((edition, each))
     write_text(filled(given.page, table(rows), BEGIN, END), given.page)
 
 

@@ -1,9 +1,10 @@
-"""What a match runner costs beside fastchess, CPU a move and matches a second; writes its section of SERVER.md.
+"""What a match runner costs beside fastchess and cutechess, CPU a move and matches a second; writes its section of SERVER.md.
 
-    python -m benchmarks.runners --fastchess PATH     build it from its sources first: `make` with g++
+    python -m benchmarks.runners --fastchess PATH [--cutechess PATH]
 
-The engines of both answer at once: those of fastchess are `instant_uci.c`, ours are Python programs of a
-few lines (benchmarks/ladder.py). The CPU time is the runner's own, without its engines'.
+Both are built from their sources first: fastchess by `make` with g++, cutechess by `cmake` and `make cli` with Qt 6. The
+engines of all answer at once: theirs are `instant_uci.c`, ours are Python programs of a few lines (benchmarks/ladder.py).
+The CPU time is the runner's own, without its engines'.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MANY = 5000
 START_SECONDS, PROFILE_SECONDS = 5.0, 8.0
 """Until the bots of a ladder play, and for how long the runner is looked at then."""
 
-FASTCHESS, EQUAL = "fastchess, chess", "riskless, a draw after as many plies"
+FASTCHESS, CUTECHESS, EQUAL = "fastchess, chess", "cutechess, chess", "riskless, a draw after as many plies"
 """What plays games of equal length."""
 MOST_MS = {"riskless": 0.15, "tictactoe": 0.3}
 """What a move may cost the runner, by the game."""
@@ -54,15 +55,22 @@ class Cost:
     """CPU of the runner, a move."""
 
 
-def fastchess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
-    """Play `rounds` pairs of the instant engine against itself."""
+PGN = {FASTCHESS: ("file={}",), CUTECHESS: ("{}",)}
+"""How each is told where to write the games."""
+PROTOCOL = {FASTCHESS: (), CUTECHESS: ("proto=uci",)}
+"""What each is told of an engine's protocol."""
+
+
+def chess(name: str, program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
+    """Play `rounds` pairs of the instant engine against itself, by fastchess or cutechess as `name` says."""
     engine, games = folder / "instant", folder / "games.pgn"
     subprocess.run(["cc", "-O2", "-o", engine, Path(__file__).with_name("instant_uci.c")], check=True)
     games.unlink(missing_ok=True)
     words = [
         *(str(program), "-engine", f"cmd={engine}", "name=a", "-engine", f"cmd={engine}", "name=b"),
-        *("-each", "tc=10+0.1", "-rounds", str(rounds), "-games", "2", "-concurrency", str(concurrency)),
-        *("-ratinginterval", "0", "-pgnout", f"file={games}"),
+        *("-each", "tc=10+0.1", *PROTOCOL[name], "-rounds", str(rounds), "-games", "2"),
+        *("-concurrency", str(concurrency), "-ratinginterval", "0"),
+        *("-pgnout", *(each.format(games) for each in PGN[name])),
     ]
     began, ticks = time.perf_counter(), 0
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -74,7 +82,7 @@ def fastchess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cos
             time.sleep(LOOK_SECONDS)
         seconds = time.perf_counter() - began
     if process.returncode:
-        raise SystemExit(f"fastchess ended with {process.returncode}")
+        raise SystemExit(f"{program.name} ended with {process.returncode}")
     plies = [int(each) for each in re.findall(r'\[PlyCount "(\d+)"\]', games.read_text())]
     return Cost(len(plies) / seconds, statistics.mean(plies), 1000 * ticks / TICKS / sum(plies))
 
@@ -101,7 +109,7 @@ def stages_of(game: str, concurrency: int) -> dict[str, float]:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             time.sleep(START_SECONDS)
-            return seconds_of(Running("", process), PROFILE_SECONDS)
+            return seconds_of(Running("", process), PROFILE_SECONDS)[0]
         finally:
             process.terminate()  # it ends its bots, and throws its store away
 
@@ -119,9 +127,9 @@ def report(
         (
             "Matches of programs that answer at once, 10+0.1, in a store that is thrown away; medians, with the least and "
             f"the greatest. {concurrency} matches at a time. CPU is the runner's own, in milliseconds a move, without "
-            "that of the programs: those of fastchess are compiled C, and ours Python, which bounds the matches a "
-            "second. fastchess hands a line through a pipe; here a move is two messages over a websocket, is refereed, "
-            "and is in the journal before anybody is told."
+            "that of the programs: those that play chess are compiled C, and ours Python, which bounds the matches a "
+            "second. Runners of chess hand a line through a pipe; here a move is two messages over a websocket, and is "
+            "refereed."
         ),
         "",
         "| runner | plies a match | matches a second | moves a second | CPU of a move, ms |",
@@ -138,7 +146,8 @@ def report(
         "",
         (
             "Where that goes, as shares of a move's CPU that a profiler outside of the runner sees; the stages are those "
-            "of the server, which the runner has within itself."
+            "of the server, which the runner has within itself. A thread that waits for a core is seen where it waits, mostly "
+            "in the event loop: with the bots on the same cores that stage is told too large, and the others too small."
         ),
         "",
         "| stage | " + " | ".join(stages) + " |",
@@ -176,6 +185,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--fastchess", type=Path, required=True)
+    parser.add_argument("--cutechess", type=Path, help="cutechess-cli")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--times", type=int, default=3)
@@ -183,14 +193,17 @@ def main() -> int:
     rounds, concurrency = arguments.rounds, arguments.concurrency
     costs: dict[str, list[Cost]] = {}
     with (
-        measured_on("python -m benchmarks.runners --fastchess PATH") as note,
+        measured_on("python -m benchmarks.runners --fastchess PATH --cutechess PATH") as note,
         tempfile.TemporaryDirectory(prefix="arena-benchmark-") as folder,
     ):
-        program = arguments.fastchess.resolve()
+        programs = {FASTCHESS: arguments.fastchess, CUTECHESS: arguments.cutechess}
         for _ in range(arguments.times):
-            chess = fastchess(program, rounds, concurrency, Path(folder))
-            costs.setdefault(FASTCHESS, []).append(chess)
-            costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, round(chess.plies)))
+            for name, program in programs.items():
+                if program is not None:
+                    played = chess(name, program.resolve(), rounds, concurrency, Path(folder))
+                    costs.setdefault(name, []).append(played)
+            plies = round(costs[FASTCHESS][-1].plies)
+            costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, plies))
             for game in ("riskless", "tictactoe"):
                 costs.setdefault(game, []).append(arena(game, rounds, concurrency))
         stages = {game: stages_of(game, concurrency) for game in MOST_MS}

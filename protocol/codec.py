@@ -16,7 +16,15 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from protocol.codes import Code
-from protocol.messages import MAX_CLIENT_FRAME, MAX_SERVER_FRAME, ClientMessage, Message, Move, ServerMessage
+from protocol.messages import (
+    MAX_CLIENT_FRAME,
+    MAX_SERVER_FRAME,
+    ClientMessage,
+    Message,
+    Move,
+    Ready,
+    ServerMessage,
+)
 from protocol.moves import MovesSoFar
 from protocol.values import Thinking
 
@@ -43,11 +51,15 @@ class _UsualThinking(Thinking, frozen=True, forbid_unknown_fields=True):
 
 
 class _UsualMove(Move, frozen=True, forbid_unknown_fields=True, tag="move"):
-    move: list[int]
+    move: list[int] | int
     thinking: _UsualThinking | UnsetType = UNSET
 
 
-_usual = msgspec.msgpack.Decoder(_UsualMove)
+class _UsualReady(Ready, frozen=True, forbid_unknown_fields=True, tag="ready"):
+    pass
+
+
+_usual = msgspec.msgpack.Decoder(_UsualMove | _UsualReady)
 
 
 class DecodeError(ValueError):
@@ -66,13 +78,13 @@ def encode(message: Message) -> bytes:
 
 def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """The message in a frame from a client. Raises DecodeError."""
-    if type(frame) is bytes and len(frame) <= limit and (move := _usual_move(frame)) is not None:
-        return move
+    if type(frame) is bytes and len(frame) <= limit and (usual := _usual_message(frame)) is not None:
+        return usual
     return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
 
 
-def _usual_move(frame: bytes) -> Move | None:
-    """The move in a frame that holds one of numbers and nothing unknown, as nearly all that a server is sent.
+def _usual_message(frame: bytes) -> Move | Ready | None:
+    """The move of numbers, or the readiness, in a frame with nothing unknown, as nearly all that a server is sent.
 
     Nothing in such a frame has to be looked for, as it has a type throughout: that takes a quarter of the time.
     """
@@ -80,6 +92,8 @@ def _usual_move(frame: bytes) -> Move | None:
         usual = _usual.decode(frame)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None  # what it is, or what is wrong with it, is found out as of any other frame
+    if type(usual) is _UsualReady:
+        return Ready(usual.match)
     told = usual.thinking
     if told is UNSET:
         return Move(usual.match, usual.ply, usual.move)

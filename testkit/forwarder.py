@@ -9,6 +9,8 @@ drop SHARE RETRY       this share of the pieces is lost on the way, and sent aga
 reset                  every connection is reset, at both ends
 vanish                 every connection is reset at the client's end and stays open, silent, at the server's
 freeze                 no byte of the connections that are there passes any more, either way, and nobody is told
+cut                    no byte of any connection passes, also of those to come, and nobody is told
+mend                   after a cut: everything passes again, what was sent meanwhile first
 listen                 note from now on over which connections a byte of the server's reaches its client
 silent                 for those over which none has since
 """
@@ -38,6 +40,8 @@ class Line:
     lost: float = 0.0
     retry: float = 0.2
     pairs: set[Pair] = field(default_factory=set)
+    whole: asyncio.Event = field(default_factory=asyncio.Event)
+    """Not set while it is cut."""
 
     def seconds(self) -> float:
         """How long one piece is on its way."""
@@ -66,6 +70,7 @@ class Pair:
             while True:
                 due, data = await under_way.get()
                 await asyncio.sleep(due - loop.time())
+                await line.whole.wait()
                 if self.passes and data:
                     self.heard = self.heard or sink is self.client
                     sink.write(data)
@@ -103,6 +108,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     """Run until killed, or until standard input ends."""
     line = Line()
+    line.whole.set()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -140,6 +146,10 @@ def obey(line: Line, order: list[str]) -> int:
                 pair.heard = False
         case ["silent"]:
             return sum(not pair.heard for pair in passing)
+        case ["cut"]:
+            line.whole.clear()
+        case ["mend"]:
+            line.whole.set()
         case ["delay", seconds, spread]:
             line.delay, line.spread = float(seconds), float(spread)
         case ["drop", share, retry]:

@@ -80,6 +80,11 @@ PARTS = {
         "run the tests as root, with the package iproute2",
         lambda: os.geteuid() == 0 and _programs("ip", "ss")(),
     ),
+    "nats": Part(
+        "several servers that are one arena",
+        "install the package nats-server, and the extra bus",
+        lambda: _programs("nats-server")() and _modules("nats")(),
+    ),
     "nginx": Part("a server behind a proxy", "install the package nginx", _programs("nginx")),
     "node": Part(
         "the example in JavaScript, and the page's rules outside a browser",

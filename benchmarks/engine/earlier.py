@@ -51,9 +51,9 @@ MOST_TIME = 0.7
 
 
 class Worker:
-    """An engine of a checkout, on one map: see `benchmarks.engine.worker`."""
+    """An engine of a checkout, in one game: see `benchmarks.engine.worker`."""
 
-    def __init__(self, checkout: Path, map: str, *, exact: bool, evaluator: str) -> None:
+    def __init__(self, checkout: Path, game: Riskless, *, exact: bool, evaluator: str) -> None:
         options = [f"exact={'yes' if exact else 'no'}", f"evaluator={evaluator}"]
         self._process = subprocess.Popen(
             [sys.executable, WORKER.absolute(), *options],
@@ -62,7 +62,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._tell(game(map).setup())
+        self._tell(game.setup())
 
     def _tell(self, what: object) -> None:
         given = self._process.stdin
@@ -87,7 +87,7 @@ class Worker:
         self._ask({"clear": True})
 
     def search(self, position: Armies, **limit: float) -> dict[str, Any]:
-        """To a depth, or for so many seconds."""
+        """To a depth, with so many nodes, or for so many seconds."""
         return self._ask(
             {"armies": position.armies, "player": position.player.sign, "ply": position.ply, **limit}
         )
@@ -121,7 +121,7 @@ def both(
     """This repository's engine, and the earlier one, each with its evaluator."""
     with ExitStack() as stack:
         workers = [
-            Worker(checkout, map, exact=exact, evaluator=evaluator)
+            Worker(checkout, game(map), exact=exact, evaluator=evaluator)
             for checkout, evaluator in zip((ROOT, earlier.checkout), evaluators, strict=True)
         ]
         for worker in workers:

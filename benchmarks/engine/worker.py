@@ -8,7 +8,8 @@ answers:
 
     {"clear": true}                                             {}
     {"armies": [1, -2, 0], "player": 1, "ply": 4, "depth": 6}   {"move": [0, 1], "value": 12, "depth": 6, "nodes": 345,
-    {"armies": [1, -2, 0], "player": 1, "ply": 4, "seconds": 1}  "seconds": 0.02}
+    {"armies": [1, -2, 0], "player": 1, "ply": 4, "nodes": 500}  "seconds": 0.02}
+    {"armies": [1, -2, 0], "player": 1, "ply": 4, "seconds": 1}
 
 All seconds are those that the processor has worked for this process, so that the load of the machine has no say.
 """
@@ -45,6 +46,8 @@ def search(searcher: Any, question: dict[str, Any]) -> dict[str, Any]:
     began = time.process_time()
     if "depth" in question:
         reports = list(searcher.deepen(position, max_depth=question["depth"]))
+    elif "nodes" in question:
+        reports = list(searcher.deepen(position, max_nodes=question["nodes"]))
     else:
         end = began + question["seconds"]
         reports = list(searcher.deepen(position, stop=lambda: time.process_time() >= end))

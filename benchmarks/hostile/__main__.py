@@ -5,8 +5,9 @@
 Honest bots play on a real `arena serve` with its default limits. From ten addresses, strangers send one kind of request
 as often as the limits allow, each kind in a round of its own, from addresses that have saved up all the work they may ask
 for; before it they are connected and silent, and the median of all these quiet times is what rounds are held against.
-Where a round comes near the bound, the kind has two more, and the median of the three counts. The strangers run on the
-processor time that nobody else wants (`SCHED_IDLE`).
+Where a round comes near the bound, the kind has two more, and the worst of them counts. A stranger's machine is another
+one. Here the strangers have cores of their own where there are four or more; on fewer they share all of them with the bots and
+their server, with a scheduler that treats everybody alike.
 
 Exit code 1 when honest bots wait twice as long in a kind's rounds, or the server's memory grows by a fifth.
 """

@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchmarks.attackers import Window, window
+from benchmarks.attackers import Window, window, worst
 from benchmarks.hostile.kinds import HOUSE
 from benchmarks.hostile.seeds import fill
 from benchmarks.hostile.stranger import Tally
+from benchmarks.kit.halves import load_cores, on_cores, server_cores
 from benchmarks.kit.load import Load, all_in, arena_bot
 from benchmarks.kit.measure import Ratio, Section, short
 from benchmarks.kit.results import claim
@@ -106,12 +107,13 @@ class Strangers:
 
 @asynccontextmanager
 async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Strangers]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.hostile.strangers", url),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    with on_cores(load_cores()):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.hostile.strangers", url),
+            cwd=ROOT,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
     try:
         strangers = Strangers(process)
         await strangers.say(tokens)
@@ -131,7 +133,9 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     outcome = Outcome()
     serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
     pool = ("--tc", "60+1", "--pause", "0", "--openings", "none")
-    with serving(*serve, *pool, "--concurrency", str(MATCHES), "--db", database) as server:
+    mine, limits = server_cores(), ("--concurrency", str(MATCHES), "--db", database)
+    # The honest bots are in this process, and have the cores of their server.
+    with on_cores(mine), serving(*serve, *pool, *limits, cores=mine) as server:
         async with asyncio.TaskGroup() as tasks:
             bots = [
                 tasks.create_task(
@@ -213,7 +217,7 @@ def faults(outcome: Outcome) -> list[str]:
     wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
     for kind, turns in outcome.turns.items():
-        if outcome.ratio(kind).median >= MOST:
+        if worst(outcome.ratio(kind)) >= MOST:
             wrong.append(f"{kind}: p99 is {outcome.ratio(kind)} times what it is in the quiet")
         if not sum(each.sent for each in turns.tallies):
             wrong.append(f"{kind}: nothing was sent")
@@ -229,7 +233,8 @@ def _grown(outcome: Outcome) -> float:
 def section(outcome: Outcome, seconds: float, clients: int) -> Section:
     """What is written to the results."""
     rows = [_row(kind, turns, outcome.ratio(kind)) for kind, turns in outcome.turns.items()]
-    worst = max(outcome.ratio(kind).median for kind in outcome.turns)
+    kind = max(outcome.turns, key=lambda each: worst(outcome.ratio(each)))
+    ratio, apart = outcome.ratio(kind), server_cores() != load_cores()
     grown = _grown(outcome)
     return Section(
         "Honest bots beside strangers who keep within all limits",
@@ -239,9 +244,14 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
         "the work that they may ask for. p99 of a move, from its sending to its acknowledgement as the bot sees it; *in "
         f"the server* from arrival to announcement. *Ratio* is to {outcome.quiet:.1f} ms, the median of all quiet times: p99 of so short a "
         "time alone is off by half, and one hiccup of the machine makes it a hundred. So a kind whose first ratio is "
-        f"{NEAR} or more has {MORE_ROUNDS} more rounds, the {MOST_NEAR} worst of them, and its median counts. "
-        "CPU is that of the server, of one core; the strangers run on CPU time that nobody else wants (`SCHED_IDLE`). "
-        "*Refused* are `rate_limited` and 429, *lost* connections that the server ended or did not let in.",
+        f"{NEAR} or more has {MORE_ROUNDS} more rounds, the {MOST_NEAR} worst of them, and the worst round counts. "
+        "CPU is that of the server, of one core; the strangers run on the same machine, "
+        + (
+            "on cores of their own. "
+            if apart
+            else f"where they share {len(load_cores())} cores with the bots and their server, and get as much of them as these. "
+        )
+        + "*Refused* are `rate_limited` and 429, *lost* connections that the server ended or did not let in.",
         [
             "request",
             "p99 ms quiet",
@@ -261,7 +271,7 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
             claim(
                 "p99 of honest bots beside strangers who keep within all limits, the worst kind of request",
                 f"less than {MOST:g} × that without",
-                f"{short(worst)} ×",
+                f"{short(worst(ratio))} ×, by `{kind}`, where the median is {short(ratio.median)} ×",
             ),
             claim(
                 "memory of the server, in the worst round, against the strangers silent",

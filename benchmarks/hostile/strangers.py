@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
@@ -150,15 +149,5 @@ async def main(url: str) -> None:
     following.cancel()
 
 
-def step_aside() -> None:
-    """Let this process have only the CPU time that nobody else wants, and give it back at once.
-
-    The strangers' machines are others, and take no time from honest bots. Where they run on theirs, niceness
-    is not enough: who wakes waits for milliseconds for the nicest of tasks, if that is at its turn.
-    """
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 if __name__ == "__main__":
-    step_aside()
     uvloop.run(main(sys.argv[1]))

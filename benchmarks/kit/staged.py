@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.kit.flat import SIZES, WARM_SECONDS, serve_arena
@@ -24,17 +25,24 @@ def stages_of(bots: int, seconds: float) -> dict[str, float]:
     with serve_arena(bots) as running, loads(running.url, bots, kind=ARENA) as load:
         load.wait_all_in(bots)
         time.sleep(WARM_SECONDS)
-        moves = load.moves
-        spent = seconds_of(running, seconds)
-        moves = load.moves - moves
+        spent, moves = seconds_of(running, seconds, lambda: load.moves)
         return {stage: 1e6 * each / moves for stage, each in spent.items()}
 
 
-def seconds_of(running: Running, seconds: float) -> dict[str, float]:
-    """Seconds of CPU that a process spends on each stage, over so many seconds. Raises RuntimeError."""
+def seconds_of(
+    running: Running, seconds: float, count: Callable[[], int] = lambda: 0
+) -> tuple[dict[str, float], int]:
+    """Seconds of CPU that a process spends on each stage, over so many seconds; and by how much `count` grew meanwhile.
+
+    What its threads spend is measured first, and then how the time of each is shared out, for the profiler makes all of them
+    dearer, those most that only wait. Raises RuntimeError.
+    """
+    before, counted = running.cpu_of_threads(), count()
+    time.sleep(seconds)
+    after, counted = running.cpu_of_threads(), count() - counted
+    spent = {each: cpu - before.get(each, 0.0) for each, cpu in after.items()}
     with tempfile.TemporaryDirectory() as folder:
         folded = Path(folder) / "stacks"
-        before = running.cpu_of_threads()
         subprocess.run(
             [
                 *(_profiler(), "record", "--pid", str(running.process.pid), "--format", "raw"),
@@ -44,9 +52,7 @@ def seconds_of(running: Running, seconds: float) -> dict[str, float]:
             check=True,
             capture_output=True,
         )
-        after = running.cpu_of_threads()
-        spent = {each: cpu - before.get(each, 0.0) for each, cpu in after.items()}
-        return by_stage(folded.read_text(encoding="utf-8"), spent)
+        return by_stage(folded.read_text(encoding="utf-8"), spent), counted
 
 
 def staged_lines(seconds: float) -> tuple[list[str], dict[int, dict[str, float]]]:
@@ -56,9 +62,10 @@ def staged_lines(seconds: float) -> tuple[list[str], dict[int, dict[str, float]]
     lines = [
         "## Where a move's time goes",
         (
-            "Microseconds of the server's CPU a move, flat out as above, while a profiler outside of the server looks at "
-            f"its stacks {SAMPLES_A_SECOND} times a second, which makes each move dearer. The CPU is that of each thread "
-            "as the kernel counts it; a library's time is that of whoever called it."
+            "Microseconds of the server's CPU a move, flat out as above. The CPU is that of each thread as the kernel counts "
+            "it; how it is shared out is what a profiler outside of the server sees right after that, which looks at its "
+            f"stacks {SAMPLES_A_SECOND} times a second. A library's time is that of whoever called it. A thread that waits for a core is seen where it waits, mostly in the event loop: "
+            "with the load on the same cores that stage is told too large, and the others too small."
         ),
         "",
         "| stage | " + " | ".join(f"{bots:,} bots" for bots in SIZES) + " | what it is |",

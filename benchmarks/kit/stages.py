@@ -85,7 +85,11 @@ RULES: Mapping[str, str] = {
 _THREAD = re.compile(r"^thread \((?P<number>\d+)\)")
 _FRAME = re.compile(r"(?P<function>[^;]+?) \((?P<file>[^;()]+?)(?::\d+)?\)(?:;|$)")
 WAITING = frozenset(
-    {("server/store/journal/thread.py", "_run"), ("aiosqlite/core.py", "_connection_worker_thread")}
+    {
+        ("server/store/journal/thread.py", "_run"),
+        ("aiosqlite/core.py", "_connection_worker_thread"),
+        ("threading.py", "wait"),
+    }
 )
 """Functions in which a thread waits for something to do, when they are the innermost ones."""
 

@@ -245,8 +245,10 @@ class BotProcess:
 
     def _keep(self, line: bytes) -> None:
         text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
+        if text and not text.isprintable():  # as hardly any line is
+            text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
         if text:
-            self._tail.append("".join(char if char.isprintable() or char == "\t" else "?" for char in text))
+            self._tail.append(text)
 
     async def _end(self, process: anyio.abc.Process) -> None:
         """Ask it to end, then kill it. Returns when it is gone."""

@@ -244,8 +244,8 @@ class Room:
         self._writing = True
         turn, self._turn = self._turn, None
         self._seq += 1 if turn is None else 2
-        batch = self._journal.append(self.terms.match, self._seq, at, event, turn)
-        batch.then.append(partial(self._written, event, effects, arrived))
+        told = partial(self._written, event, effects, arrived)
+        self._journal.append(self.terms.match, self._seq, at, event, turn, told)
 
     def _written(self, event: Event, effects: list[Effect], at: int, error: Exception | None) -> None:
         """An event is in the journal, or could not be put there."""

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import deciding
+from benchmarks.engine.earlier import ROOT
 from bots.compiled.measure import measure
 from maps.loader import load_map
 
@@ -17,6 +18,15 @@ def test_the_map_as_it_was_differs_in_its_numbers_alone(name: str) -> None:
     )
     assert (was.territory_cap, was.armies_to_win) == (10, 5 * now.size)
     assert sorted(armies for armies in was.start if armies) == [-3] * 5 + [2] * 5
+
+
+def test_an_engine_of_a_checkout_plays_the_same_matches_as_here() -> None:
+    board = load_map("path4")
+    # A worker tells leaves from the node above them, and so it visits other nodes; on so small a map the points are the same.
+    away = deciding.measure_away(ROOT, board, "plain", pairs=3, seed=1, progress=lambda _count: None)
+    (here,) = measure([board], "plain", matches=6, seed=1, processes=1, strengths=())
+    assert away.signal.pairs == here.signal.pairs == 3
+    assert away.signal.points == here.signal.points
 
 
 def test_the_table_has_a_row_for_each_edition() -> None:

@@ -21,7 +21,7 @@ def test_a_worker_searches_as_the_engine_of_its_checkout() -> None:
     searcher = Searcher(board, weights_for(board, "plain"), Settings(exact=True, table_mb=16))
     last = list(searcher.deepen(position, max_depth=4))[-1]
     searcher.close()
-    worker = Worker(ROOT, "m1", exact=True, evaluator="plain")
+    worker = Worker(ROOT, board, exact=True, evaluator="plain")
     try:
         answer = worker.search(position, depth=4)
         worker.clear()
@@ -31,6 +31,7 @@ def test_a_worker_searches_as_the_engine_of_its_checkout() -> None:
             last.depth,
         )
         assert answer["nodes"] == last.nodes
+        assert worker.search(position, nodes=500)["nodes"] <= 500
         assert worker.search(position, seconds=0.01)["move"] in [list(move) for move in board.moves(position)]
         assert play(board, (worker, worker), Player.MINNIE, 1, seconds=0.001) in (0.0, 0.5, 1.0)
     finally:
@@ -48,7 +49,7 @@ def test_an_engine_is_found_where_the_first_states_had_it(tmp_path: Path) -> Non
     (position,) = positions(board, 1, first=6)
     answers = []
     for checkout in (ROOT, tmp_path):
-        worker = Worker(checkout, "m1", exact=True, evaluator="plain")
+        worker = Worker(checkout, board, exact=True, evaluator="plain")
         try:
             answers.append(worker.search(position, depth=4) | {"seconds": 0})
         finally:

@@ -312,3 +312,21 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
     decoded = decode_server(frame)
     assert isinstance(decoded, Start)
     assert RisklessMap.from_data(decoded.setup) == complete
+
+
+@pytest.mark.parametrize(
+    "move", [4, -1, 2**63, [1, 2], [], True, [True], 1.0, [1, 2.0], "e4", None, {"to": 3}]
+)
+def test_a_move_of_any_data_is_decoded_as_it_was_sent(move: object) -> None:
+    decoded = decode_client(encode(Move("m" * 32, 3, move)))
+    assert decoded == Move("m" * 32, 3, move)
+    assert isinstance(decoded, Move)
+    assert repr(decoded.move) == repr(move)
+
+
+def test_readiness_is_decoded_and_what_does_not_belong_there_is_passed_over_as_in_other_messages() -> None:
+    assert decode_client(encode(Ready("m" * 32))) == Ready("m" * 32)
+    more = msgpack.packb({"type": "ready", "match": "m", "more": 1})
+    assert decode_client(more) == Ready("m")
+    with pytest.raises(DecodeError):
+        decode_client(msgpack.packb({"type": "ready", "match": ""}))

@@ -1,8 +1,9 @@
 """The journal: every accepted event of every match, written before anyone is told.
 
 Writes of all matches are gathered and committed together: while one commit is under way the next
-batch collects, so the more there is to do, the more each commit carries. A room appends, waits for
-`durable`, and only then lets the effects out. `server.store.journal.batch` is what is committed together, and
+batch collects, so the more there is to do, the more each commit carries. A room appends, and lets the effects out when
+it is called back, once the event is durable. Nothing is durable in a store that is thrown away with its server: there
+an event of a match that is open is told at once, and is written with what follows it. `server.store.journal.batch` is what is committed together, and
 `server.store.journal.reader` reads it.
 
 A journal writes under the lease of its server's name (`server.store.lease`): it takes it before anything else, renews
@@ -45,6 +46,8 @@ matches a commit carries a sixth more moves so, and as many more are played in a
 TOLD_IN_A_TURN = 16
 """Events whose effects are let out in one turn of the event loop: what comes in meanwhile waits."""
 
+LATER_SECONDS = 0.1
+"""How long events wait that nobody waits for, in a store that is thrown away."""
 
 RETRY_SECONDS = 0.5
 """From one try to reach a store that is away to the next."""
@@ -92,6 +95,9 @@ class Journal:
         """Since when the store has been asked for what it has not done yet, in monotonic seconds."""
         self._complaint = ""
         """What the last try failed with; empty where it went well."""
+        self._thrown_away = not engine.get_execution_options().get("lasting", True)
+        self._later: asyncio.TimerHandle | None = None
+        """What wakes `run` for events that nobody waits for."""
         self._batch = Batch()
         self._under_way: Batch | None = None
         self._work = asyncio.Event()
@@ -127,10 +133,29 @@ class Journal:
         return self._added()
 
     def append(
-        self, match: str, seq: int, at: int, event: Event, turn: tuple[int, TurnLeft] | None = None
+        self,
+        match: str,
+        seq: int,
+        at: int,
+        event: Event,
+        turn: tuple[int, TurnLeft] | None = None,
+        told: Callable[[Exception | None], None] | None = None,
     ) -> Batch:
-        """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends."""
+        """Note event number `seq` of a match, at monotonic ns `at`; with event `seq` - 1, the turn that it ends.
+
+        told  called in a turn of the event loop, once the event is durable or has failed with an error; must not raise
+        """
         self._batch.rows.append(EventRow(seq, to_journal(at, event, turn), match))
+        if told is None:
+            return self._added()
+        # A match that cannot be opened is void before anybody plays it.
+        if self._thrown_away and not self._batch.opened and not self._complaint:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(told, None)
+            if self._later is None:
+                self._later = loop.call_later(LATER_SECONDS, self._work.set)
+            return self._batch
+        self._batch.then.append(told)
         return self._added()
 
     def close_match(self, record: Record) -> Batch:
@@ -144,6 +169,8 @@ class Journal:
 
     async def durable(self, batch: Batch) -> None:
         """Wait until the batch is committed. Raises JournalFailed, also where `run` is over before that."""
+        if batch is self._batch:
+            self._work.set()
         await batch.done.wait()
         if batch.error is not None:
             raise JournalFailed.of(batch.error)
@@ -174,8 +201,9 @@ class Journal:
         try:
             yield
         finally:
-            if self._reminder is not None:
-                self._reminder.cancel()
+            for timer in (self._reminder, self._later):
+                if timer is not None:
+                    timer.cancel()
             self._overdue.stop()
             try:
                 await writer.write(partial(lease.give_back, lease=self._lease))
@@ -200,6 +228,9 @@ class Journal:
             if writer.waits:
                 await self._gather()
             batch, self._batch = self._batch, Batch()
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
             if not batch:
                 await self._renew(writer)
                 continue

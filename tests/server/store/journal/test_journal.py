@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import anyio
 import pytest
 import sqlalchemy as sa
@@ -10,9 +14,10 @@ from games.core import Player
 from match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
 from match.terms import from_json
 from server.store import schema
-from server.store.database import StoreError, now, open_store
+from server.store.database import StoreError, close, make_engine, now, open_store
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.reader import events_of, records_of
+from server.store.journal.rows import NotOpen
 from tests.server.databases import Postgresql
 from tests.server.journals import playing
 from tests.server.matches import record, terms
@@ -33,6 +38,78 @@ async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
             async with open_store(database) as other:
                 assert await events_of(other, "m" * 32) == happened[: seq + 1]
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+async def test_an_event_is_told_before_it_is_committed_only_where_the_store_is_thrown_away(
+    tmp_path: Path, *, lasting: bool
+) -> None:
+    file = f"sqlite:///{tmp_path / 'a.db'}"
+    async with open_store(file):
+        pass  # its schema
+    engine = make_engine(file, lasting=lasting)
+    async with anyio.create_task_group() as tasks:
+        journal, told = Journal(engine), anyio.Event()
+        found: list[int] = []
+
+        def note(error: Exception | None) -> None:
+            assert error is None
+            with closing(sqlite3.connect(tmp_path / "a.db")) as other:
+                found.extend(row[0] for row in other.execute("SELECT count(*) FROM events"))
+            told.set()
+
+        await tasks.start(journal.run)
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+        batch = journal.append("m" * 32, 1, 1, Opened(), told=note)
+        assert not found, "it is told in a turn of its own"
+        await told.wait()
+        assert found == [1 if lasting else 0]
+        await journal.durable(batch)
+        assert await events_of(engine, "m" * 32) == [(1, Opened())]
+        tasks.cancel_scope.cancel()
+    await close(engine)
+
+
+async def test_what_nobody_waits_for_is_written_all_the_same(tmp_path: Path) -> None:
+    file = f"sqlite:///{tmp_path / 'a.db'}"
+    async with open_store(file):
+        pass
+    engine = make_engine(file, lasting=False)
+    async with anyio.create_task_group() as tasks:
+        journal = Journal(engine)
+        await tasks.start(journal.run)
+        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+        journal.append("m" * 32, 1, 1, Opened(), told=lambda _error: None)
+        with anyio.fail_after(10):
+            while not await events_of(engine, "m" * 32):
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    await close(engine)
+
+
+async def test_a_store_that_is_thrown_away_and_has_failed_is_waited_for_until_it_works_again(
+    tmp_path: Path,
+) -> None:
+    file = f"sqlite:///{tmp_path / 'a.db'}"
+    async with open_store(file):
+        pass
+    engine = make_engine(file, lasting=False)
+    async with anyio.create_task_group() as tasks:
+        journal, errors = Journal(engine), list[Exception | None]()
+        await tasks.start(journal.run)
+        with pytest.raises(JournalFailed):
+            await journal.durable(journal.append("no such match", 1, 1, Opened(), told=errors.append))
+        assert errors == [None], "nobody could know"
+        with pytest.raises(JournalFailed):
+            await journal.durable(journal.append("no such match", 1, 1, Opened(), told=errors.append))
+        await checkpoint()
+        assert type(errors[1]) is NotOpen
+        journal.open_match(terms(), "2026-11-20T12:00:00Z")
+        await journal.durable(journal.append("m" * 32, 1, 1, Opened(), told=errors.append))
+        await checkpoint()
+        assert errors[2:] == [None]
+        tasks.cancel_scope.cancel()
+    await close(engine)
 
 
 async def test_what_comes_while_a_commit_is_under_way_shares_the_next(database: str) -> None:

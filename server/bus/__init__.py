@@ -1,0 +1,1 @@
+"""What the servers of one arena tell each other: messages by subject, within one process or carried by NATS."""

@@ -1,0 +1,44 @@
+"""A line to a port of this machine that can be made a bad one: `testkit.forwarder` as a process of its own."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LOOPBACK = "127.0.0.1"
+
+
+class Line:
+    """A running forwarder; `port` leads to where it was told."""
+
+    def __init__(self, to: int) -> None:
+        """Start it, and wait until it listens."""
+        with socket.create_server((LOOPBACK, 0)) as free:
+            self.port: int = free.getsockname()[1]
+        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, str(self.port), LOOPBACK, str(to)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        if self._said() != "listening":
+            raise RuntimeError("the line does not listen")
+
+    def order(self, *words: str) -> int:
+        """Give it an order; for how many connections that was."""
+        if self._process.stdin is None:
+            raise RuntimeError("it takes no orders")
+        self._process.stdin.write(" ".join(words) + "\n")
+        self._process.stdin.flush()
+        return int(self._said().split()[0])
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.communicate()
+
+    def _said(self) -> str:
+        if self._process.stdout is None:
+            raise RuntimeError("it tells nothing")
+        return self._process.stdout.readline().strip()

@@ -1,0 +1,105 @@
+"""A NATS of this machine's own, on a free port of the loopback address."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from testkit.parts import program
+
+START_SECONDS = 20
+
+
+class NatsServer:
+    """A nats-server in a folder. It keeps its port when it is stopped and started again."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        """settings: of its configuration file, beside its address."""
+        self.folder = folder
+        self.port = -1  # a free one, the first time
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is, without credentials."""
+        return f"nats://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        """What it has told."""
+        return (self.folder / "log").read_text()
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        found = program("nats-server")
+        if found is None:
+            raise FileNotFoundError("nats-server")
+        # the form is a superset of JSON
+        settings = {"host": "127.0.0.1", "port": self.port, **self._settings}
+        (self.folder / "nats.conf").write_text(json.dumps(settings))
+        ports = self.folder / "ports"
+        ports.mkdir(exist_ok=True)
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [found, "--config", str(self.folder / "nats.conf"), "--ports_file_dir", str(ports)],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        file = ports / f"{Path(found).name}_{self._process.pid}.ports"
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                (told,) = json.loads(file.read_text())["nats"]
+            except (OSError, ValueError):
+                if self._process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"no NATS: {self.log[-2000:]}") from None
+                time.sleep(0.01)
+            else:
+                self.port = int(told.rpartition(":")[2])
+                return
+
+    def stop(self) -> None:
+        """End it as its administrator does."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self._end(signal.SIGKILL)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It stands still meanwhile; what is sent to it waits."""
+        if self._process is None:
+            raise RuntimeError("it does not run")
+        os.kill(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._process.pid, signal.SIGCONT)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(START_SECONDS)
+            self._process = None
+
+
+@contextmanager
+def running_nats(**settings: object) -> Iterator[NatsServer]:
+    """A NATS that runs, and is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="arena-nats-") as folder:
+        server = NatsServer(Path(folder), settings)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()

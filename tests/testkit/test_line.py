@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+
+import pytest
+
+from testkit.line import Line
+
+SECONDS = 30.0
+
+
+def test_a_cut_holds_everything_back_until_it_is_mended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, closing(Line(server.getsockname()[1])) as line:
+        server.settimeout(SECONDS)
+        with socket.create_connection(("127.0.0.1", line.port), SECONDS) as client, server.accept()[0] as far:
+            client.sendall(b"1")
+            assert far.recv(10) == b"1"
+            assert line.order("cut") == 1
+            client.sendall(b"2")
+            far.settimeout(0.05)
+            with pytest.raises(TimeoutError):
+                far.recv(10)
+            with (
+                socket.create_connection(("127.0.0.1", line.port), SECONDS) as late,
+                server.accept()[0] as other,
+            ):
+                late.sendall(b"3")
+                other.settimeout(0.05)
+                with pytest.raises(TimeoutError):
+                    other.recv(10)
+                assert line.order("mend") == 2
+                for end, expected in ((far, b"2"), (other, b"3")):
+                    end.settimeout(SECONDS)
+                    assert end.recv(10) == expected
