@@ -54,8 +54,8 @@ check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/oxlint --config server/web/page/.oxlintrc.json server/web/page/js
-	@if command -v tsc >/dev/null; then tsc --project server/web/page; else \
+	$(BIN)/oxlint --config page/.oxlintrc.json page/js
+	@if command -v tsc >/dev/null; then tsc --project page; else \
 	  echo "the page's JavaScript is not checked, for there is no tsc: on Debian, apt install node-typescript"; fi
 
 format: $(STAMP)
