@@ -77,9 +77,10 @@ class Referee:
         self._playing = False
         self._ready = dict.fromkeys(Player, False)
         self._left_at: dict[Player, int] = {}
+        self._awaited: set[Player] = set()  # who is not back since the server was away
         self._faults = dict.fromkeys(Player, 0)
         self._lag = dict.fromkeys(Player, LagBudget())
-        self._turn_since: int | None = None
+        self.turn_since: int | None = None  # when the turn left whose clock runs
         self._turn_lag = 0
         self._deadline: int | None = None
         self._deadline_of = -1  # the revision for which it was found
@@ -118,8 +119,8 @@ class Referee:
     def next_deadline(self) -> int | None:
         """When `DeadlineFell` is due, in ns; None when over or not yet opened."""
         if self._deadline_of != self.revision:  # it is asked for several times a move
-            if self._turn_since is not None and not self._left_at and self.result is None:
-                self._deadline = self._flag_falls(self._turn_since)  # as nearly always
+            if self.turn_since is not None and not self._left_at and self.result is None:
+                self._deadline = self._flag_falls(self.turn_since)  # as nearly always
             else:
                 self._deadline = min([at for at, _ in self._deadlines()], default=None)
             self._deadline_of = self.revision
@@ -180,8 +181,9 @@ class Referee:
     # playing
 
     def _start_clock(self, turn: TurnLeft, now: int) -> list[Effect]:
-        if self._playing and turn.ply == len(self.moves) and self._turn_since is None:
-            self._turn_since = now
+        here = self.mover not in self._awaited  # else the turn begins when its mover is back
+        if here and self._playing and turn.ply == len(self.moves) and self.turn_since is None:
+            self.turn_since = now
             self._turn_lag = turn.lag
             self.revision += 1
         return []
@@ -198,7 +200,7 @@ class Referee:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive while its turn is still on the way out: it took no time.
-        spent = max(0, now - self._turn_since) if self._turn_since is not None else 0
+        spent = max(0, now - self.turn_since) if self.turn_since is not None else 0
         credited, budget = self._lag[player].credit(self._turn_lag, spent)
         late = spent - credited - self._clock.allowed(player)
         if late > 0:
@@ -217,7 +219,7 @@ class Referee:
         game, player = self.terms.game, event.player
         self._come_to(position)
         self._clock = self._clock.spend(player, spent)
-        self._turn_since = None
+        self.turn_since = None
         ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3) if credited else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
@@ -277,13 +279,14 @@ class Referee:
         return []
 
     def _return(self, player: Player, now: int) -> list[Effect]:
+        self._awaited.discard(player)
         if self._left_at.pop(player, None) is not None:
             self.revision += 1
         if self._opened_at is None:
             return []
         effects: list[Effect] = [Tell(player, self._start_message(player))]
         if self._playing and player is self.mover:
-            running = now - self._turn_since if self._turn_since is not None else 0
+            running = now - self.turn_since if self.turn_since is not None else 0
             effects.append(self._turn(running))
         return effects
 
@@ -297,10 +300,9 @@ class Referee:
 
     def _go_on(self, now: int) -> list[Effect]:
         """Everybody is away, and the turn that was interrupted begins anew when its mover is back."""
-        if self._opened_at is not None:
-            self._opened_at = now
-        self._turn_since = None
-        self._left_at = dict.fromkeys(Player, now)
+        self._opened_at = now if self._opened_at is not None else None
+        self.turn_since = None
+        self._left_at, self._awaited = dict.fromkeys(Player, now), set(Player)
         self.revision += 1
         return []
 
@@ -312,12 +314,10 @@ class Referee:
             return []
         if not self._playing:
             return [(self._opened_at + self.terms.ready_ms * MS, None)]
-        deadlines: list[tuple[int, Player | None]] = []
-        if self._left_at:
-            grace = self.terms.grace_ms * MS
-            deadlines += ((at + grace, who) for who, at in self._left_at.items())
-        if self._turn_since is not None:
-            deadlines.append((self._flag_falls(self._turn_since), self.mover))
+        grace = self.terms.grace_ms * MS
+        deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
+        if self.turn_since is not None:
+            deadlines.append((self._flag_falls(self.turn_since), self.mover))
         return deadlines
 
     def _flag_falls(self, since: int) -> int:
@@ -392,7 +392,7 @@ class Referee:
 
     def clocks(self, now: int) -> Clocks:
         """Both clocks as of `now`."""
-        return self._clock.seen(self.mover_now, now - self._turn_since if self._turn_since is not None else 0)
+        return self._clock.seen(self.mover_now, now - self.turn_since if self.turn_since is not None else 0)
 
     def _turn(self, running: int) -> Tell:
         clocks = self._clock.seen(self.mover, running)

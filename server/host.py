@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Callable, Collection
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from ssl import SSLContext
 
 import anyio
+import anyio.abc
 from anyio.abc import TaskStatus
 
 from protocol.adjudication import Adjudication
 from protocol.codes import Code
+from server.arena.membership import CutOff
+from server.bus.bus import Bus
 from server.lobby.dispatch import Dispatch
 from server.lobby.house import NO_HOUSE, HousePlan, open_house
 from server.lobby.matchmaking.answer_window import ANSWER_NS
@@ -72,6 +76,7 @@ async def open_host(
     lasting: bool = True,
     on_record: Told | None = None,
     name: str = "",
+    bus: Bus | None = None,
     back_up: bool = True,
     retention: Retention | None = None,
     receiver: MakeReceiver = Session,
@@ -96,6 +101,7 @@ async def open_host(
                      event is over, unless it is cancelled: then it may be gone on with
     on_record        told of each match that the server arranged itself, when it is over
     name             what tells this server's matches from those of others that share the store
+    bus              what carries to the other servers of an arena, on the same store; None for a server by itself
     back_up          whether a store of an older version is copied before it is brought up to date
     retention        what is kept of the finished matches; None for all of them
     receiver         makes the receiver of each connection's messages
@@ -109,9 +115,11 @@ async def open_host(
     lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
     told and closed; matches in progress stay in the journal.
     """
-    lost: LeaseLost | None = None
+    lost: LeaseLost | CutOff | None = None
+    if bus is not None and not name:
+        name = f"server-{uuid.uuid4().hex[:12]}"
     async with AsyncExitStack() as stack:
-        engine = await _open_store(stack, database, back_up=back_up)
+        engine = await _open_store(stack, database, back_up=back_up, arena=bus is not None)
         tasks = await stack.enter_async_context(cancelled_at_exit())
         running = Host(
             engine,
@@ -120,6 +128,8 @@ async def open_host(
             anyone=anyone,
             grace_ms=grace_ms,
             name=name,
+            bus=bus,
+            going_on=going_on,
             house=house,
             offer=offer,
             concurrency=concurrency,
@@ -155,6 +165,13 @@ async def open_host(
             running.tell_browsers,
         ):
             tasks.start_soon(job)
+
+        def end(error: LeaseLost | CutOff) -> None:
+            nonlocal lost
+            lost = error
+            tasks.cancel_scope.cancel()
+
+        await _join(running, tasks, end)
         if going_on is not None:
             # Before anybody can come in: a bot that returns must find its session and its matches.
             await running.resume(going_on)
@@ -191,26 +208,54 @@ async def open_host(
         finally:
             with anyio.CancelScope(shield=True):
                 server.admission.close()
-                for member in running.lobby.connected():
-                    if member.connection is not None:
-                        member.connection.dismiss(goodbye)
-                if lost is None:
-                    try:
-                        await running.journal.drain()
-                    except JournalFailed as failed:
-                        # Of what is missing nobody was told: the next start goes on before it.
-                        log.warning("the server stops without its store: %s", failed)
+                await _leave(running, goodbye, lost)
+                if running.membership is not None:
+                    writing.cancel()  # others may have the matches before the last of the connections has ended
     if lost is not None:
         raise lost
 
 
-async def _open_store(stack: AsyncExitStack, database: str | None, *, back_up: bool) -> Engine:
+async def _join(running: Host, tasks: anyio.abc.TaskGroup, end: Callable[[LeaseLost | CutOff], None]) -> None:
+    """Take a place among the servers of an arena, where there are others; `end` is told when it is lost."""
+
+    async def belong(job: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await job()
+        except (LeaseLost, CutOff) as error:
+            end(error)
+
+    membership = running.membership
+    if membership is None:
+        return
+    tasks.start_soon(running.arena.links.run)
+    tasks.start_soon(running.arena.tell_news)
+    await membership.join()
+    tasks.start_soon(belong, membership.run)
+    tasks.start_soon(belong, membership.watch)
+
+
+async def _leave(running: Host, goodbye: Code, lost: LeaseLost | CutOff | None) -> None:
+    """Tell whoever is connected, and write what is to be written; not where the server has lost its name."""
+    if running.membership is not None:
+        running.close_rooms()
+    for member in running.lobby.connected():
+        if member.connection is not None:
+            member.connection.dismiss(goodbye)
+    if lost is None:
+        try:
+            await running.journal.drain()
+        except JournalFailed as failed:
+            # Of what is missing nobody was told: the next start goes on before it.
+            log.warning("the server stops without its store: %s", failed)
+
+
+async def _open_store(stack: AsyncExitStack, database: str | None, *, back_up: bool, arena: bool) -> Engine:
     """The store, which the stack closes; without an address it is a file that goes with it."""
     if database is None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
     else:
-        engine = make_engine(database)
+        engine = make_engine(database, arena=arena)
     stack.push_async_callback(close_engine, engine)
     await make_ready(engine, back_up=back_up)
     return engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic, monotonic_ns
 
@@ -15,6 +16,11 @@ from match.terms import Terms
 from protocol.adjudication import Adjudication
 from protocol.messages import Listing
 from protocol.record import Record
+from server.arena.arena import Arena
+from server.arena.membership import Membership
+from server.arena.names import ArenaNames
+from server.bus.bus import Bus
+from server.bus.local import Exchange
 from server.lobby.accounts import Accounts
 from server.lobby.dispatch import LISTING_SECONDS, Dispatch
 from server.lobby.ends import Ends
@@ -24,6 +30,8 @@ from server.lobby.matches import Matches
 from server.lobby.matchmaking.answer_window import ANSWER_NS
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.matchmaking.matchmaker import Offer
+from server.lobby.matchmaking.outcome import Outcome
+from server.lobby.names import Names, OwnNames
 from server.lobby.roster import HouseRoster
 from server.net.failed_logins import FailedLogins, pause_within
 from server.net.limits import HostLimits
@@ -46,6 +54,8 @@ from server.web.pages import Pages
 from server.web.progress import Progress, nobody_plays
 from server.web.static import own_files
 
+log = logging.getLogger("arena.running")
+
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
 
@@ -65,6 +75,8 @@ class Host:
         anyone: bool,
         grace_ms: int,
         name: str = "",
+        bus: Bus | None = None,
+        going_on: str | None = None,
         house: HousePlan = NO_HOUSE,
         offer: Offer | None = None,
         concurrency: int = 1,
@@ -85,8 +97,13 @@ class Host:
         self.name = name
         self.engine = engine
         self.metrics = Metrics()
+        alone = bus is None
         self.journal = Journal(
-            engine, self.metrics.journal_seconds.observe, server=name, patience=grace_ms / 1000
+            engine,
+            self.metrics.journal_seconds.observe,
+            server=name,
+            arena=not alone,
+            patience=grace_ms / 1000,
         )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
         accounts = Accounts(
@@ -107,6 +124,10 @@ class Host:
             grace_ms=grace_ms,
             inbox=inbox,
             disclosure=disclosure,
+            opened=self._opened,
+            ended=self._ended,
+            whole=self._whole,
+            handed_on=not alone,
         )
         self.rating_counter = RatingCounter(engine, self.journal.write)
         self._by_threads = by_threads
@@ -116,28 +137,64 @@ class Host:
         self.arranger = Arranger(
             self.lobby,
             limits,
-            self._start,
-            lambda: self._arranged,
+            self._place,
+            lambda: self._arranged + self.arena.elsewhere.weight,
             rating=self.rating_counter.rating,
             offer=offer,
             concurrency=concurrency,
             by_threads=by_threads,
             adjudication=adjudication,
             answer_ns=answer_ns,
+            in_office=lambda: self.arena.office.here,
+            places=lambda: self.arena.places - concurrency,
         )
         work = WorkBudget(limits.work_ms_per_second)
         queries = Queries(engine)
+        names: Names = OwnNames(self.journal) if alone else ArenaNames(engine, self.journal, tasks)
+        ends = Ends(self.lobby, queries, self._is_in_progress, self.metrics, tasks)
+        self.arena = Arena(
+            Exchange().join() if bus is None else bus,
+            self.lobby,
+            self.matches,
+            self.arranger,
+            names,
+            name=name,
+            alone=alone,
+            number=lambda: self.journal.lease.number,
+            most_matches=limits.matches_per_bot,
+            places=lambda: concurrency,
+            play=self._start,
+            takes=lambda: not self.arranger.draining,
+            store=lambda: self.membership is not None and self.membership.reaches_store,
+            outcome=self._ended_elsewhere,
+            tell_end=ends.tell,
+        )
+        self.membership = (
+            None
+            if alone
+            else Membership(
+                engine,
+                self.journal,
+                self.arena,
+                adopt=self._adopt,
+                takes=lambda: not self.arranger.draining,
+                taken_over=self._taken_over,
+            )
+        )
+        self._going_on = going_on
+        self._in_play: set[anyio.CancelScope] = set()
+        """What ends the tasks of the matches in progress."""
         self.dispatch = Dispatch(
             self.lobby,
-            self.journal,
-            self.arranger,
+            names,
+            self.arena.office,
             self,
             self.metrics,
             limits,
             work,
             program=PROGRAM,
             grace_ms=grace_ms,
-            tell_end=Ends(self.lobby, queries, self.matches.rooms, self.metrics, tasks).tell,
+            tell_end=ends.tell,
         )
         self.pages = Pages(
             self.metrics,
@@ -149,9 +206,9 @@ class Host:
             anyone=anyone,
             guests=house.lets_guests_in,
             draining=lambda: self.arranger.draining,
-            trouble=self.journal.trouble,
-            live=self.matches.view,
-            listed=self.matches.listed,
+            trouble=self._trouble,
+            live=self.arena.view,
+            listed=self.arena.listed,
             progress=progress,
             secure=lambda: self.url.startswith("wss:"),
         )
@@ -159,13 +216,36 @@ class Host:
         """How many matches from before the server went away it went on with."""
         self._on_record = on_record
         self._tasks = tasks
-        self.metrics.bots.set_function(lambda: len(self.lobby.connected()))
+        self.metrics.bots.set_function(lambda: sum(each.here for each in self.lobby.connected()))
         self.metrics.matches.set_function(lambda: len(self.rooms))
+        links = self.arena.links
+        self.metrics.servers.set_function(lambda: 1 + sum(link.up for link in links.all))
+        self.metrics.distant.set_function(lambda: len(self.arena.elsewhere))
+        self.metrics.matchmaker.set_function(lambda: self.arena.office.here)
+        self.metrics.bus.set_function(lambda: alone or links.hears)
 
     @property
     def rooms(self) -> dict[str, Room]:
         """The rooms of the matches in progress, by the id of the match."""
         return self.matches.rooms
+
+    def _opened(self, room: Room, anew: bool) -> None:  # noqa: FBT001  as rooms tell it
+        self.arena.opened(room, anew)
+
+    def _ended(self, match: str) -> None:
+        self.arena.ended(match)
+
+    def _whole(self) -> bool:
+        return self.arena.whole()
+
+    def _place(self, terms: Terms) -> None:
+        self.arena.office.start(terms)
+
+    def _is_in_progress(self, match: str) -> bool:
+        return match in self.rooms or match in self.arena.elsewhere
+
+    def _trouble(self) -> str:
+        return self.journal.trouble() or ("" if self.membership is None else self.membership.trouble())
 
     def listens_at(self, url: str, inside_url: str) -> None:
         """Take down the addresses that the server listens at, once they are known."""
@@ -208,6 +288,33 @@ class Host:
             self.arranger.resumed(each.terms)
         self.resumed += len(unfinished_matches)
 
+    async def _adopt(self, wanted: list[str]) -> None:
+        """Go on with matches that another server of the arena had."""
+        if self._going_on is None:
+            return
+        for each in await unfinished(self.engine, self._going_on, self.name):
+            match = each.terms.match
+            if match not in wanted or match in self.rooms:
+                continue
+            before = self.arena.elsewhere.take(match)
+            room = self.matches.reopen(each)
+            if before is not None and before.watched is not None:
+                before.watched.spectators.move_to(room.spectators)
+            self._begin(room)
+            self.arranger.resumed(each.terms)
+            for player, seat in {} if before is None else before.seats.items():
+                if room.players[player].here:
+                    for event in seat.unanswered:
+                        room.take(event, monotonic_ns())
+
+    def _taken_over(self, server: str, matches: int) -> None:
+        self.metrics.taken_over.inc()
+        log.info("%s is taken over, with %d matches", server, matches)
+
+    def _ended_elsewhere(self, outcome: Outcome) -> None:
+        self.arranger.ended(outcome)
+        self.lobby.house.finished(outcome)
+
     async def drain(self, seconds: float) -> int:
         """Begin no new match and wait for those in progress, `seconds` at the most; how many are left."""
         self.arranger.drain()
@@ -216,14 +323,29 @@ class Host:
                 await self.lobby.wait_change()
         return len(self.rooms)
 
+    async def hand_on(self) -> None:
+        """Take no new match, and no office, so that nobody counts on this server any more."""
+        self.arranger.drain()
+        if self.membership is not None:
+            await self.membership.step_down()
+
+    def close_rooms(self) -> None:
+        """Let the matches in progress stand as they are: in an arena others go on with them, elsewhere the next start."""
+        self.arranger.drain()
+        for room in self.rooms.values():
+            room.stand_still()
+        for scope in self._in_play:
+            scope.cancel()
+        self.arena.leave()
+
     def spectators(self, match: str) -> Spectators | None:
         """Who watches a match in progress; None for a match that is over or does not exist."""
-        return self.matches.spectators(match)
+        return self.arena.spectators(match)
 
     def listing(self) -> Listing:
         """What goes on: the matches in progress, the bots, and the open challenges."""
         return Listing(
-            self.matches.listed(), self.lobby.present(), self.arranger.listed()[:LISTED_CHALLENGES]
+            self.arena.listed(), self.lobby.present(), self.arena.office.listed()[:LISTED_CHALLENGES]
         )
 
     async def tell_browsers(self) -> None:
@@ -252,13 +374,23 @@ class Host:
         return room.terms.needed_threads if self._by_threads else 1
 
     async def _play_arranged(self, room: Room) -> None:
+        with anyio.CancelScope() as scope:
+            self._in_play.add(scope)
+            try:
+                await self._play_to_the_end(room)
+            finally:
+                self._in_play.discard(scope)
+
+    async def _play_to_the_end(self, room: Room) -> None:
         try:
             record = await self.matches.run(room)
         finally:
             self._arranged -= self._weight(room)
+        self.arena.kept(record)
         self.rating_counter.note(record, rated=room.terms.rated)
-        self.arranger.ended(record)
-        self.lobby.house.finished(record)
+        outcome = Outcome.of(record)
+        self.arranger.ended(outcome)
+        self.lobby.house.finished(outcome)
         self.lobby.stir()
         if self._on_record is not None:
             await self._on_record(record)

@@ -87,7 +87,9 @@ class Player:
                 case Turn() as turn:
                     await self._answer(connection, turn)
                 case Accepted(match=match, ply=ply):
-                    self.acknowledged[match, ply] = self._sent[match].move
+                    sent = self._sent.get(match)
+                    if sent is not None and sent.ply == ply:  # what is told again may be of an earlier move
+                        self.acknowledged[match, ply] = sent.move
                 case End() as end:
                     self.ends.setdefault(end.match, []).append(end)
                     self._games.pop(end.match, None)

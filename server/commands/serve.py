@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import ssl
 from enum import StrEnum
 from importlib import import_module
@@ -34,9 +33,12 @@ from match.adjudication import lacks_table
 from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl
+from server.bus.bus import Bus, BusError
+from server.bus.opening import open_bus
 from server.commands.courses import SHIPPED, BadCourses, courses_of
 from server.commands.retention import retention_of
-from server.host import CannotListen, Host, open_host
+from server.commands.serving import again_and_again, require_shared, tell_back, tell_lost, until_told_to_stop
+from server.host import CannotListen, open_host
 from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
 from server.lobby.roster import DEFAULT, BadHouse, house_bots
@@ -129,6 +131,18 @@ def serve(
             "--name", metavar="NAME", help="The server's own name, where several share one database."
         ),
     ] = "",
+    bus: Annotated[
+        str,
+        typer.Option(
+            "--bus",
+            metavar="nats://HOST:PORT",
+            help="The NATS of an arena of many servers, which share a PostgreSQL; none for a server by itself.",
+        ),
+    ] = "",
+    bus_ca: Annotated[
+        Path | None,
+        typer.Option("--bus-ca", metavar="FILE", help="Who may certify that NATS, PEM; else the system's."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let any name in without a token: for a private network.")
     ] = False,
@@ -256,7 +270,7 @@ def serve(
     A bot needs a token (`arena token create NAME`), unless --anyone is given. People can play the house's
     engines on the page at once: as guests, who need none. SIGTERM and Ctrl-C drain:
     no new matches, and what is in progress may end; what does not is in the database, and goes on when
-    the server is started again. So it does after a crash.
+    the server is started again. So it does after a crash. With --bus the other servers of the arena go on with it at once.
 
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1 --tls-cert cert.pem --tls-key key.pem
     """
@@ -301,13 +315,14 @@ def serve(
         territories=max_territories,
         work_ms_per_second=max_work,
     )
+    require_shared(bus, db)
     logs.set_up(log.value, verbose=verbose, wire=wire)
     tls = _tls(tls_cert, tls_key)
 
     async def tell(each: Record) -> None:
         await _tell(each, record)
 
-    async def main() -> None:
+    async def once(arena: Bus | None) -> None:
         async with (
             open_host(
                 host=host,
@@ -327,6 +342,7 @@ def serve(
                 going_on=OPEN_EVENT,
                 on_record=tell,
                 name=name,
+                bus=arena,
                 back_up=not no_backup,
                 retention=retention,
                 disclosure=thinking,
@@ -335,7 +351,14 @@ def serve(
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
             if running.resumed:
                 err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
-            await _until_told_to_stop(running, drain)
+            await until_told_to_stop(running, drain)
+
+    async def main() -> None:
+        if not bus:
+            await once(None)
+            return
+        async with open_bus(bus, name=name or "arena", ca=bus_ca, lost=tell_lost, back=tell_back) as carried:
+            await again_and_again(carried, once)
 
     # Whoever is the first to ask for a table of an event would wait a tenth of a second for NumPy.
     import_module("rating.bradley_terry")
@@ -344,30 +367,10 @@ def serve(
             anyio.run(main, backend_options={"use_uvloop": True})
     except NameHeld as error:
         raise Failure(f"{error}; a second server on one store needs a --name of its own") from None
-    except (CannotListen, StoreError) as error:
+    except (CannotListen, StoreError, BusError) as error:
         raise Failure(str(error)) from None
     except BadHouse as error:
         raise Misuse(f"--house: {error}") from None
-
-
-async def _until_told_to_stop(running: Host, drain: float) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for _ in signals:
-            break
-        if not running.rooms:
-            return
-        err.print(f"stopping: {len(running.rooms)} matches may end within {drain:g} s; again to stop at once")
-        async with anyio.create_task_group() as tasks:
-
-            async def impatient() -> None:
-                async for _ in signals:
-                    tasks.cancel_scope.cancel()
-
-            tasks.start_soon(impatient)
-            left = await running.drain(drain)
-            if left:
-                err.print(f"{left} matches are saved, and go on when the server is started again")
-            tasks.cancel_scope.cancel()
 
 
 def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:

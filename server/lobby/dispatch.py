@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from time import monotonic, monotonic_ns
 from typing import Protocol
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from games.catalogue import KNOWN
 from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
@@ -44,14 +44,13 @@ from protocol.values import Limits
 from server.lobby.accounts import Refused
 from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.names import Names
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
 from server.net.turns import Turns
 from server.net.work import WorkBudget
-from server.rooms.member import BotConnection, MatchInbox, Member, secret_hash
+from server.rooms.member import BotConnection, MatchInbox, Member
 from server.rooms.spectators import Spectator, Spectators
-from server.store.journal.journal import Journal, JournalFailed
 from server.store.tokens import is_name
 
 log = logging.getLogger("arena.dispatch")
@@ -97,14 +96,30 @@ class Watchable(Protocol):
         ...
 
 
+class Arranging(Protocol):
+    """What is told of bots that come and go, and of what they say of challenges."""
+
+    def came(self, member: Member, *, fresh: bool) -> None:
+        """A bot has connected to this server; `fresh`: with a new session."""
+
+    def left(self, member: Member) -> None:
+        """A bot's connection to this server has ended."""
+
+    def handle(self, member: Member, message: Challenge | Accept | Decline | Withdraw) -> None:
+        """Follow a message about a challenge. Raises Refused."""
+
+    def tell_standing(self, member: Member, quota: int | UnsetType = UNSET) -> None:
+        """Tell a bot how it stands; with a quota, that is set first."""
+
+
 class Dispatch:
     """Takes every message of every session."""
 
     def __init__(
         self,
         lobby: Lobby,
-        journal: Journal,
-        arranger: Arranger,
+        names: Names,
+        arranger: Arranging,
         watchable: Watchable,
         metrics: Metrics,
         limits: HostLimits,
@@ -117,7 +132,7 @@ class Dispatch:
         """Take the messages of a server's clients; `tell_end` is asked for what nobody plays any more."""
         self._tell_end = tell_end
         self._lobby = lobby
-        self._journal = journal
+        self._names = names
         self._arranger = arranger
         self._watchable = watchable
         self._metrics = metrics
@@ -139,21 +154,18 @@ class Dispatch:
         differ = KNOWN.disagreement(hello.rules) if hello.rules is not UNSET else None
         if differ is not None:
             raise Refused(Code.OTHER_RULES, differ)
-        secret = await self._lobby.vet(hello, address)
+        kept = await self._names.recall(hello.name)
+        secret = await self._lobby.vet(hello, address, kept)
         try:
-            if secret is not None:
-                # Durable before it is told, so that a bot that holds a secret can always return with it.
-                await self._journal.durable(self._journal.keep_session(hello.name, secret_hash(secret)))
-        except BaseException as error:
+            # Durable before it is told, so that a bot that holds a secret can always return with it.
+            entry, session = await self._names.claim(hello, secret)
+        except BaseException:
             self._lobby.turn_away(hello)
-            if isinstance(error, JournalFailed):
-                why = str(error).partition("\n")[0]
-                log.error("no session: %s", why, extra={"bot": hello.name})  # noqa: TRY400  one line, for the host
-                raise Refused(Code.SERVER_FULL, "the store does not answer: try again") from None
             raise
         capacity = min(hello.matches, self._limits.matches_per_bot)
         self._welcome(connection, hello.name, hello.session if secret is None else secret, capacity)
         member = self._lobby.enter(hello, connection, secret, address)
+        member.enter(entry, session)
         what = "here" if secret is not None else "back"
         log.info("%s from %s (%s)", what, address, hello.program, extra={"bot": member.name})
         # Who comes without its session has forgotten its matches, and they are lost. A house bot is a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container
+from collections.abc import Callable
 
 import anyio
 import anyio.abc
@@ -20,6 +20,8 @@ from server.store.queries import Queries
 
 log = logging.getLogger("arena.ends")
 
+AGAIN_SECONDS = 0.5
+"""From one look for the record of a match in progress to the next."""
 SECONDS = 10.0
 """How long the end of a match may take to get into the store, and out of it."""
 
@@ -31,14 +33,14 @@ class Ends:
         self,
         lobby: Lobby,
         queries: Queries,
-        rooms: Container[str],
+        is_in_progress: Callable[[str], bool],
         metrics: Metrics,
         tasks: anyio.abc.TaskGroup,
     ) -> None:
-        """`rooms`: the matches that are in progress, or whose records are not in the store yet."""
+        """`is_in_progress`: says whether a match is in progress, or its record not in the store yet."""
         self._lobby = lobby
         self._queries = queries
-        self._rooms = rooms
+        self._is_in_progress = is_in_progress
         self._metrics = metrics
         self._tasks = tasks
 
@@ -50,9 +52,13 @@ class Ends:
         record = None
         try:
             with anyio.fail_after(SECONDS):
-                while match in self._rooms:
+                while self._is_in_progress(match):
                     await self._lobby.wait_change()
                 line = await self._queries.record(match)
+                while line is None and await self._queries.in_progress(match):
+                    # As while no server of an arena has its room: its players are told of it when one has.
+                    await anyio.sleep(AGAIN_SECONDS)
+                    line = await self._queries.record(match)
             record = None if line is None else from_line(line)
         except TimeoutError:
             log.warning("the store took too long for the end of match %s", match, extra={"bot": name})

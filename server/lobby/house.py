@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import anyio
 import anyio.abc
 
-from games.core import Player
-from protocol.record import Record
-from rating.standings import answered
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.roster import MATCHES, BadHouse, HouseBot
 from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
 from server.processes.tasks import cancelled_at_exit
@@ -104,8 +102,8 @@ class House:
             asked, finished = await self._lobby.house.news()
             for name in asked:
                 self._start(name)
-            for record in finished:
-                self._judge(record)
+            for outcome in finished:
+                self._judge(outcome)
 
     def start_those_in_matches(self) -> None:
         """Start the bots whose matches were in progress when the server went away: they go on with them."""
@@ -128,17 +126,19 @@ class House:
                 raise BadHouse(process.refusal)
 
     def _start(self, name: str) -> None:
-        if name not in self._started:
+        member = self._lobby.find(name)
+        if name not in self._started and (member is None or member.distant is None):
             self._started.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
-    def _judge(self, record: Record) -> None:
+    def _judge(self, outcome: Outcome) -> None:
         """Look whether a house bot made a move in a match that is over: one that never does hangs."""
-        for seat, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
+        players = outcome.players
+        for name, moved in zip((players.maxie, players.minnie), outcome.answered, strict=True):
             process = self._processes.get(name)
             if process is None:
                 continue
-            match answered(record, seat, name):
+            match moved:
                 case True:
                     process.answered()
                 case False:

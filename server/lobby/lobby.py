@@ -10,7 +10,7 @@ from protocol.codes import Code
 from protocol.messages import Hello, Present
 from server.lobby.accounts import Accounts, Refused
 from server.lobby.roster import HouseRoster
-from server.rooms.member import BotConnection, Member, new_secret, secret_hash
+from server.rooms.member import BotConnection, Member, is_secret, new_secret, secret_hash
 
 
 class Lobby:
@@ -75,15 +75,17 @@ class Lobby:
         """The members who are connected and play the game."""
         return [each for each in self.connected() if not each.takes.games or game in each.takes.games]
 
-    async def vet(self, hello: Hello, address: str = "") -> str | None:
+    async def vet(self, hello: Hello, address: str = "", kept: bytes = b"") -> str | None:
         """Whether a hello may come in: its new session's secret, or None where it returns to its old one.
+
+        kept: the hash of the session's secret of that name as the arena has it, where the bot may have been on another server
 
         With the session's secret the connection will take the place of the one before, dead or alive.
         Without it a name that is connected is taken. Raises Refused. What is vetted must `enter`, or
         `turn_away` frees the name again.
         """
         before = self.find(hello.name)
-        returning = before is not None and before.knows(hello.session)
+        returning = is_secret(hello.session, kept) or (before is not None and before.knows(hello.session))
         role = await self.accounts.check(hello.name, hello.token, address, returning=returning)
         if role != "bot":
             detail = f"the token of {hello.name!r} is for a {role}, which does not play"
@@ -91,9 +93,9 @@ class Lobby:
         member = self.find(hello.name)
         if hello.name in self._entering:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is just coming in")
-        if member is not None and member.knows(hello.session):
+        if is_secret(hello.session, kept) or (member is not None and member.knows(hello.session)):
             secret = None
-        elif member is not None and member.connection is not None:
+        elif member is not None and member.here:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
         else:
             secret = new_secret()
@@ -110,6 +112,8 @@ class Lobby:
         member = self.member(hello.name)
         if secret is not None:
             member.remember(secret_hash(secret))
+        elif not member.knows(hello.session):
+            member.recall(secret_hash(hello.session))  # it comes from another server of the arena
         guest = self.accounts.lets_in_as_guest(hello.name, hello.token)
         member.introduce(hello, most_matches=self._most_matches, guest=guest, address=address)
         member.connect(connection)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from games.core import Player
@@ -31,12 +33,20 @@ class Matches:
         grace_ms: int,
         inbox: int = INBOX,
         disclosure: Disclosure = Disclosure.REPLY,
+        opened: Callable[[Room, bool], None] = lambda _room, _anew: None,
+        ended: Callable[[str], None] = lambda _match: None,
+        whole: Callable[[], bool] = lambda: True,
+        handed_on: bool = False,
     ) -> None:
         """Play matches among the bots of `lobby`.
 
         grace_ms    how long a bot whose connection is lost may take to return to its matches
         inbox       how many events may wait in a room
         disclosure  when spectators are told what the players said of their moves
+        opened      told of each room that is made, and whether its match is new
+        ended       told of each match that is over
+        whole       says whether everybody who is connected somewhere can be known
+        handed_on   whether other servers go on with the matches when this one stops
         """
         self.rooms: dict[str, Room] = {}
         """The rooms of the matches in progress, by the id of the match."""
@@ -47,6 +57,10 @@ class Matches:
         self._grace_ms = grace_ms
         self._inbox = inbox
         self._disclosure = disclosure
+        self._opened = opened
+        self._ended = ended
+        self._whole = whole
+        self._handed_on = handed_on
 
     def agreed(self, terms: Terms) -> Terms:
         """The terms that somebody asked for, with those that the server sets."""
@@ -100,9 +114,13 @@ class Matches:
             cut=self._metrics.lines_cut.inc,
             inbox=self._inbox,
             disclosure=self._disclosure,
+            ended=self._ended,
+            whole=self._whole,
+            handed_on=self._handed_on,
         )
         for player, member in room.players.items():
             member.begin(terms.match, room, player, anew=unfinished is None)
         self.rooms[terms.match] = room
+        self._opened(room, unfinished is None)
         self._lobby.stir()
         return room

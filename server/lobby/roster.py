@@ -14,7 +14,7 @@ import anyio
 from msgspec.structs import replace
 
 from protocol.messages import Present
-from protocol.record import Record
+from server.lobby.matchmaking.outcome import Outcome
 from server.store.tokens import is_name
 
 PREFIX = "house-"
@@ -67,7 +67,7 @@ class HouseRoster:
     def __init__(self, bots: Sequence[HouseBot] = ()) -> None:
         self._listed = {bot.name: Present(bot.name, bot.engine, 0, MATCHES, house=True) for bot in bots}
         self._asked: list[str] = []
-        self._finished: list[Record] = []
+        self._finished: list[Outcome] = []
         self._news: anyio.Event | None = None
         """Set when something is asked or finished; None while nobody waits for it."""
 
@@ -88,17 +88,17 @@ class HouseRoster:
         self._asked.append(name)
         self._tell()
 
-    def finished(self, record: Record) -> None:
+    def finished(self, outcome: Outcome) -> None:
         """Take note of a match that is over, if a house bot played in it."""
-        if record.players.maxie in self or record.players.minnie in self:
-            self._finished.append(record)
+        if outcome.players.maxie in self or outcome.players.minnie in self:
+            self._finished.append(outcome)
             self._tell()
 
     def remove(self, name: str) -> bool:
         """List a house bot no more, because it cannot be started; False where it was not listed."""
         return self._listed.pop(name, None) is not None
 
-    async def news(self) -> tuple[list[str], list[Record]]:
+    async def news(self) -> tuple[list[str], list[Outcome]]:
         """Wait for the house bots that are asked to start, or for finished matches; each is given once."""
         while not self._asked and not self._finished:
             self._news = anyio.Event()

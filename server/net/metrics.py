@@ -64,6 +64,19 @@ class Metrics:
         self.lines_cut = Counter(
             "arena_lines_cut", "Moves of bots' main lines that were not kept", registry=self.registry
         )
+        self.taken_over = Counter(
+            "arena_servers_taken_over",
+            "Servers whose matches this one has taken over",
+            registry=self.registry,
+        )
+        self.servers = Gauge(
+            "arena_servers", "Servers of the arena that are heard, this one too", registry=self.registry
+        )
+        self.distant = Gauge("arena_matches_elsewhere", "Matches on other servers", registry=self.registry)
+        self.matchmaker = Gauge(
+            "arena_matchmaker", "Whether this server matches the bots of the arena", registry=self.registry
+        )
+        self.bus = Gauge("arena_bus", "Whether this server hears the bus", registry=self.registry)
         self.journal_seconds = Durations(
             "arena_journal_seconds", "From the beginning of a commit of the journal to its end"
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -18,7 +19,7 @@ from games.core import AnyGame, Player
 from match.events import Event
 from protocol.codes import Code
 from protocol.engines import EngineInfo
-from protocol.messages import Hello, Present, ServerMessage
+from protocol.messages import Hello, Present, ServerMessage, Turn
 from protocol.timecontrol import TimeControl
 
 PLAYED = 32
@@ -38,6 +39,41 @@ class BotConnection(Protocol):
 
     def dismiss(self, code: Code) -> None:
         """Say why, and close the connection, without waiting."""
+
+
+class DistantConnection(ABC):
+    """The connection of a bot to another server of the arena: a `BotConnection` that can be asked what is known there."""
+
+    @property
+    @abstractmethod
+    def lag(self) -> int:
+        """As of any connection."""
+
+    @property
+    @abstractmethod
+    def server(self) -> str:
+        """The server that the bot is connected to."""
+
+    @property
+    @abstractmethod
+    def reachable(self) -> bool:
+        """Whether that server is heard at the moment."""
+
+    @abstractmethod
+    def tell(self, message: ServerMessage) -> None:
+        """As of any connection."""
+
+    @abstractmethod
+    def ask(self, message: ServerMessage, ran: int) -> None:
+        """Tell a turn whose clock has run for so many ns already: its server measures on from there."""
+
+    @abstractmethod
+    def dismiss(self, code: Code) -> None:
+        """As of any connection."""
+
+    @abstractmethod
+    def has_waited(self, match: str, player: Player, ply: int, allowed: int) -> bool:
+        """Whether its server has said that no move came within so many ns; where it has not, it is asked."""
 
 
 class MatchInbox(Protocol):
@@ -90,6 +126,11 @@ def secret_hash(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
+def is_secret(secret: str, kept: bytes) -> bool:
+    """Whether this is the secret of which the hash was kept."""
+    return bool(secret) and hmac.compare_digest(kept, secret_hash(secret))
+
+
 @dataclass
 class Member:
     """A bot by its name."""
@@ -114,6 +155,10 @@ class Member:
     """The matches that it was given since its session began, those of last."""
     guest: bool = False
     """Whether it came without a token, to play the house bots."""
+    entry: int = 0
+    """The number of its connection in the arena, of which each later one has a higher; 0 where no others are known."""
+    session: int = 0
+    """The entry with which its session began; 0 where that is not known."""
     suspended: str = ""
     """Why the matchmaker gives it nothing; empty when it does."""
     on_change: Callable[[Member], None] = field(default=lambda _member: None, repr=False)
@@ -128,6 +173,16 @@ class Member:
     def lag(self) -> int:
         """The least recent ping time, in ns; 0 where none is known."""
         return self.connection.lag if self.connection is not None else 0
+
+    @property
+    def distant(self) -> DistantConnection | None:
+        """Its connection where that is to another server of the arena; None where it is to this one, or there is none."""
+        return self.connection if isinstance(self.connection, DistantConnection) else None
+
+    @property
+    def here(self) -> bool:
+        """Whether it is connected to this server."""
+        return self.connection is not None and not isinstance(self.connection, DistantConnection)
 
     def change(self) -> None:
         """Something about it has changed that may matter to the matchmaker."""
@@ -155,6 +210,21 @@ class Member:
         """Send a message if the bot is connected. One that is not catches up when it returns."""
         if self.connection is not None:
             self.connection.tell(message)
+
+    def ask(self, turn: Turn, ran: int) -> None:
+        """Tell it that it is its turn, and that its clock has run for so many ns."""
+        if isinstance(self.connection, DistantConnection):
+            self.connection.ask(turn, ran)
+        elif self.connection is not None:
+            self.connection.tell(turn)
+
+    def recall(self, secret: bytes) -> None:
+        """Take the hash of the secret of a session that it had on another server of the arena."""
+        self.secret = secret
+
+    def enter(self, entry: int, session: int) -> None:
+        """It has its connection of this number, in the session that began with that entry."""
+        self.entry, self.session = entry, session
 
     def remember(self, secret: bytes) -> None:
         """Take the hash of its session's secret, with which it can return from now on."""
@@ -190,7 +260,7 @@ class Member:
 
     def knows(self, secret: str) -> bool:
         """Whether this is the session's secret."""
-        return bool(secret) and hmac.compare_digest(self.secret, secret_hash(secret))
+        return is_secret(secret, self.secret)
 
     async def post_to_all(self, event: Callable[[Player], Event], at: int) -> None:
         """Tell every room of this bot's that the same thing happened to it."""

@@ -13,7 +13,6 @@ The room's own task waits for deadlines, and no event waits for it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -25,18 +24,29 @@ import anyio
 
 from games.core import Player
 from match.clock import MS
-from match.events import DeadlineFell, Effect, Event, Moved, Opened, ServerBack, ServerFailed, Tell, TurnLeft
-from match.referee import SEATS, Referee
+from match.events import (
+    DeadlineFell,
+    Effect,
+    Event,
+    Moved,
+    Opened,
+    Returned,
+    ServerBack,
+    ServerFailed,
+    Tell,
+    TurnLeft,
+)
+from match.referee import Referee
 from match.terms import Terms
 from match.thinking import ThinkingLimit
-from protocol.codes import EndReason
-from protocol.messages import Accepted, End, LiveMatch, Played, Start, Thought, Turn, Update, View
-from protocol.record import Record, Result
+from protocol.messages import Accepted, End, LiveMatch, Start, Turn, View
+from protocol.record import Record
 from server.net.loop_watch import LoopWatch
 from server.rooms.deadline_timer import DeadlineTimer
-from server.rooms.disclosure import Disclosure, first_secret
+from server.rooms.disclosure import Disclosure
 from server.rooms.member import BotConnection, Member
-from server.rooms.spectators import Spectators
+from server.rooms.reach import LOOK_NS, Reach, Verdict
+from server.rooms.shown import Shown
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.recovery import Unfinished
 
@@ -65,6 +75,9 @@ class Room:
         cut: Callable[[int], None] = lambda _moves: None,
         inbox: int = INBOX,
         disclosure: Disclosure = Disclosure.REPLY,
+        ended: Callable[[str], None] = lambda _match: None,
+        whole: Callable[[], bool] = lambda: True,
+        handed_on: bool = False,
     ) -> None:
         """Play a match of these terms.
 
@@ -73,12 +86,15 @@ class Room:
         cut         told how many moves of a player's line were not kept
         inbox       how many events may wait for the referee
         disclosure  when spectators are told what the players said of their moves
+        ended       told of the match when it is over
+        whole       says whether everybody who is connected somewhere can be known
+        handed_on   whether another server goes on with the match when this one stops
         """
         self.terms = terms
-        self._map = str(terms.game.setup().get("map", ""))
         self.referee = Referee(terms)
         self.started = unfinished.started if unfinished else datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.spectators = Spectators(self.view, asyncio.get_running_loop().call_later)
+        self._shown = Shown(terms, self.referee, self.started, disclosure)
+        self.spectators = self._shown.spectators
         self.players = players
         self._journal = journal
         self._watch = watch
@@ -87,7 +103,9 @@ class Room:
         self._keep_again = keep_again
         self._cut = cut
         self._most_waiting = inbox
-        self._disclosure = disclosure
+        self._ended = ended
+        self._handed_on = handed_on
+        self._reach = Reach(players, whole)
         self._thinking = ThinkingLimit(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
@@ -96,8 +114,8 @@ class Room:
         self._told_by: dict[Player, BotConnection | None] = dict.fromkeys(players)  # of the match's start
         self._inbox: deque[tuple[Event, int, bool]] = deque()
         """Events, each with when it happened (monotonic ns) and whether it is a player's."""
-        self._writing = False
-        """Whether an event is on its way into the journal: the next one waits."""
+        self._writing = unfinished is not None
+        """Whether an event is on its way into the journal, or those of before are not judged yet: the next one waits."""
         self._closed = False
         self._space_made = anyio.Event()
         self._pushed_back = False
@@ -149,11 +167,12 @@ class Room:
             self._closed = True
             self._timer.stop()
             self._space_made.set()
-            self._show_thoughts(self._first_secret(self.referee.ply), self._first_secret())
-            self.spectators.close(self.end)
-            # Whoever has been told of the end may take its next match before this record is written.
-            for member in self.players.values():
-                member.finish(self.terms.match)
+            if self.referee.over or not self._handed_on:
+                self._shown.last()
+                # Whoever has been told of the end may take its next match before this record is written.
+                for member in self.players.values():
+                    member.finish(self.terms.match)
+                self._ended(self.terms.match)
         record = self.record()
         await self._keep(record)
         return record
@@ -185,7 +204,20 @@ class Room:
         for at, event in self._unfinished.events:
             self.referee.handle(self._limited(event) if type(event) is Moved else event, at)
         self._seq = len(self._unfinished.events)
-        self._take_own(ServerBack(), monotonic_ns())
+        self._writing = False
+        # What players have said by now comes after the server's return.
+        waiting, self._inbox = self._inbox, deque()
+        self.go_on()
+        self._inbox.extend(waiting)
+        self._work()
+
+    def go_on(self) -> None:
+        """Go on after a time in which players could not be reached: who is connected gets its turn anew."""
+        now = monotonic_ns()
+        self._take_own(ServerBack(), now)
+        for player, member in self.players.items():
+            if member.connection is not None:
+                self._take_own(Returned(player), now)
 
     # deadlines
 
@@ -205,9 +237,25 @@ class Room:
         # Most deadlines have moved on with the play by the time that they are looked at.
         deadline = self.referee.next_deadline
         if not self._writing and deadline is not None and deadline <= now:
+            match self._reach.look(self.referee, deadline):
+                case Verdict.WAIT:
+                    self._timer.follow(now + LOOK_NS, self._judge_deadline)
+                    return
+                case Verdict.GO_ON:
+                    self.go_on()
+                    return
             self._take_own(DeadlineFell(self._watch.late_since(self._waiting_since, now)), now)
         else:
             self._follow()
+
+    def stand_still(self) -> None:
+        """Judge nothing more: the match goes on elsewhere."""
+        self._closed = True
+        self._timer.stop()
+
+    def look(self) -> None:
+        """Look at the deadline, of which another server has said something."""
+        self._judge_deadline()
 
     # the way of an event
 
@@ -283,7 +331,12 @@ class Room:
             if type(message) is Start:
                 self._told_by[effect.player] = member.connection
             # Who has just come back is told of the match when its return is judged, and nothing before.
-            if type(message) is End or self._told_by[effect.player] is member.connection:
+            told = type(message) is End or self._told_by[effect.player] is member.connection
+            if type(message) is Turn:
+                since = self.referee.turn_since
+                if told:
+                    member.ask(message, 0 if since is None else max(0, monotonic_ns() - since))
+            elif told:
                 member.tell(message)
             if isinstance(message, Accepted):
                 shown = message
@@ -297,29 +350,7 @@ class Room:
                     self._turn = at, left
         if shown is not None:
             # After both players: what is written to hundreds of spectators delays nobody's turn.
-            self._show(shown)
-
-    def _show(self, accepted: Accepted) -> None:
-        """Show a move to the spectators that is acknowledged for the first time, and what may be known since."""
-        ply = accepted.ply
-        if not self.spectators or ply != self.referee.ply - 1:
-            return
-        move, clocks = self.referee.moves[ply], self.referee.clocks(monotonic_ns())
-        self.spectators.show(Update(self.terms.match, ply, Played(move.move, move.ms), clocks))
-        self._show_thoughts(self._first_secret(ply), self._first_secret(ply + 1))
-
-    def _show_thoughts(self, first: int, until: int) -> None:
-        """Show the spectators what the players said of their moves from one ply to before another."""
-        for ply in range(first, until):
-            thinking = self.referee.moves[ply].thinking
-            if thinking is not None:
-                self.spectators.show(Thought(self.terms.match, ply, thinking))
-
-    def _first_secret(self, ply: int | None = None) -> int:
-        """The ply from which on thinking is not told now; or was not, when this ply was to be played next."""
-        if ply is not None:
-            return first_secret(self._disclosure, ply, over=False)
-        return first_secret(self._disclosure, self.referee.ply, over=self.referee.over)
+            self._shown.accepted(shown)
 
     def _void(self, error: Exception) -> None:
         log.error("match %s: void by a fault of the server", self.terms.match, exc_info=error)
@@ -331,56 +362,25 @@ class Room:
         self._closed = True
         self._over.set()
 
+    def arrived(self, event: Event, spent: int) -> int:
+        """When an event of a player of another server counts as arrived, which took so many ns since its turn left."""
+        now, since = monotonic_ns(), self.referee.turn_since
+        if type(event) is not Moved or since is None or event.ply != self.referee.ply:
+            return now
+        return min(now, since + spent)
+
     def listed(self) -> LiveMatch:
         """The match as a listing shows it."""
-        terms = self.terms
-        return LiveMatch(
-            terms.match,
-            terms.event,
-            terms.game.name,
-            terms.players,
-            terms.time_control,
-            self.referee.ply,
-            terms.rated,
-            self._map,
-        )
+        return self._shown.listed()
 
     def view(self) -> View:
         """The whole match so far, for a spectator."""
-        terms, mover, secret = self.terms, self.referee.mover_now, self._first_secret()
-        return View(
-            match=terms.match,
-            event=self.terms.event,
-            game=terms.game.name,
-            setup=terms.game.setup(),
-            players=terms.players,
-            time_control=terms.time_control,
-            moves=[
-                Played(each.move, each.ms, each.thinking if ply < secret else None)
-                for ply, each in enumerate(self.referee.moves)
-            ],
-            clocks=self.referee.clocks(monotonic_ns()),
-            mover=SEATS[mover] if mover else None,
-            engines=terms.engines,
-            time_odds=terms.told_odds,
-        )
+        return self._shown.view()
 
     def end(self) -> End:
         """The end of the match as it is told; of a match that is not over, that the server stopped."""
-        record = self.record()
-        return End(
-            match=record.match,
-            winner=record.result.winner,
-            reason=record.result.reason,
-            detail=record.result.detail,
-            moves=[each.move for each in record.moves],
-            clocks=self.referee.clocks(monotonic_ns()),
-        )
+        return self._shown.end()
 
     def record(self) -> Record:
         """The match as it stands; its result is a server fault when it is not over."""
-        ended = self.referee.result
-        result = Result(None, EndReason.SERVER_FAULT, "the server stopped")
-        if ended is not None:
-            result = Result(SEATS[ended.winner] if ended.winner else None, ended.reason, ended.detail)
-        return self.terms.record(self.started, self.referee.moves, result)
+        return self._shown.record()

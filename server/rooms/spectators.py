@@ -54,7 +54,11 @@ def undelayed(_seconds: float, call: Callable[[], None]) -> None:
 class Spectators:
     """The spectators of one match. `view` makes a message of the whole match so far."""
 
-    def __init__(self, view: Callable[[], View], later: Later = undelayed) -> None:
+    def __init__(
+        self, view: Callable[[], View], later: Later = undelayed, *, ready: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`ready` says whether there is a view already; who comes before waits for `show_whole`."""
+        self._ready = ready
         self._view = view
         self._later = later
         self._spectators: dict[Spectator, int | None] = {}
@@ -91,12 +95,31 @@ class Spectators:
         self._count += 1
         self._tell_soon()
 
+    def show_whole(self) -> None:
+        """Show everybody the whole match: there is another view now, or the first one."""
+        self._spectators = dict.fromkeys(self._spectators)
+        if self._spectators:
+            self._tell_soon()
+
+    def move_to(self, other: Spectators) -> None:
+        """Let all of them watch there from now on."""
+        spectators, self._spectators = self._spectators, {}
+        self.closed = True
+        for spectator in spectators:
+            other.enter(spectator)
+
+    def close_silently(self) -> None:
+        """The match is over, and how is not known here."""
+        self.closed = True
+        self._spectators = {}
+
     def close(self, last: Callable[[], ServerMessage]) -> None:
         """The match is over: every spectator is told `last`, slow or not, and none is left."""
         self.closed = True
         spectators, self._spectators = self._spectators, {}
         if spectators:
-            end, whole = encode(last()), encode(self._view())
+            end = encode(last())
+            whole = encode(self._view()) if self._ready() else b""
             self._tell_last(list(spectators.items()), _pause(len(spectators)), end, whole)
         # The view is the room's, which holds these spectators: the collector of cycles is to have no work with them.
         self._view = _nobody_sees
@@ -106,12 +129,12 @@ class Spectators:
     ) -> None:
         for spectator, next_number in left[:SPECTATORS_A_TURN]:
             missed = [whole] if next_number is None else self._news_from(next_number)
-            spectator.tell_encoded([*missed, end])
+            spectator.tell_encoded([*filter(None, missed), end])
         if left[SPECTATORS_A_TURN:]:
             self._later(pause, partial(self._tell_last, left[SPECTATORS_A_TURN:], pause, end, whole))
 
     def _tell_soon(self) -> None:
-        if not self._telling:
+        if not self._telling and self._ready():
             self._telling = True
             self._later(GATHER_SECONDS, self._tell)
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import sqlalchemy as sa
@@ -40,13 +40,21 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 """What may follow the `?` of a PostgreSQL URL."""
 
 
-COMMAND_SECONDS = 60
-"""How long PostgreSQL may take for one command: nothing waits for ever for a database that hangs."""
-CONNECT_SECONDS = 10
-"""How long it may take for a new connection."""
-IDLE_SECONDS = 10
-"""How long PostgreSQL waits for the next statement of a transaction before it ends it: a process that stands still in the
-middle of one must not keep its locks, for others wait for them to take its name over."""
+class Patience(NamedTuple):
+    """How long PostgreSQL is waited for, and waits, in seconds."""
+
+    command: float | None = 60
+    """How long it may take for one command: nothing waits for ever for a database that hangs."""
+    connect: float = 10
+    """How long it may take for a new connection."""
+    idle: float = 10
+    """How long it waits for the next statement of a transaction before it ends it: a process that stands still in the
+    middle of one must not keep its locks, for others wait for them to take its name over."""
+
+
+PATIENCE = Patience()
+ARENA_PATIENCE = Patience(command=10, connect=3, idle=1.5)
+"""That of servers which take each other's matches over within seconds."""
 
 
 def now() -> str:
@@ -59,10 +67,11 @@ def written(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
+def make_engine(url: str, *, lasting: bool = True, arena: bool = False) -> AsyncEngine:
     """An engine for `sqlite:///FILE` or `postgresql://…`. Raises StoreError for any other URL.
 
-    lasting False is for a database that is thrown away: it then need not survive a loss of power.
+    lasting  False is for a database that is thrown away: it then need not survive a loss of power
+    arena    whether it is that of one of many servers, which wait for each other no longer than a moment
     """
     try:
         parsed = sa.make_url(url)
@@ -76,7 +85,7 @@ def make_engine(url: str, *, lasting: bool = True) -> AsyncEngine:
     if kind == "sqlite":
         return _sqlite(parsed, lasting=lasting)
     if kind == "postgresql":
-        return _postgresql(parsed)
+        return _postgresql(parsed, ARENA_PATIENCE) if arena else _postgresql(parsed)
     raise StoreError(f"no database of kind {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
@@ -139,10 +148,10 @@ def patient_twin(engine: AsyncEngine) -> AsyncEngine:
     """An engine for the same database, for commands that may take as long as they need."""
     if engine.dialect.name == "sqlite":
         return _sqlite(engine.url, lasting=engine.get_execution_options()["lasting"])
-    return _postgresql(engine.url, command_seconds=None)
+    return _postgresql(engine.url, Patience(command=None))
 
 
-def _postgresql(url: sa.URL, *, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
+def _postgresql(url: sa.URL, patience: Patience = PATIENCE) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         known = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -164,9 +173,11 @@ def _postgresql(url: sa.URL, *, command_seconds: float | None = COMMAND_SECONDS)
             # A connection that the database has closed in the meantime is found out before it is used.
             pool_pre_ping=True,
             connect_args={
-                "command_timeout": command_seconds,
-                "timeout": CONNECT_SECONDS,
-                "server_settings": {"idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s"},
+                "command_timeout": patience.command,
+                "timeout": patience.connect,
+                "server_settings": {
+                    "idle_in_transaction_session_timeout": f"{round(1000 * patience.idle)}ms"
+                },
             },
         )
     except ModuleNotFoundError:

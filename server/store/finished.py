@@ -99,6 +99,13 @@ async def record_of(engine: AsyncEngine, match: str) -> str | None:
     return None if found is None else record_in(found)
 
 
+async def is_open(engine: AsyncEngine, match: str) -> bool:
+    """Whether a match is in the store that is not over."""
+    query = sa.select(matches.c.number).where(matches.c.match == match, matches.c.finished.is_(None))
+    async with reading(engine) as connection:
+        return (await connection.execute(query)).scalar_one_or_none() is not None
+
+
 async def shown_match(engine: AsyncEngine, match: str) -> Shown | None:
     """A finished match as lists show it; None where there is no such match."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *SHOWN)

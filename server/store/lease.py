@@ -31,6 +31,8 @@ LEASE_SECONDS = 10.0
 """For how long a name is held without being renewed."""
 RENEW_SECONDS = LEASE_SECONDS / 3
 """From one renewal to the next."""
+ARENA_SECONDS = 2.4
+"""For how long the name of a server of an arena is held: others take its matches over within seconds."""
 LOOK_SECONDS = 0.5
 """From one look at a name that somebody holds to the next."""
 
@@ -40,6 +42,14 @@ class Lease(NamedTuple):
 
     name: str
     number: int
+    seconds: float = LEASE_SECONDS
+    """For how long it holds without being renewed."""
+    arena: bool = False
+    """Whether the holder is a server of an arena: when its lease has run out, others take its matches over."""
+
+    def renew_seconds(self, else_: float = RENEW_SECONDS) -> float:
+        """From one renewal to the next; `else_` of a server by itself."""
+        return self.seconds / 3 if self.arena else else_
 
 
 class NameHeld(StoreError):
@@ -65,7 +75,7 @@ class LeaseLost(StoreError):
     def __init__(self, lease: Lease) -> None:
         super().__init__(
             f"{shown(lease.name)} has been taken over by another process, as this one did not renew its lease within"
-            f" {LEASE_SECONDS:g} s; its matches go on there"
+            f" {lease.seconds:g} s; its matches go on there"
         )
 
 
@@ -74,8 +84,11 @@ def shown(name: str) -> str:
     return f"the server {name!r}" if name else "the server without a --name"
 
 
-async def hold(writer: Writer, name: str) -> Lease:
-    """Take the name, as soon as nobody holds it any more. Raises NameHeld where its holder renews its lease."""
+async def hold(writer: Writer, name: str, *, seconds: float = LEASE_SECONDS, arena: bool = False) -> Lease:
+    """Take the name for so many seconds, as soon as nobody holds it any more. Raises NameHeld where its holder renews its lease.
+
+    arena: whether it is the name of a server of an arena
+    """
     process = this_process()
     first: NameHeld | None = None
     began = monotonic()
@@ -83,7 +96,9 @@ async def hold(writer: Writer, name: str) -> Lease:
         # Times of the database may jump; that the holder has not renewed its lease for so long is seen here.
         expired = first.renewal if first is not None and monotonic() - began >= LEASE_SECONDS else None
         try:
-            return await writer.write(partial(take, name=name, process=process, expired=expired))
+            return await writer.write(
+                partial(take, name=name, process=process, expired=expired, seconds=seconds, arena=arena)
+            )
         except NameHeld as held:
             if first is None:
                 first = held
@@ -99,22 +114,38 @@ async def hold(writer: Writer, name: str) -> Lease:
 
 
 def take(
-    connection: sa.Connection, *, name: str, process: Process, expired: tuple[int, float] | None = None
+    connection: sa.Connection,
+    *,
+    name: str,
+    process: Process,
+    expired: tuple[int, float] | None = None,
+    seconds: float = LEASE_SECONDS,
+    arena: bool = False,
 ) -> Lease:
-    """Take the name in a transaction of the writer's. Raises NameHeld.
+    """Take the name for so many seconds in a transaction of the writer's. Raises NameHeld.
 
     expired: the number and the renewal of a lease that has run out whatever its row says
     """
     kind = connection.dialect.name
-    nobody = {"host": "", "pid": 0, "place": "", "started": "", "since": 0.0, "renewed": 0.0, "until": 0.0}
+    nobody = {
+        "host": "",
+        "pid": 0,
+        "place": "",
+        "started": "",
+        "since": 0.0,
+        "renewed": 0.0,
+        "until": 0.0,
+        "arena": False,
+        "bus": 0.0,
+    }
     connection.execute(insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody})
     mine = servers.c.name == name
-    query = sa.select(servers, _now(kind).label("at")).where(mine).with_for_update()
+    query = sa.select(servers, database_time(kind).label("at")).where(mine).with_for_update()
     row = connection.execute(query).one()
     holder = Process(row.host, row.pid, row.place, row.started)
     if row.at < row.until and (row.number, row.renewed) != expired and not is_gone(holder):
         raise NameHeld(name, row)
-    now = _now(kind)
+    now = database_time(kind)
     values = {
         "number": row.number + 1,
         "host": process.host,
@@ -123,16 +154,18 @@ def take(
         "started": process.started,
         "since": now,
         "renewed": now,
-        "until": now + LEASE_SECONDS,
+        "until": now + seconds,
+        "arena": arena,
+        "bus": 0.0,
     }
     connection.execute(sa.update(servers).where(mine).values(values))
-    return Lease(name, row.number + 1)
+    return Lease(name, row.number + 1, seconds, arena)
 
 
 def renew(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease in a transaction of the writer's. Raises LeaseLost."""
-    now = _now(connection.dialect.name)
-    _change(connection, lease, {"renewed": now, "until": now + LEASE_SECONDS})
+    now = database_time(connection.dialect.name)
+    _change(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
 def give_back(connection: sa.Connection, lease: Lease) -> None:
@@ -142,7 +175,7 @@ def give_back(connection: sa.Connection, lease: Lease) -> None:
 
 def require(connection: sa.Connection, lease: Lease) -> None:
     """Keep the name from being taken until the end of a transaction. Raises LeaseLost."""
-    if first_row(connection, _require_statement(connection.dialect), lease) is None:
+    if first_row(connection, _require_statement(connection.dialect), lease[:2]) is None:
         raise LeaseLost(lease)
 
 
@@ -157,13 +190,13 @@ def parameters(lease: Lease) -> dict[str, Any]:
 
 def held(connection: sa.Connection) -> list[str]:
     """The names that are held now."""
-    query = sa.select(servers.c.name).where(servers.c.until > _now(connection.dialect.name))
+    query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
 def require_none(connection: sa.Connection) -> None:
     """See that nobody holds any name. Raises NameHeld for the first that somebody holds."""
-    now = _now(connection.dialect.name)
+    now = database_time(connection.dialect.name)
     # By their names: a later version may add some that this store does not have yet.
     names = ("name", "number", "host", "pid", "place", "started", "since", "renewed", "until")
     columns: list[sa.ColumnElement[Any]] = [*(servers.c[name] for name in names), now.label("at")]
@@ -178,7 +211,7 @@ def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> 
         raise LeaseLost(lease)
 
 
-def _now(kind: str) -> sa.ColumnElement[float]:
+def database_time(kind: str) -> sa.ColumnElement[float]:
     """The database's time, in seconds since 1970."""
     if kind == "postgresql":
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)

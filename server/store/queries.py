@@ -89,6 +89,10 @@ class Queries:
         """The record of a finished match, as one line of JSON; None where there is no such match."""
         return await finished.record_of(self._engine, match)
 
+    async def in_progress(self, match: str) -> bool:
+        """Whether a match is in the store that is not over, whichever server plays it."""
+        return await finished.is_open(self._engine, match)
+
     async def match_list(self, before: Place | None, limit: int, bot: str, game: str) -> MatchList:
         """Finished matches, the newest first: those before a place, of a bot, of a game."""
         limit = min(limit, MOST_LISTED)

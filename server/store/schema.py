@@ -157,6 +157,33 @@ servers = sa.Table(  # server.store.lease: who writes under a name
     ),  # these three in seconds since 1970, by the database's clock
     sa.Column("renewed", sa.Double, nullable=False),
     sa.Column("until", sa.Double, nullable=False),
+    sa.Column(
+        "arena", sa.Boolean, nullable=False, server_default=sa.false()
+    ),  # whether it is one of many of an arena
+    sa.Column(
+        "bus", sa.Double, nullable=False, server_default="0"
+    ),  # until when it surely hears the others of it
+)
+
+presences = sa.Table(  # server.store.arena: where each bot of an arena is connected, or was
+    "presences",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False),  # of its session's secret, as of a token
+    sa.Column("entry", sa.BigInteger, nullable=False),  # the number of its latest connection; it grows
+    sa.Column("session", sa.BigInteger, nullable=False),  # the entry with which its session began
+    sa.Column("server", sa.String(64), nullable=False),  # empty where it is not connected
+    sa.Column("number", sa.Integer, nullable=False),  # that of the server's lease
+)
+
+offices = sa.Table(  # server.store.arena: what one server of an arena does for all
+    "offices",
+    metadata,
+    sa.Column("office", sa.String(32), primary_key=True),
+    sa.Column("term", sa.Integer, nullable=False),  # grows with every holder
+    sa.Column("server", sa.String(64), nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),  # that of the server's lease
+    sa.Column("until", sa.Double, nullable=False),  # in seconds since 1970, by the database's clock
 )
 
 sessions = sa.Table(

@@ -30,7 +30,6 @@ from protocol.messages import (
     Standing,
     Withdraw,
 )
-from protocol.record import Record
 from protocol.values import Players
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
@@ -40,6 +39,7 @@ from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenCh
 from server.lobby.matchmaking.encounters import Encounters
 from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
 from server.lobby.matchmaking.matchmaker import UNRATED, Meetings, Offer
+from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.matchmaking.standing import standing
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
@@ -72,6 +72,8 @@ class Arranger:
         by_threads: bool = False,
         adjudication: Adjudication | None = None,
         answer_ns: int = ANSWER_NS,
+        in_office: Callable[[], bool] = lambda: True,
+        places: Callable[[], int] = lambda: 0,
     ) -> None:
         """Arrange matches among the bots of `lobby`, within `limits`.
 
@@ -83,6 +85,8 @@ class Arranger:
         by_threads    whether a match weighs as many threads as that of its players asks for who asks for more; else 1
         adjudication  when matches are ended before their games end; None: never
         answer_ns     how long a challenged bot is left to answer
+        in_office     says whether it is this one, of all in an arena, that arranges
+        places        says how many matches the others of the arena may have in progress beside those
         """
         self._lobby = lobby
         self._start = start
@@ -94,6 +98,8 @@ class Arranger:
         self._adjudication = adjudication
         self._most_territories = limits.territories
         self._draining = False
+        self._in_office = in_office
+        self._places = places
         self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
         self._suspensions = Suspensions()
         self._answer_window = AnswerWindow(answer_ns)
@@ -151,21 +157,22 @@ class Arranger:
         """Take note of a match that goes on from before the server was away."""
         self._house.resumed(terms)
 
-    def ended(self, record: Record) -> None:
-        """Take note of a match that is over; a bot that forfeits again and again is suspended."""
-        self._house.ended(record.match)
-        self._encounters.ended(record, monotonic())
-        result, plies, asked = record.result, len(record.moves), self._challenges.asked
-        for player, name in ((Player.MAXIE, record.players.maxie), (Player.MINNIE, record.players.minnie)):
-            lost = result.winner != player.value
-            why = self._suspensions.note(name, lost=lost, reason=result.reason, plies=plies, now=monotonic())
-            member = self._lobby.find(name)
+    def ended(self, outcome: Outcome) -> None:
+        """Take note of a match that is over, here or elsewhere; a bot that forfeits again and again is suspended."""
+        self._house.ended(outcome.match)
+        self._encounters.ended(outcome.players, monotonic())
+        players, asked = outcome.players, self._challenges.asked
+        for player, name in ((Player.MAXIE, players.maxie), (Player.MINNIE, players.minnie)):
+            lost = outcome.winner != player.value
+            why = self._suspensions.note(
+                name, lost=lost, reason=outcome.reason, plies=outcome.plies, now=monotonic()
+            )
             if name in asked:
                 self._answer_window.ask(name, monotonic_ns())
-            if member is not None:
+            if (member := self._lobby.find(name)) is not None:
                 member.suspend(why)
                 member.change()
-                if why:
+                if why and member.here:
                     self.tell_standing(member)
             if why:
                 log.warning("suspended: %s", why, extra={"bot": name})
@@ -288,9 +295,10 @@ class Arranger:
             for gone in self._challenges.expire(monotonic_ns()):
                 self._over(gone, "expired")
             seen = self._lobby.changes
-            if not self._draining:
-                self._house.look(monotonic_ns())
-            await self._match_all()
+            if self._in_office():
+                if not self._draining:
+                    self._house.look(monotonic_ns())
+                await self._match_all()
             if self._lobby.changes == seen:
                 with anyio.move_on_after(self._next_wake()):
                     await self._lobby.wait_change()
@@ -305,7 +313,7 @@ class Arranger:
             if offer is None or not self._may_begin():
                 return
             rating = partial(self._rating, offer.game.name)
-            most = self._concurrency - self._playing()
+            most = self._concurrency + self._places() - self._playing()
             names = self._waiting.names()
             # Two of hundreds are compared thousands of times, and what each of them plays is looked up once.
             allowed = partial(self._may_meet, offer, {name: self._courses(offer, name) for name in names})
@@ -327,8 +335,10 @@ class Arranger:
         return "" if member is None else source(member.address)
 
     def _may_begin(self, weight: int = 1) -> bool:
+        if self._draining or not self._in_office():
+            return False
         load = self._playing()
-        return not self._draining and (load == 0 or load + weight <= self._concurrency)
+        return load == 0 or load + weight <= self._concurrency + self._places()
 
     def _weight(self, pair: tuple[str, str]) -> int:
         """What a match of two bots weighs: only one of them thinks at a time."""

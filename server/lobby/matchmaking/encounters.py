@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from match.openings import Opening
-from protocol.record import Record
+from protocol.values import Players
 from server.lobby.matchmaking.matchmaker import Course
 
 MOST_TWOS = 10_000
@@ -65,9 +65,9 @@ class Encounters:
         known.half = Half(course, opening, maxie)
         return known.half
 
-    def ended(self, record: Record, now: float) -> None:
+    def ended(self, players: Players, now: float) -> None:
         """Take note that a match is over."""
-        self._of(record.players.maxie, record.players.minnie).ended = now
+        self._of(players.maxie, players.minnie).ended = now
 
     def _of(self, a: str, b: str) -> _Two:
         two = frozenset((a, b))

@@ -33,7 +33,7 @@ from server.store.journal.batch import Batch, closing, write_batch
 from server.store.journal.overdue import Overdue
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
-from server.store.lease import LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
+from server.store.lease import ARENA_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
 
 T = TypeVar("T")
 
@@ -74,6 +74,7 @@ class Journal:
         tell: Callable[[float], None] = lambda _seconds: None,
         *,
         server: str = "",
+        arena: bool = False,
         patience: float = 0.0,
         answer_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -81,6 +82,7 @@ class Journal:
 
         tell      is told how long each commit took, in seconds
         server    the name of the server whose matches these are
+        arena     whether that server is one of an arena, whose matches others take over when it is gone
         patience  for how many seconds a batch is tried again while the store is away, before it fails
         answer_seconds  for how many seconds, and for as long as `patience`, a store is waited for that does not answer
         """
@@ -105,12 +107,19 @@ class Journal:
         self._hurried = anyio.Event()
         """Set when the server is about to stop."""
         self._writer: Writer | None = None
-        self._lease = Lease(server, 0)
+        self._lease = Lease(server, 0, ARENA_SECONDS if arena else LEASE_SECONDS, arena)
+        self._gone = False
+        """Whether the database is cut off from here, and nothing is waited for at the end."""
         self._renew_at = 0.0
         """When the lease is to be renewed, in monotonic seconds."""
         self._reminder: asyncio.TimerHandle | None = None
         """What wakes `run` for that where no batch does."""
         self._overdue = Overdue(self._abandon)
+
+    @property
+    def lease(self) -> Lease:
+        """The lease under which it writes; its number is 0 until `run` has taken the name."""
+        return self._lease
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -195,8 +204,9 @@ class Journal:
 
     @asynccontextmanager
     async def _holding(self, writer: Writer) -> AsyncIterator[None]:
-        self._lease = await lease.hold(writer, self._server)
-        self._renew_at = monotonic() + RENEW_SECONDS
+        _, _, seconds, arena = self._lease
+        self._lease = await lease.hold(writer, self._server, seconds=seconds, arena=arena)
+        self._renew_at = monotonic() + self._lease.renew_seconds(RENEW_SECONDS)
         self._remind()
         try:
             yield
@@ -206,7 +216,8 @@ class Journal:
                     timer.cancel()
             self._overdue.stop()
             try:
-                await writer.write(partial(lease.give_back, lease=self._lease))
+                if not self._gone:
+                    await writer.write(partial(lease.give_back, lease=self._lease))
             except LeaseLost:
                 pass  # it is somebody else's: nothing to give back
             except Exception as error:  # noqa: BLE001  a store that is away must not keep the server from ending
@@ -217,7 +228,7 @@ class Journal:
         wait = self._renew_at - monotonic()
         if wait <= 0:
             self._work.set()
-            wait = RENEW_SECONDS
+            wait = self._lease.renew_seconds(RENEW_SECONDS)
         self._reminder = asyncio.get_running_loop().call_later(wait, self._remind)
 
     async def _run(self, writer: Writer, rows: Rows) -> None:
@@ -242,8 +253,10 @@ class Journal:
             except LeaseLost as lost:
                 failure = lost
                 raise
-            except Exception as error:  # noqa: BLE001  told to every room that waits for this batch
-                failure = error
+            except Exception as error:
+                failure = LeaseLost(self._lease) if self._gone else error
+                if self._gone:
+                    raise failure from error  # else it is told to every room that waits for this batch
             finally:
                 self._under_way = None
                 batch.end(failure)
@@ -305,6 +318,12 @@ class Journal:
         if self._writer is not None:
             self._writer.abandon()
 
+    def give_up(self) -> None:
+        """Wait for nothing more of a database that is cut off from here: what is being written fails, done or not."""
+        self._gone = self._stopping = True
+        self._hurried.set()
+        self._abandon()
+
     def trouble(self) -> str:
         """Why nothing becomes durable now, in one line; empty where all is well. Asks nobody.
 
@@ -320,7 +339,7 @@ class Journal:
         """Renew the lease where that is due and no batch has come that does it. Raises LeaseLost."""
         if monotonic() < self._renew_at:
             return
-        self._renew_at = monotonic() + RENEW_SECONDS
+        self._renew_at = monotonic() + self._lease.renew_seconds(RENEW_SECONDS)
         try:
             await self._commit(writer.write(partial(lease.renew, lease=self._lease)))
         except LeaseLost:
@@ -374,7 +393,7 @@ class Journal:
         now = monotonic()
         if now >= self._renew_at:
             lease.renew(connection, self._lease)
-            self._renew_at = now + RENEW_SECONDS
+            self._renew_at = now + self._lease.renew_seconds(RENEW_SECONDS)
         else:
             lease.require(connection, self._lease)
         write_batch(connection, batch, rows, self._lease, again=again)

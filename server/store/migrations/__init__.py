@@ -21,7 +21,7 @@ from server.store import schema
 if TYPE_CHECKING:
     from alembic.config import Config
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """What this program reads and writes; the last revision is this number in four digits."""
 
 ALEMBIC_TABLE = "alembic_version"

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from protocol.messages import Present
 from protocol.values import Players
+from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.roster import MATCHES, BadHouse, HouseBot, HouseRoster, house_bots
 from tests.server.matches import record
 
@@ -65,9 +66,9 @@ def test_one_that_is_removed_is_listed_no_more() -> None:
 async def test_what_is_asked_and_what_is_over_is_handed_on_once() -> None:
     bots = roster()
     bots.ask("house-random")
-    over = replace(record(), players=Players("anna", "house-greedy"))
+    over = Outcome.of(replace(record(), players=Players("anna", "house-greedy")))
     bots.finished(over)
-    bots.finished(record())
+    bots.finished(Outcome.of(record()))
     assert await bots.news() == (["house-random"], [over])
     with anyio.move_on_after(0.01) as waiting:
         await bots.news()

@@ -28,11 +28,11 @@ from server.store.backup import copy_into_file, restore
 from server.store.database import StoreError, close, exclusive, make_engine, open_store
 from server.store.journal.reader import events_of
 from server.store.journal.writer import open_writer
-from server.store.lease import NameHeld
+from server.store.lease import Lease, NameHeld
 from server.store.upgrade import make_ready
 from tests.server.peer import Peer, dial
 from tests.server.releases import RELEASES, STORES, Release, everything
-from tests.server.store.test_lease import run_out, taken
+from tests.server.store.test_lease import ELSEWHERE, run_out
 
 
 @pytest.fixture(params=RELEASES, ids=lambda release: release.name)
@@ -241,6 +241,20 @@ async def test_a_backup_that_cannot_be_written_leaves_the_store_as_it_was(
         assert {record.match: record async for record in exported(engine)} == release.records()
 
 
+async def taken_before(engine: AsyncEngine) -> Lease:
+    """The lease of a process of another machine, by a version that knew no arenas."""
+    now = (
+        "extract(epoch from clock_timestamp())"
+        if engine.dialect.name == "postgresql"
+        else "(julianday('now') - 2440587.5) * 86400.0"
+    )
+    values = f"'north', 1, 'elsewhere', {ELSEWHERE.pid}, '{ELSEWHERE.place}', '1', {now}, {now}, {now} + {lease.LEASE_SECONDS}"
+    names = "name, number, host, pid, place, started, since, renewed, until"
+    async with engine.begin() as connection:
+        await connection.exec_driver_sql(f"INSERT INTO servers ({names}) VALUES ({values})")
+    return Lease("north", 1)
+
+
 async def leased(url: str) -> AsyncEngine:
     """A store of the first schema with leases."""
     engine = make_engine(url)
@@ -262,7 +276,7 @@ async def test_a_store_on_which_a_server_runs_is_left_alone(
         refused.append(str(held.value))
 
     try:
-        held = await taken(engine, "north")
+        held = await taken_before(engine)
         async with open_writer(engine) as writer, anyio.create_task_group() as tasks:
             tasks.start_soon(upgrade)
             with anyio.fail_after(20):
@@ -283,7 +297,7 @@ async def test_a_server_that_was_killed_elsewhere_is_waited_for(
     monkeypatch.chdir(tmp_path)
     engine = await leased(database)
     try:
-        await taken(engine, "north")
+        await taken_before(engine)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(make_ready, engine)
             await anyio.sleep(0.1)

@@ -9,9 +9,9 @@ from games.core import AnyGame
 from games.tictactoe import TicTacToe
 from match.openings import random_opening
 from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from server.lobby.matchmaking.encounters import MOST_TWOS, Encounters
 from server.lobby.matchmaking.matchmaker import Course
-from tests.server.matches import record
 
 GAME: AnyGame = TicTacToe()  # type: ignore[assignment]
 OPENINGS = tuple(dict.fromkeys(random_opening(GAME, 2, str(n)) for n in range(50)))
@@ -53,7 +53,7 @@ def test_a_pair_whose_course_is_gone_is_begun_anew() -> None:
 def test_two_rest_after_a_match_whoever_had_which_seat() -> None:
     encounters = Encounters("s")
     assert encounters.rests_until("a", "b", 5.0) is None
-    encounters.ended(record(maxie="b", minnie="a"), 100.0)
+    encounters.ended(Players("b", "a"), 100.0)
     assert encounters.rests_until("a", "b", 5.0) == 105.0
     assert encounters.rests_until("a", "c", 5.0) is None
 
@@ -61,7 +61,7 @@ def test_two_rest_after_a_match_whoever_had_which_seat() -> None:
 def test_what_is_remembered_is_bounded() -> None:
     encounters = Encounters("s")
     for number in range(MOST_TWOS + 1):
-        encounters.ended(record(maxie="a", minnie=str(number)), 1.0)
+        encounters.ended(Players("a", str(number)), 1.0)
     assert encounters.rests_until("a", "0", 5.0) is None
     assert encounters.rests_until("a", "1", 5.0) == 6.0
 

@@ -1,0 +1,335 @@
+"""One server of an arena: what it hears of the others, and what it tells them.
+
+A server by itself is an arena of one: it has the same parts, and nobody to tell anything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+import anyio
+import anyio.abc
+import msgspec
+
+from games.core import GameError, Player
+from match.terms import Terms, from_json
+from protocol.messages import LiveMatch, View
+from protocol.record import Record
+from server.arena.elsewhere import Elsewhere, TellEnd
+from server.arena.links import Link, Links
+from server.arena.messages import (
+    ArenaMessage,
+    Did,
+    Ended,
+    Gone,
+    Here,
+    Kept,
+    Leaving,
+    Open,
+    Opened,
+    Overdue,
+    Place,
+    Plies,
+    Shown,
+    Snapshot,
+    Spent,
+    Told,
+    Waited,
+    Wants,
+    Watching,
+)
+from server.arena.office import Office
+from server.arena.presence import Presence
+from server.arena.remote import RemoteConnection
+from server.arena.watching import RemoteWatcher
+from server.bus.bus import Bus
+from server.lobby.lobby import Lobby
+from server.lobby.matches import Matches
+from server.lobby.matchmaking.arranger import Arranger
+from server.lobby.matchmaking.outcome import Outcome
+from server.lobby.names import Names
+from server.rooms.room import Room
+from server.rooms.spectators import Spectators
+from server.store.arena import Look
+
+log = logging.getLogger("arena.arena")
+
+NEWS_SECONDS = 0.5
+"""From one time that the others are told how far the matches are to the next."""
+
+
+class Arena:
+    """The arena as one of its servers sees it."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        lobby: Lobby,
+        matches: Matches,
+        arranger: Arranger,
+        names: Names,
+        *,
+        name: str,
+        alone: bool,
+        number: Callable[[], int],
+        most_matches: int,
+        places: Callable[[], int],
+        play: Callable[[Terms], None],
+        takes: Callable[[], bool],
+        store: Callable[[], bool],
+        outcome: Callable[[Outcome], None],
+        tell_end: TellEnd,
+    ) -> None:
+        """Take part in an arena.
+
+        name          the server's own
+        alone         whether it is an arena by itself
+        number        says the number of the server's lease
+        most_matches  how many matches one bot may play at once
+        places        says how many matches this server may have in progress
+        play          begins a match here
+        takes         says whether this server takes new matches
+        store         says whether it reaches the store
+        outcome       told how each match of another server ended
+        tell_end      tells a bot of here the end of a match from the store
+        """
+        self._lobby = lobby
+        self._matches = matches
+        self._arranger = arranger
+        self._alone = alone
+        self._name = name
+        self._places = places
+        self._play = play
+        self._takes = takes
+        self._store = store
+        self.links = Links(
+            bus,
+            name,
+            number=number,
+            receive=self._receive,
+            fresh=self._begin_anew,
+            snapshot=self._snapshot,
+            state=self._state,
+        )
+        self.elsewhere = Elsewhere(self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end)
+        self.presence = Presence(
+            self.links,
+            lobby,
+            most_matches=most_matches,
+            came=lambda member, fresh: arranger.came(member, fresh=fresh),
+            left=arranger.left,
+            no_more=lambda member: arranger.close_of(member.name, f"{member.name} takes no more matches"),
+        )
+        self.office = Office(
+            self.links,
+            lobby,
+            arranger,
+            self.presence,
+            self.elsewhere,
+            names,
+            name=name,
+            alone=alone,
+            play=play,
+            load=self._load,
+        )
+        self._watchers: dict[tuple[str, str], tuple[Link, RemoteWatcher, Spectators]] = {}
+        """By match of this server and server where somebody watches it."""
+        self._told_plies: dict[str, int] = {}
+
+    # what this server has
+
+    def opened(self, room: Room, anew: bool) -> None:  # noqa: FBT001  as rooms tell it
+        """A room has been made here."""
+        self.links.send_all(self._opened(room, anew=anew))
+
+    @staticmethod
+    def _opened(room: Room, *, anew: bool) -> Opened:
+        return Opened(room.listed(), anew, room.terms.needed_threads)
+
+    def ended(self, match: str) -> None:
+        """A match of here is over."""
+        self.links.send_all(Ended(match))
+
+    def kept(self, record: Record) -> None:
+        """The record of a match of here is in the store."""
+        if self.links.all:
+            of = Outcome.of(record)
+            self.links.send_all(Kept(of.match, of.players, of.winner, of.reason, of.plies, of.answered))
+
+    def whole(self) -> bool:
+        """Whether everybody who is connected somewhere is known: all servers that live are heard."""
+        return self._alone or (self.links.hears and all(link.up for link in self.links.all))
+
+    def _load(self) -> tuple[int, int, bool]:
+        return self._places(), len(self._matches.rooms), self._takes()
+
+    def _state(self) -> tuple[int, int, bool, bool]:
+        return *self._load(), self._store()
+
+    @property
+    def places(self) -> int:
+        """How many matches all servers may have in progress."""
+        return self._places() + sum(
+            link.beat.places
+            for link in self.links.all
+            if link.up and link.beat is not None and link.beat.takes
+        )
+
+    def _snapshot(self) -> Iterator[ArenaMessage]:
+        yield from self.presence.snapshot()
+        for room in self._matches.rooms.values():
+            yield self._opened(room, anew=False)
+        yield from self.office.snapshot()
+        yield Snapshot()
+
+    # the others
+
+    def follow(self, seen: Look, until: float) -> None:
+        """Go by what the store says of the servers; its word on an office holds until this monotonic second."""
+        living = {each.name: each.number for each in seen.neighbours if each.name != self._name}
+        for link in self.links.follow(living):
+            self._lose(link)
+        self.office.hold(seen.office, until)
+
+    def forget(self, server: str) -> None:
+        """A server has ended, and its matches are taken over."""
+        living = {link.name: link.number for link in self.links.all if link.name != server}
+        for link in self.links.follow(living):
+            self._lose(link)
+
+    def leave(self) -> None:
+        """Tell the others that this server stops: what its bots are at begins anew when they have come to another."""
+        self.links.send_all(Leaving())
+
+    def _lose(self, link: Link) -> None:
+        log.warning("%s has ended", link.name)
+        self.elsewhere.lost(link)
+        self.presence.lost(link)
+        for key in [key for key in self._watchers if key[1] == link.name]:
+            _, watcher, spectators = self._watchers.pop(key)
+            spectators.leave(watcher)
+
+    def _begin_anew(self, link: Link) -> None:
+        self.presence.begin_anew(link)
+        self.elsewhere.begin_anew(link)
+
+    def _receive(self, link: Link, message: ArenaMessage) -> None:  # noqa: C901  one line for each kind
+        match message:
+            case Did():
+                self._did(link, message)
+            case Told():
+                self.elsewhere.tell(link, message)
+            case Here():
+                self.presence.here(link, message)
+            case Gone():
+                self.presence.gone(link, message)
+            case Leaving():
+                log.info("%s stops", link.name)
+                self.presence.lost(link)
+            case Opened():
+                self.elsewhere.opened(link, message)
+            case Ended():
+                self.elsewhere.ended(link, message)
+            case Kept():
+                self.elsewhere.kept(link, message)
+            case Snapshot():
+                link.complete()
+                self.presence.complete(link)
+                self.elsewhere.complete(link)
+                self._lobby.stir()
+            case Overdue():
+                self.elsewhere.overdue(link, message)
+            case Waited():
+                self._waited(link, message)
+            case Place():
+                self._place(link, message)
+            case Wants():
+                self.office.wanted(link, message)
+            case Open():
+                self.office.opened(link, message)
+            case Watching():
+                self._watch(link, message)
+            case Shown(match=match, message=shown):
+                self.elsewhere.show(link, match, shown)
+            case Plies(plies=plies):
+                self.elsewhere.plies(link, plies)
+            case Spent():
+                pass
+
+    @staticmethod
+    def _connection(link: Link, room: Room, player: Player, entry: int) -> RemoteConnection | None:
+        """A player's connection to another server; None where it has another by now."""
+        connection = room.players[player].connection
+        if isinstance(connection, RemoteConnection) and (connection.link, connection.entry) == (link, entry):
+            return connection
+        return None
+
+    def _did(self, link: Link, told: Did) -> None:
+        """A player that is connected elsewhere did something in a match of here."""
+        room = self._matches.rooms.get(told.match)
+        if room is None:
+            return
+        connection = self._connection(link, room, told.event.player, told.entry)
+        if connection is not None:
+            connection.heard(told.lag)
+            room.take(told.event, room.arrived(told.event, told.spent))
+
+    def _waited(self, link: Link, told: Waited) -> None:
+        room = self._matches.rooms.get(told.match)
+        connection = None if room is None else self._connection(link, room, told.player, told.entry)
+        if room is not None and connection is not None:
+            connection.waited(told.match, told.ply)
+            room.look()
+
+    def _place(self, link: Link, told: Place) -> None:
+        try:
+            terms = from_json(told.terms)
+        except (GameError, msgspec.MsgspecError) as error:
+            log.warning("%s places a match that cannot be played here: %s", link.name, error)
+            return
+        if terms.match in self._matches.rooms or not self.office.obeys(told):
+            log.warning("match %s is placed here by %s, and is not begun", terms.match, link.name)
+            self.links.send_all(Ended(terms.match))
+            return
+        self._play(terms)
+
+    # watching
+
+    def _watch(self, link: Link, told: Watching) -> None:
+        key = told.match, link.name
+        before = self._watchers.pop(key, None)
+        if before is not None:
+            before[2].leave(before[1])
+        room = self._matches.rooms.get(told.match)
+        if not told.on or room is None or room.spectators.closed:
+            return
+        watcher = RemoteWatcher(self.links, link, told.match, lambda: self.links.find(link.name) is link)
+        self._watchers[key] = link, watcher, room.spectators
+        room.spectators.enter(watcher)
+
+    def spectators(self, match: str) -> Spectators | None:
+        """Who watches a match in progress, wherever it is played."""
+        found = self._matches.spectators(match)
+        return self.elsewhere.spectators(match) if found is None else found
+
+    def view(self, match: str) -> View | None:
+        """A match in progress as a spectator sees it; None for one of which nothing is known here."""
+        return self._matches.view(match) or self.elsewhere.view(match)
+
+    def listed(self) -> list[LiveMatch]:
+        """The matches in progress everywhere."""
+        return [*self._matches.listed(), *self.elsewhere.listed()]
+
+    async def tell_news(self) -> None:
+        """Tell the others how far the matches of here are, until cancelled."""
+        while True:
+            await anyio.sleep(NEWS_SECONDS)
+            self.office.tell_open()
+            for key in [key for key, (_, _, spectators) in self._watchers.items() if spectators.closed]:
+                del self._watchers[key]
+            plies = {match: room.referee.ply for match, room in self._matches.rooms.items()}
+            news = {match: ply for match, ply in plies.items() if self._told_plies.get(match, 0) != ply}
+            self._told_plies = plies
+            if news and self.links.all:
+                self.links.send_all(Plies(news))

@@ -1,0 +1,289 @@
+"""The matches on the other servers of an arena, as this one knows them: who plays them, and where their rooms are.
+
+The players of such a match have a place in it here, so what a bot says goes the same way wherever the room is. When a
+server ends, its matches have no room until another has taken them over; what became of them the store says.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from games.core import Player
+from match.terms import Terms
+from protocol.messages import End, LiveMatch, Thought, Update, View
+from server.arena.links import Link, Links
+from server.arena.messages import Ended, Kept, Opened, Overdue, Told
+from server.arena.remote import RemoteSeat
+from server.arena.watching import Watched
+from server.lobby.lobby import Lobby
+from server.lobby.matchmaking.outcome import Outcome
+from server.rooms.member import BotConnection
+from server.rooms.room import Room
+from server.rooms.spectators import Spectators
+
+log = logging.getLogger("arena.elsewhere")
+
+TellEnd = Callable[[BotConnection, str, str], None]
+"""Tells a connection of a bot, by name, how a match of its own ended."""
+
+
+@dataclass(eq=False)
+class Distant:
+    """A match of another server."""
+
+    live: LiveMatch
+    weight: int
+    owner: Link | None
+    """Who has its room; None from that server's end until another has taken the match over."""
+    seats: dict[Player, RemoteSeat] = field(default_factory=dict)
+    opened: bool = True
+    """False while it is only to be played there."""
+    over: bool = False
+    """Whether it has ended, and its record is not known to be in the store."""
+    watched: Watched | None = None
+    """What is shown of it here; None while nobody has asked for it."""
+
+
+class Elsewhere:
+    """All matches of other servers."""
+
+    def __init__(
+        self,
+        links: Links,
+        lobby: Lobby,
+        rooms: Mapping[str, Room],
+        *,
+        outcome: Callable[[Outcome], None],
+        tell_end: TellEnd,
+    ) -> None:
+        """Know the matches of others.
+
+        rooms     the rooms of this server
+        outcome   told how each match ended
+        tell_end  tells a bot of here, from the store, the end of a match that nobody is left to tell of
+        """
+        self._links = links
+        self._lobby = lobby
+        self._rooms = rooms
+        self._outcome = outcome
+        self._tell_end = tell_end
+        self._matches: dict[str, Distant] = {}
+        self._stale: dict[str, set[str]] = {}
+        """By server, the matches that it has not told of again since it began anew."""
+
+    def __contains__(self, match: object) -> bool:
+        return match in self._matches
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    @property
+    def weight(self) -> int:
+        """What the matches that are in progress elsewhere weigh."""
+        return sum(each.weight for each in self._matches.values() if not each.over)
+
+    @property
+    def homeless(self) -> list[str]:
+        """The matches whose server has ended."""
+        return [match for match, each in self._matches.items() if each.owner is None]
+
+    def listed(self) -> list[LiveMatch]:
+        """The matches in progress elsewhere, as a listing shows them."""
+        return [each.live for each in self._matches.values() if not each.over]
+
+    def distant(self, match: str) -> bool:
+        """Whether a match is in progress elsewhere."""
+        found = self._matches.get(match)
+        return found is not None and not found.over
+
+    # what servers tell
+
+    def begin_anew(self, link: Link) -> None:
+        """A server begins to tell of all its matches again."""
+        self._stale[link.name] = {
+            match for match, each in self._matches.items() if each.owner is link and each.opened
+        }
+
+    def complete(self, link: Link) -> None:
+        """A server has told of all its matches: what became of others there the store says."""
+        for match in self._stale.pop(link.name, ()):
+            found = self._matches.get(match)
+            if found is not None and found.owner is link:
+                self._leave_alone(found)
+
+    def lost(self, link: Link) -> None:
+        """A server has ended: its matches wait for another."""
+        self._stale.pop(link.name, None)
+        for match, found in list(self._matches.items()):
+            if found.owner is link:
+                if not found.opened:
+                    self._finish(match, found)
+                    del self._matches[match]
+                else:
+                    self._leave_alone(found)
+        self._lobby.stir()
+
+    @staticmethod
+    def _leave_alone(found: Distant) -> None:
+        found.owner = None
+        for seat in found.seats.values():
+            seat.owned_by(None)
+        if found.watched is not None:
+            found.watched.lost()
+
+    def place(self, link: Link, terms: Terms) -> None:
+        """A match is to be played by another server: its players are taken from now on."""
+        live = LiveMatch(
+            terms.match, terms.event, terms.game.name, terms.players, terms.time_control, 0, terms.rated
+        )
+        self._admit(link, live, terms.needed_threads, anew=True, opened=False)
+
+    def opened(self, link: Link, told: Opened) -> None:
+        """Another server has the room of a match."""
+        match = told.live.match
+        self._stale.get(link.name, set()).discard(match)
+        if match in self._rooms:
+            log.warning("match %s is said to be on %s, and is here", match, link.name)
+            return
+        self._admit(link, told.live, told.weight, anew=told.anew, opened=True)
+
+    def _admit(self, link: Link, live: LiveMatch, weight: int, *, anew: bool, opened: bool) -> None:
+        found = self._matches.get(live.match)
+        if found is None:
+            found = self._matches[live.match] = Distant(live, weight, link)
+        found.live, found.weight, found.owner, found.opened = live, weight, link, opened
+        names = {Player.MAXIE: live.players.maxie, Player.MINNIE: live.players.minnie}
+        for player, name in names.items():
+            member = self._lobby.member(name)
+            seat = found.seats.get(player)
+            if seat is None:
+                seat = found.seats[player] = RemoteSeat(self._links, member, player, live.match)
+            known = member.matches.get(live.match)
+            if known is None or known[0] is not seat:
+                member.begin(live.match, seat, player, anew=anew and known is None)
+            if opened:
+                seat.owned_by(link)
+        if opened and found.watched is not None:
+            found.watched.owned_by(link)
+        self._lobby.stir()
+
+    def ended(self, link: Link, told: Ended) -> None:
+        """A match is over; its players are free."""
+        found = self._matches.get(told.match)
+        if found is None or found.owner not in (link, None):
+            return
+        if not found.opened:
+            del self._matches[told.match]
+        found.over = True
+        self._finish(told.match, found)
+        self._lobby.stir()
+
+    def kept(self, link: Link, told: Kept) -> None:
+        """The record of a match is in the store."""
+        found = self._matches.get(told.match)
+        if found is None or found.owner not in (link, None):
+            return
+        del self._matches[told.match]
+        if not found.over:
+            self._finish(told.match, found)
+        self._outcome(Outcome(told.match, told.players, told.winner, told.reason, told.plies, told.answered))
+        self._lobby.stir()
+
+    def _finish(self, match: str, found: Distant) -> None:
+        players = found.live.players
+        for player, name in ((Player.MAXIE, players.maxie), (Player.MINNIE, players.minnie)):
+            member = self._lobby.find(name)
+            if member is None:
+                continue
+            place = member.matches.get(match)
+            if place is not None and place[0] is found.seats.get(player):
+                member.finish(match)
+            self._lobby.forget(member)
+
+    def take(self, match: str) -> Distant | None:
+        """Know a match no more, because this server plays it now."""
+        return self._matches.pop(match, None)
+
+    def resolve(self, asked: Collection[str], found: Mapping[str, str | None]) -> None:
+        """Go by what the store says of matches whose servers have ended: by whom they are played; None: they are over."""
+        for match in asked:
+            distant = self._matches.get(match)
+            if distant is None or distant.owner is not None or found.get(match) is not None:
+                continue  # whoever plays it tells of it, or ends too
+            del self._matches[match]
+            players = distant.live.players
+            here = [self._lobby.find(name) for name in msgspec.structs.astuple(players)]
+            over = distant.over
+            self._finish(match, distant)
+            if distant.watched is not None:
+                distant.watched.close()
+            for member in here:
+                if member is not None and member.here and member.connection is not None and not over:
+                    self._tell_end(member.connection, member.name, match)
+        self._lobby.stir()
+
+    # the way to players of here
+
+    def tell(self, link: Link, told: Told) -> None:
+        """Tell a bot of here what another server says to it."""
+        member = self._lobby.find(told.name)
+        if member is None or not member.here or member.entry != told.entry:
+            return
+        match = getattr(told.message, "match", None)
+        place = member.matches.get(match) if isinstance(match, str) else None
+        found = self._matches.get(match) if isinstance(match, str) else None
+        if place is not None and isinstance(place[0], RemoteSeat):
+            if found is not None and found.owner is link:
+                place[0].tell(told.message, told.ran)
+            return
+        member.tell(told.message)
+
+    def overdue(self, link: Link, told: Overdue) -> None:
+        """Another server asks whether a move of a bot of here is on its way."""
+        found = self._matches.get(told.match)
+        if found is None or found.owner is not link:
+            return
+        seat = found.seats.get(told.player)
+        if seat is not None and seat.is_of(told.entry):
+            seat.overdue(told, link)
+
+    # those who watch
+
+    def spectators(self, match: str) -> Spectators | None:
+        """Who watches a match of another server from here; None for one that is over or does not exist."""
+        found = self._matches.get(match)
+        if found is None or found.over or not found.opened:
+            return None
+        if found.watched is None:
+            found.watched = Watched(self._links, match)
+            if found.owner is not None:
+                found.watched.owned_by(found.owner)
+        return found.watched.spectators
+
+    def view(self, match: str) -> View | None:
+        """A match elsewhere as far as it is shown here; None where nobody has asked for it."""
+        found = self._matches.get(match)
+        return None if found is None or found.watched is None else found.watched.view
+
+    def show(self, link: Link, match: str, message: View | Update | Thought | End) -> None:
+        """Show those who watch from here what has happened."""
+        found = self._matches.get(match)
+        if found is not None and found.watched is not None and found.owner is link:
+            found.watched.show(message)
+
+    def plies(self, link: Link, plies: Mapping[str, int]) -> None:
+        """Take note how far matches are."""
+        for match, ply in plies.items():
+            found = self._matches.get(match)
+            if found is not None and found.owner is link:
+                found.live = msgspec.structs.replace(found.live, ply=ply)
+
+    def unwatched(self) -> Iterator[str]:
+        """The matches that nobody watches from here any more."""
+        for match, found in self._matches.items():
+            if found.watched is not None and found.watched.idle:
+                yield match

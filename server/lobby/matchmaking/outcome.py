@@ -1,0 +1,33 @@
+"""What arranging and suspending need to know of a match that is over, on whichever server of an arena it was. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from games.core import Player
+from protocol.codes import EndReason
+from protocol.record import Record
+from protocol.values import Players, Seat
+from rating.standings import answered
+
+
+class Outcome(NamedTuple):
+    """How a match ended."""
+
+    match: str
+    players: Players
+    winner: Seat | None
+    reason: EndReason
+    plies: int
+    answered: tuple[bool | None, bool | None]
+    """Whether Maxie and Minnie made a move of their own; None where they had no chance to."""
+
+    @classmethod
+    def of(cls, record: Record) -> Outcome:
+        """That of a record."""
+        players, result = record.players, record.result
+        both = (
+            answered(record, Player.MAXIE, players.maxie),
+            answered(record, Player.MINNIE, players.minnie),
+        )
+        return cls(record.match, players, result.winner, result.reason, len(record.moves), both)

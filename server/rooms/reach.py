@@ -1,0 +1,69 @@
+"""Whether a deadline of a match may be judged, where players are connected to other servers of an arena.
+
+A move may be on its way over the bus when the time of its player has run out here. Nothing that happened at the other
+server can be missed once that one says, in order with all else, that it has waited as long. While a player cannot be
+reached, or it cannot be known whether it is connected anywhere, nothing is judged, and what was due begins anew after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+
+from games.core import Player
+from match.referee import Referee
+from server.rooms.member import Member
+
+LOOK_NS = 250_000_000
+"""From one look at a deadline that may not be judged yet to the next."""
+
+
+class Verdict(Enum):
+    """What is to be done about a deadline that is due."""
+
+    JUDGE = auto()
+    WAIT = auto()
+    """Nothing yet: to be looked at again in a while."""
+    GO_ON = auto()
+    """It was not judged because somebody could not be reached, and now all can: the turn begins anew."""
+
+
+class Reach:
+    """Whether the players of one match can be reached."""
+
+    def __init__(self, players: Mapping[Player, Member], whole: Callable[[], bool]) -> None:
+        """`whole` says whether everybody who is connected somewhere can be known."""
+        self._players = players
+        self._whole = whole
+        self._held: int | None = None
+        """The ply at which a deadline was not judged because somebody could not be reached."""
+
+    @property
+    def held(self) -> bool:
+        """Whether the match stands still."""
+        return self._held is not None
+
+    def look(self, referee: Referee, deadline: int) -> Verdict:
+        """What is to be done about the deadline of this referee, which is due."""
+        if self._out_of_reach():
+            self._held = referee.ply
+            return Verdict.WAIT
+        held, self._held = self._held, None
+        if held == referee.ply:
+            return Verdict.GO_ON
+        mover, since = referee.mover_now, referee.turn_since
+        distant = self._players[mover].distant if mover is not None else None
+        if mover is not None and distant is not None and since is not None:
+            allowed = max(0, deadline - since)
+            waited = distant.has_waited(referee.terms.match, mover, referee.ply, allowed)
+            return Verdict.JUDGE if waited else Verdict.WAIT
+        return Verdict.JUDGE
+
+    def _out_of_reach(self) -> bool:
+        for member in self._players.values():
+            distant = member.distant
+            if distant is not None and not distant.reachable:
+                return True
+            if member.connection is None and not self._whole():
+                return True
+        return False

@@ -1,0 +1,1 @@
+"""Tests of many servers as one arena."""
