@@ -13,6 +13,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 
@@ -34,7 +35,7 @@ from server.net.admission import Admission
 from server.net.connection import Connection
 from server.net.delivery import Receiver
 from server.net.limits import PRIVATE, HostLimits
-from server.net.server import CannotListen, MakeAdmission, open_server
+from server.net.server import CannotListen, MakeAdmission, Server, open_server
 from server.processes.identity import PROGRAM
 from server.processes.tasks import cancelled_at_exit
 from server.rooms.disclosure import Disclosure
@@ -61,6 +62,8 @@ async def open_host(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    reuse_port: bool = False,
+    own_port: int = 0,
     database: str | None = None,
     grace_ms: int = 5_000,
     anyone: bool = False,
@@ -88,6 +91,8 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
 
+    reuse_port       whether other servers of this machine listen on the same port
+    own_port         a port of its own on the loopback address beside it, in clear; 0 for none
     grace_ms         how long a dropped bot may take to come back to its matches
     anyone           names without a token may connect, for a private network
     trusted_proxies  networks whose X-Forwarded-For is believed
@@ -185,19 +190,24 @@ async def open_host(
                 program=PROGRAM,
                 # Where no token is needed, a page has no more than whoever sends it.
                 any_origin=anyone,
-                admission=admission,
+                admission=partial(Admission, misdeeds=running.misdeeds)
+                if admission is Admission
+                else admission,
             )
         )
-        bound = await server.listen(host, port, tls)
-        inside = inside_url(bound, tls) if house.bots else ""
-        if inside is None:
-            inside = url(LOOPBACK, (await server.listen(LOOPBACK, 0, None))[1])
-        running.listens_at(url(host, bound[1], tls), inside)
+        running.admits_by(server.admission)
+        running.listens_at(
+            *await _listen(
+                server, host, port, tls, reuse_port=reuse_port, own_port=own_port, house=bool(house.bots)
+            )
+        )
         log.info("listening on %s", running.url)
         goodbye = Code.SHUTTING_DOWN if lasting else Code.EVENT_OVER
         try:
             async with (
-                open_house(house, running.lobby, running.arranger, inside) if house.bots else nullcontext()
+                open_house(house, running.lobby, running.arranger, running.inside_url)
+                if house.bots
+                else nullcontext()
             ):
                 # Only now: no match is begun on a server whose house turns out to be named wrongly.
                 tasks.start_soon(running.arranger.run)
@@ -213,6 +223,25 @@ async def open_host(
                     writing.cancel()  # others may have the matches before the last of the connections has ended
     if lost is not None:
         raise lost
+
+
+async def _listen(
+    server: Server,
+    host: str,
+    port: int,
+    tls: SSLContext | None,
+    *,
+    reuse_port: bool,
+    own_port: int,
+    house: bool,
+) -> tuple[str, str]:
+    """Accept connections; where bots come in, and where the server's own do, if it has a house of them. Raises CannotListen."""
+    bound = await server.listen(host, port, tls, reuse_port=reuse_port)
+    # On a port that others listen on too, the server's own bots would come in there.
+    inside = None if reuse_port else inside_url(bound, tls)
+    if own_port or (house and inside is None):
+        inside = url(LOOPBACK, (await server.listen(LOOPBACK, own_port, None))[1])
+    return url(host, bound[1], tls), (inside or "") if house else ""
 
 
 async def _join(running: Host, tasks: anyio.abc.TaskGroup, end: Callable[[LeaseLost | CutOff], None]) -> None:

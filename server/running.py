@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic, monotonic_ns
 
@@ -19,6 +18,7 @@ from protocol.record import Record
 from server.arena.arena import Arena
 from server.arena.membership import Membership
 from server.arena.names import ArenaNames
+from server.arena.sharing import Sharing
 from server.bus.bus import Bus
 from server.bus.local import Exchange
 from server.lobby.accounts import Accounts
@@ -33,10 +33,12 @@ from server.lobby.matchmaking.matchmaker import Offer
 from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.names import Names, OwnNames
 from server.lobby.roster import HouseRoster
+from server.net.admission import Admission
 from server.net.failed_logins import FailedLogins, pause_within
 from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
+from server.net.misdeeds import Misdeeds
 from server.net.work import WorkBudget
 from server.processes.identity import PROGRAM
 from server.rooms.disclosure import Disclosure
@@ -53,8 +55,6 @@ from server.web.match_log import MatchLogs
 from server.web.pages import Pages
 from server.web.progress import Progress, nobody_plays
 from server.web.static import own_files
-
-log = logging.getLogger("arena.running")
 
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""
@@ -106,11 +106,13 @@ class Host:
             patience=grace_ms / 1000,
         )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
+        misdeeds = self.misdeeds = Misdeeds(shared=not alone)
         accounts = Accounts(
             anyone=anyone,
             guests=house.lets_guests_in,
             engine=engine,
             failed_logins=FailedLogins(pause=pause_within(grace_ms / 1000)),
+            misdeeds=misdeeds,
         )
         for bot in house.bots:
             # Nobody else can come in under the name of a house bot.
@@ -148,7 +150,8 @@ class Host:
             in_office=lambda: self.arena.office.here,
             places=lambda: self.arena.places - concurrency,
         )
-        work = WorkBudget(limits.work_ms_per_second)
+        work = WorkBudget(limits.work_ms_per_second, misdeeds.worked)
+        self._admission: Admission | None = None
         queries = Queries(engine)
         names: Names = OwnNames(self.journal) if alone else ArenaNames(engine, self.journal, tasks)
         ends = Ends(self.lobby, queries, self._is_in_progress, self.metrics, tasks)
@@ -168,6 +171,7 @@ class Host:
             store=lambda: self.membership is not None and self.membership.reaches_store,
             outcome=self._ended_elsewhere,
             tell_end=ends.tell,
+            sharing=Sharing(misdeeds, work, accounts, lambda: self._admission),
         )
         self.membership = (
             None
@@ -178,7 +182,7 @@ class Host:
                 self.arena,
                 adopt=self._adopt,
                 takes=lambda: not self.arranger.draining,
-                taken_over=self._taken_over,
+                taken_over=self.metrics.taken_over.inc,
             )
         )
         self._going_on = going_on
@@ -218,16 +222,16 @@ class Host:
         self._tasks = tasks
         self.metrics.bots.set_function(lambda: sum(each.here for each in self.lobby.connected()))
         self.metrics.matches.set_function(lambda: len(self.rooms))
-        links = self.arena.links
-        self.metrics.servers.set_function(lambda: 1 + sum(link.up for link in links.all))
-        self.metrics.distant.set_function(lambda: len(self.arena.elsewhere))
-        self.metrics.matchmaker.set_function(lambda: self.arena.office.here)
-        self.metrics.bus.set_function(lambda: alone or links.hears)
+        self.arena.measured_by(self.metrics)
 
     @property
     def rooms(self) -> dict[str, Room]:
         """The rooms of the matches in progress, by the id of the match."""
         return self.matches.rooms
+
+    def admits_by(self, admission: Admission) -> None:
+        """Take down who lets connections in, once the server listens."""
+        self._admission = admission
 
     def _opened(self, room: Room, anew: bool) -> None:  # noqa: FBT001  as rooms tell it
         self.arena.opened(room, anew)
@@ -306,10 +310,6 @@ class Host:
                 if room.players[player].here:
                     for event in seat.unanswered:
                         room.take(event, monotonic_ns())
-
-    def _taken_over(self, server: str, matches: int) -> None:
-        self.metrics.taken_over.inc()
-        log.info("%s is taken over, with %d matches", server, matches)
 
     def _ended_elsewhere(self, outcome: Outcome) -> None:
         self.arranger.ended(outcome)

@@ -2,6 +2,7 @@
 
 python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
+A path as TO_HOST is a socket of this machine's own, whatever TO_PORT says.
 It prints a line once it listens, and one after each order, with the number of connections that it was for. Orders come as lines of standard input:
 
 delay SECONDS SPREAD   each piece of data comes so much later, give or take; the order of a connection stays
@@ -23,6 +24,7 @@ import socket
 import struct
 import sys
 from dataclasses import dataclass, field
+from typing import Any
 
 import uvloop
 
@@ -110,9 +112,22 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     line = Line()
     line.whole.set()
 
+    # The event loop itself holds no task that waits for a line to be mended.
+    under_way: set[asyncio.Task[Any] | None] = set()
+
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        under_way.add(asyncio.current_task())
         try:
-            far_reader, far_writer = await asyncio.open_connection(to_host, to_port)
+            await carry(reader, writer)
+        finally:
+            under_way.discard(asyncio.current_task())
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if to_host.startswith("/"):
+                far_reader, far_writer = await asyncio.open_unix_connection(to_host)
+            else:
+                far_reader, far_writer = await asyncio.open_connection(to_host, to_port)
         except OSError:
             reset(writer)
             return

@@ -14,11 +14,12 @@ LOOPBACK = "127.0.0.1"
 class Line:
     """A running forwarder; `port` leads to where it was told."""
 
-    def __init__(self, to: int) -> None:
-        """Start it, and wait until it listens."""
+    def __init__(self, to: int | Path) -> None:
+        """Start it, to a port or to a socket in the file system, and wait until it listens."""
+        host, to_port = (LOOPBACK, to) if isinstance(to, int) else (str(to), 0)
         with socket.create_server((LOOPBACK, 0)) as free:
             self.port: int = free.getsockname()[1]
-        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, str(self.port), LOOPBACK, str(to)]
+        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, str(self.port), host, str(to_port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )

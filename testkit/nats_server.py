@@ -33,18 +33,27 @@ class NatsServer:
         return f"nats://127.0.0.1:{self.port}"
 
     @property
+    def pid(self) -> int:
+        """The number of its process."""
+        if self._process is None:
+            raise RuntimeError("it does not run")
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         """What it has told."""
         return (self.folder / "log").read_text()
+
+    def configuration(self) -> str:
+        """Its configuration file, of which the form is a superset of JSON."""
+        return json.dumps({"host": "127.0.0.1", "port": self.port, **self._settings})
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
         found = program("nats-server")
         if found is None:
             raise FileNotFoundError("nats-server")
-        # the form is a superset of JSON
-        settings = {"host": "127.0.0.1", "port": self.port, **self._settings}
-        (self.folder / "nats.conf").write_text(json.dumps(settings))
+        (self.folder / "nats.conf").write_text(self.configuration())
         ports = self.folder / "ports"
         ports.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
@@ -78,13 +87,11 @@ class NatsServer:
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """It stands still meanwhile; what is sent to it waits."""
-        if self._process is None:
-            raise RuntimeError("it does not run")
-        os.kill(self._process.pid, signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(self._process.pid, signal.SIGCONT)
+            os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, number: signal.Signals) -> None:
         if self._process is not None:

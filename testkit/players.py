@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
+from msgspec import UNSET
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
@@ -51,48 +53,65 @@ class Player:
     connections: int = 0
     elsewhere: tuple[str, ...] = ()
     """Where the server may be as well: it is looked for there and at `url` by turns."""
+    keepalive: float = 20.0
+    """Seconds from one ping to the next, and for which it waits for an answer."""
+    turns: dict[str, float] = field(default_factory=dict)
+    """When it was last told anything of each match that it plays, by the monotonic clock."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Keep nothing of what it was told so far."""
-        for kept in (self.acknowledged, self.ends, self.started, self.refused):
+        for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
             kept.clear()
 
-    async def run(self) -> None:
-        """Play until cancelled."""
+    async def run(self, quota: int | None = None) -> None:
+        """Play until cancelled; quota: how many more matches it takes, where not as many as come."""
         addresses = cycle((self.url, *self.elsewhere))
         while True:
             try:
                 async with connect(
-                    next(addresses), subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, proxy=None
+                    next(addresses),
+                    subprotocols=[Subprotocol(SUBPROTOCOL)],
+                    compression=None,
+                    proxy=None,
+                    open_timeout=self.keepalive,
+                    ping_interval=self.keepalive,
+                    ping_timeout=self.keepalive,
+                    close_timeout=1,
                 ) as connection:
-                    await self._serve(connection)
+                    await self._serve(connection, quota)
             except (OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
                 pass  # the server is away, or has just gone
             await asyncio.sleep(RETRY_SECONDS * random.uniform(0.5, 1.5))
 
-    async def _serve(self, connection: ClientConnection) -> None:
-        await self._say(connection, Hello(self.name, session=self._session))
+    async def _serve(self, connection: ClientConnection, quota: int | None) -> None:
+        await self._say(
+            connection, Hello(self.name, session=self._session, quota=UNSET if quota is None else quota)
+        )
         while True:
             match decode_server(await connection.recv()):
                 case Welcome(session=session):
                     self._session = session
                     self.connections += 1
                 case Start(match=match, game=game, setup=setup):
+                    self.turns[match] = time.monotonic()
                     self.started.add(match)
                     self._games[match] = make_game(game, setup)
                     await self._say(connection, Ready(match))
                 case Turn() as turn:
+                    self.turns[turn.match] = time.monotonic()
                     await self._answer(connection, turn)
                 case Accepted(match=match, ply=ply):
+                    self.turns[match] = time.monotonic()
                     sent = self._sent.get(match)
                     if sent is not None and sent.ply == ply:  # what is told again may be of an earlier move
                         self.acknowledged[match, ply] = sent.move
                 case End() as end:
                     self.ends.setdefault(end.match, []).append(end)
                     self._games.pop(end.match, None)
+                    self.turns.pop(end.match, None)
                     self._sent.pop(end.match, None)
                 case Error() as error:
                     self.refused.append(error)

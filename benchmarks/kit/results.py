@@ -1,4 +1,4 @@
-"""RESULTS.md and SERVER.md as sections that can be replaced one by one, under a table of what was promised and found."""
+"""RESULTS.md, SERVER.md and CLUSTER.md as sections that can be replaced one by one, under a table of what was promised and found."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ SERVER_HEAD = """# The server, measured
 
 Each section is written by its own command: `make bench-server` and those that the sections name. The engine's
 benchmarks are in [RESULTS.md](RESULTS.md).
+"""
+CLUSTER = Path(__file__).parents[1] / "CLUSTER.md"
+CLUSTER_PARTS = ("cost", "deaths", "rolling")
+CLUSTER_HEAD = """# One arena on many servers, measured
+
+Each section is written by the command that it names. What one server does is in [SERVER.md](SERVER.md).
 """
 HEAD = """# Benchmarks of the compiled engine
 
@@ -87,3 +93,9 @@ def write_server(part: str, text: str, file: Path = SERVER) -> None:
     """Put a part of the server's benchmarks in the place of the one before."""
     sections = read_sections(file) | {part: text.strip()}
     file.write_text(whole_text(sections, SERVER_PARTS, SERVER_HEAD), encoding="utf-8")
+
+
+def write_cluster(part: str, text: str, file: Path = CLUSTER) -> None:
+    """Put a part of the benchmarks of several servers in the place of the one before."""
+    sections = read_sections(file) | {part: text.strip()}
+    file.write_text(whole_text(sections, CLUSTER_PARTS, CLUSTER_HEAD), encoding="utf-8")

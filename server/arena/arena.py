@@ -40,8 +40,10 @@ from server.arena.messages import (
     Watching,
 )
 from server.arena.office import Office
+from server.arena.pauses import Pauses
 from server.arena.presence import Presence
 from server.arena.remote import RemoteConnection
+from server.arena.sharing import Sharing
 from server.arena.watching import RemoteWatcher
 from server.bus.bus import Bus
 from server.lobby.lobby import Lobby
@@ -49,6 +51,7 @@ from server.lobby.matches import Matches
 from server.lobby.matchmaking.arranger import Arranger
 from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.names import Names
+from server.net.metrics import Metrics
 from server.rooms.room import Room
 from server.rooms.spectators import Spectators
 from server.store.arena import Look
@@ -80,6 +83,7 @@ class Arena:
         store: Callable[[], bool],
         outcome: Callable[[Outcome], None],
         tell_end: TellEnd,
+        sharing: Sharing,
     ) -> None:
         """Take part in an arena.
 
@@ -93,6 +97,7 @@ class Arena:
         store         says whether it reaches the store
         outcome       told how each match of another server ended
         tell_end      tells a bot of here the end of a match from the store
+        sharing       the limits that are by address
         """
         self._lobby = lobby
         self._matches = matches
@@ -103,6 +108,8 @@ class Arena:
         self._play = play
         self._takes = takes
         self._store = store
+        self._sharing = sharing
+        self._told_spent: Spent | None = None
         self.links = Links(
             bus,
             name,
@@ -133,9 +140,19 @@ class Arena:
             play=play,
             load=self._load,
         )
+        self.pauses = Pauses(lobby, matches.rooms, self.elsewhere, alone=lambda: not self.links.hears)
         self._watchers: dict[tuple[str, str], tuple[Link, RemoteWatcher, Spectators]] = {}
         """By match of this server and server where somebody watches it."""
         self._told_plies: dict[str, int] = {}
+
+    def measured_by(self, metrics: Metrics) -> None:
+        """Let these tell how the arena is, whenever they are asked."""
+        links = self.links
+        metrics.servers.set_function(lambda: 1 + sum(link.up for link in links.all))
+        metrics.distant.set_function(lambda: len(self.elsewhere))
+        metrics.paused.set_function(lambda: len(self.pauses))
+        metrics.matchmaker.set_function(lambda: self.office.here)
+        metrics.bus.set_function(lambda: self._alone or links.hears)
 
     # what this server has
 
@@ -181,6 +198,7 @@ class Arena:
         for room in self._matches.rooms.values():
             yield self._opened(room, anew=False)
         yield from self.office.snapshot()
+        yield self._sharing.connections()
         yield Snapshot()
 
     # the others
@@ -206,6 +224,7 @@ class Arena:
         log.warning("%s has ended", link.name)
         self.elsewhere.lost(link)
         self.presence.lost(link)
+        self._sharing.forget(link.name)
         for key in [key for key in self._watchers if key[1] == link.name]:
             _, watcher, spectators = self._watchers.pop(key)
             spectators.leave(watcher)
@@ -255,7 +274,7 @@ class Arena:
             case Plies(plies=plies):
                 self.elsewhere.plies(link, plies)
             case Spent():
-                pass
+                self._sharing.asked(link.name, message)
 
     @staticmethod
     def _connection(link: Link, room: Room, player: Player, entry: int) -> RemoteConnection | None:
@@ -326,6 +345,7 @@ class Arena:
         while True:
             await anyio.sleep(NEWS_SECONDS)
             self.office.tell_open()
+            self.pauses.look()
             for key in [key for key, (_, _, spectators) in self._watchers.items() if spectators.closed]:
                 del self._watchers[key]
             plies = {match: room.referee.ply for match, room in self._matches.rooms.items()}
@@ -333,3 +353,10 @@ class Arena:
             self._told_plies = plies
             if news and self.links.all:
                 self.links.send_all(Plies(news))
+            self._tell_spent()
+
+    def _tell_spent(self) -> None:
+        spent = self._sharing.spent()
+        if spent.work or spent.wrong or spent.cut_off or spent != self._told_spent:
+            self.links.send_all(spent)
+        self._told_spent = spent

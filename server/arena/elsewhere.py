@@ -100,6 +100,13 @@ class Elsewhere:
         found = self._matches.get(match)
         return found is not None and not found.over
 
+    def heard(self) -> Iterator[tuple[str, tuple[str, str], bool]]:
+        """The matches in progress elsewhere: their players, and whether the server that has the room is heard."""
+        for match, each in self._matches.items():
+            if not each.over and each.opened:
+                players = each.live.players
+                yield match, (players.maxie, players.minnie), each.owner is not None and each.owner.up
+
     # what servers tell
 
     def begin_anew(self, link: Link) -> None:

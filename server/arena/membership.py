@@ -2,7 +2,7 @@
 
 Of what others are to believe nothing is decided here: a lease that has run out is taken by whoever is first, and the
 store lets no two be. A server that does not hear the others, or does not reach the store, while others do, is cut off:
-it ends, and its matches go on where they are heard.
+it ends, and its matches go on where they are heard. One that is cut off from both ends as well, so that its bots look elsewhere.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Membership:
         *,
         adopt: Callable[[list[str]], Awaitable[None]],
         takes: Callable[[], bool],
-        taken_over: Callable[[str, int], None],
+        taken_over: Callable[[], None],
     ) -> None:
         """Be one of an arena.
 
         adopt       goes on with matches in progress that are this server's from now on
         takes       says whether this server takes matches
-        taken_over  told of a server whose matches were taken over, and how many these are
+        taken_over  told that the matches of a server were taken over
         """
         self._engine = engine
         self._journal = journal
@@ -125,6 +125,12 @@ class Membership:
             if now - self._reached > ARENA_SECONDS + 1.0 and self._others_reach_the_store():
                 self._journal.give_up()
                 raise CutOff("this server does not reach the store, and others do: its matches go on there")
+            if min(now - self._reached, now - self._heard) > ARENA_SECONDS + 1.0:
+                # Whether others have both cannot be known from here. If they do they play its matches, and need its bots.
+                self._journal.give_up()
+                raise CutOff(
+                    "this server reaches neither the store nor the bus: its bots are to look elsewhere"
+                )
 
     def _others_hear(self) -> bool:
         if self._seen is None or not self.reaches_store:
@@ -166,4 +172,4 @@ class Membership:
         log.warning("%s has ended, and %d matches of it go on here", name, len(taken))
         self._orphans += taken
         self._arena.forget(name)
-        self._taken_over(name, len(taken))
+        self._taken_over()

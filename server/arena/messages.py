@@ -201,13 +201,21 @@ class Plies(Struct, frozen=True, array_like=True, tag="plies"):
     plies: Annotated[dict[MatchId, Ply], Meta(max_length=MOST_MESSAGES)]
 
 
-class Spent(Struct, frozen=True, array_like=True, tag="spent"):
-    """What addresses have asked of the sender lately."""
+Counted = Annotated[dict[Annotated[str, Meta(max_length=64)], Count], Meta(max_length=MOST_MESSAGES)]
+"""By address."""
 
-    work: Annotated[dict[Annotated[str, Meta(max_length=64)], Count], Meta(max_length=MOST_MESSAGES)]
+
+class Spent(Struct, frozen=True, array_like=True, tag="spent"):
+    """What addresses have asked of the sender and done to it since it told so last."""
+
+    work: Counted
     """The work that they asked for, in µs."""
-    connections: Annotated[dict[Annotated[str, Meta(max_length=64)], Count], Meta(max_length=MOST_MESSAGES)]
-    """How many connections they have."""
+    wrong: Counted
+    """Wrong tokens that came from them."""
+    cut_off: Counted
+    """Their connections that had to be cut off."""
+    connections: Counted
+    """How many connections they have now."""
 
 
 class Part(Struct, frozen=True, array_like=True, tag="part"):

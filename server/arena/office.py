@@ -110,11 +110,20 @@ class Office:
             self._close_those_before()
         if mine and before.server != self._name:
             self._lobby.stir()
+        if mine:
+            self._wake_house()
         if held.server and self._late:
             late, self._late = self._late, []
             for each in late:
                 if monotonic() - each.at < PATIENCE_SECONDS and each.member.here:
                     self._say(each.member, each.message)
+
+    def _wake_house(self) -> None:
+        """Have house bots started that are in matches and connected nowhere: their server has ended."""
+        for name in self._lobby.house.names:
+            member = self._lobby.find(name)
+            if member is not None and member.matches and member.connection is None:
+                self._lobby.house.ask(name)
 
     def _close_those_before(self) -> None:
         """Tell bots of here that the challenges which the matchmaker before had are gone with it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from enum import StrEnum
 from importlib import import_module
 from ipaddress import ip_network
@@ -36,8 +35,16 @@ from protocol.timecontrol import BadTimeControl
 from server.bus.bus import Bus, BusError
 from server.bus.opening import open_bus
 from server.commands.courses import SHIPPED, BadCourses, courses_of
+from server.commands.processes import (
+    OwnPortOption,
+    ProcessesOption,
+    ReusePortOption,
+    leave_to_processes,
+    option_of_many,
+)
 from server.commands.retention import retention_of
 from server.commands.serving import again_and_again, require_shared, tell_back, tell_lost, until_told_to_stop
+from server.commands.tls import tls_of
 from server.host import CannotListen, open_host
 from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
@@ -71,6 +78,9 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; 0 for any free one.")
     ] = 8765,
+    reuse_port: ReusePortOption = False,
+    own_port: OwnPortOption = 0,
+    processes: ProcessesOption = 1,
     game: Annotated[
         str, typer.Option("--game", metavar="GAME,GAME", help="What the pool plays, one after another.")
     ] = "riskless",
@@ -315,9 +325,11 @@ def serve(
         territories=max_territories,
         work_ms_per_second=max_work,
     )
-    require_shared(bus, db)
+    require_shared(option_of_many(processes, bus), db)
     logs.set_up(log.value, verbose=verbose, wire=wire)
-    tls = _tls(tls_cert, tls_key)
+    tls = tls_of(tls_cert, tls_key)
+    secure = tls is not None
+    leave_to_processes(processes, host=host, port=port, own_port=own_port, name=name, bus=bus, secure=secure)
 
     async def tell(each: Record) -> None:
         await _tell(each, record)
@@ -327,6 +339,8 @@ def serve(
             open_host(
                 host=host,
                 port=port,
+                reuse_port=reuse_port,
+                own_port=own_port,
                 database=db,
                 grace_ms=grace * 1000,
                 anyone=anyone,
@@ -371,19 +385,6 @@ def serve(
         raise Failure(str(error)) from None
     except BadHouse as error:
         raise Misuse(f"--house: {error}") from None
-
-
-def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    if cert is None and key is None:
-        return None
-    if cert is None or key is None:
-        raise Misuse("--tls-cert and --tls-key go together")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(cert, key)
-    except (OSError, ssl.SSLError) as error:
-        raise Failure(f"cannot use {cert} with {key}: {error.strerror or error}") from None
-    return context
 
 
 async def _tell(record: Record, path: Path | None) -> None:

@@ -24,10 +24,10 @@ LASTING_SECONDS = 2.0
 """How long a server has run that has come in before it lost its place."""
 
 
-def require_shared(bus: str, db: str | None) -> None:
-    """See that servers that share a bus share a store. Raises Misuse."""
-    if bus and (not db or file_of(db) is not None):
-        raise Misuse("--bus: the servers of an arena share a PostgreSQL: give its --db postgresql://…")
+def require_shared(option: str, db: str | None) -> None:
+    """See that the servers of an arena can share a store, where this option asks for several. Raises Misuse."""
+    if option and (not db or file_of(db) is not None):
+        raise Misuse(f"{option}: the servers of an arena share a PostgreSQL: give its --db postgresql://…")
 
 
 def tell_lost(why: str) -> None:

@@ -10,6 +10,7 @@ from protocol.codes import Code
 from protocol.values import Role
 from server.lobby.matchmaking.guests import is_guest
 from server.net.failed_logins import FailedLogins
+from server.net.misdeeds import Misdeeds
 from server.store import database, tokens
 from server.store.database import Engine
 
@@ -39,6 +40,7 @@ class Accounts:
         guests: bool = False,
         engine: Engine | None = None,
         failed_logins: FailedLogins | None = None,
+        misdeeds: Misdeeds | None = None,
     ) -> None:
         """Know names by these means.
 
@@ -50,6 +52,7 @@ class Accounts:
         self._guests = guests
         self._engine = engine
         self._failed_logins = failed_logins or FailedLogins()
+        self._misdeeds = misdeeds or Misdeeds(shared=False)
         self._issued: dict[str, str] = {}
 
     def issue(self, name: str) -> str:
@@ -94,8 +97,13 @@ class Accounts:
         elif known is not None and hmac.compare_digest(known, tokens.hashed(token)):
             return role
         if token:
-            self._failed_logins.wrong(address, monotonic())
+            self._misdeeds.wrong(address)
+            self.wrong_elsewhere(address)
         raise Refused(Code.BAD_TOKEN, why or f"this is not the token of {name!r}")
+
+    def wrong_elsewhere(self, address: str) -> None:
+        """Count a wrong token that came from an address, here or to another server of the arena."""
+        self._failed_logins.wrong(address, monotonic())
 
     async def _known(self, name: str) -> tuple[str | None, Role, str]:
         """The hash for a name (None: there is none), its role, and why nothing opens it."""

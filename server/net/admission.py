@@ -16,6 +16,7 @@ from time import monotonic, monotonic_ns
 from server.net.failed_logins import FailedLogins, source
 from server.net.keepalive import Keepalive
 from server.net.limits import HostLimits
+from server.net.misdeeds import Misdeeds
 from server.net.queue import (
     FLOOD_PAUSE_SECONDS,
     PAUSE_SECONDS,
@@ -58,6 +59,7 @@ class Admission:
         quick_pause_seconds: float = QUICK_PAUSE_SECONDS,
         held: int = HELD,
         held_seconds: float = HELD_SECONDS,
+        misdeeds: Misdeeds | None = None,
     ) -> None:
         """`held` refused connections are kept open for `held_seconds` each.
 
@@ -66,6 +68,7 @@ class Admission:
         """
         self._limits = limits
         self._most_held = held
+        self._misdeeds = misdeeds or Misdeeds(shared=False)
         self._held_seconds = held_seconds
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._cut_off = FailedLogins(limit=limits.cut_offs, window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
@@ -154,7 +157,8 @@ class Admission:
         if not proxied and self._cut_off.wait(address, monotonic()) > 0:
             return False
         key = source(address)
-        if not proxied and self.open[key] >= self._limits.connections_per_address:
+        here_and_there = self.open[key] + self._misdeeds.connections(key)
+        if not proxied and here_and_there >= self._limits.connections_per_address:
             self._say(
                 "more than %d connections from one address", self._limits.connections_per_address, address
             )
@@ -188,6 +192,11 @@ class Admission:
         for transport in list(self._held):
             self._end(transport)
 
+    def cut_off_elsewhere(self, address: str) -> None:
+        """Another server of the arena had to end a connection from an address."""
+        if not self.trusts(address):
+            self._cut_off.wrong(address, monotonic())
+
     def leave(self, address: str) -> None:
         """A counted connection has ended."""
         key = source(address)
@@ -201,6 +210,7 @@ class Admission:
         if self.trusts(address):
             return
         now = monotonic()
+        self._misdeeds.cut_off(address)
         self._cut_off.wrong(address, now)
         if self._cut_off.wait(address, now) > 0:
             log.warning("refused for %g s: too many cut off", WINDOW_SECONDS, extra={"address": address})

@@ -73,6 +73,11 @@ class Metrics:
             "arena_servers", "Servers of the arena that are heard, this one too", registry=self.registry
         )
         self.distant = Gauge("arena_matches_elsewhere", "Matches on other servers", registry=self.registry)
+        self.paused = Gauge(
+            "arena_matches_paused",
+            "Matches of bots of here that stand still because servers do not hear each other",
+            registry=self.registry,
+        )
         self.matchmaker = Gauge(
             "arena_matchmaker", "Whether this server matches the bots of the arena", registry=self.registry
         )

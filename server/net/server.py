@@ -69,13 +69,18 @@ class Server:
         self._quiet: anyio.Event | None = None
         """Set when there is neither a connection nor a job; None while nobody waits for that."""
 
-    async def listen(self, host: str, port: int, tls: SSLContext | None) -> tuple[Any, ...]:
+    async def listen(
+        self, host: str, port: int, tls: SSLContext | None, *, reuse_port: bool = False
+    ) -> tuple[Any, ...]:
         """Accept connections on `host`:`port` (0: any free one); the address of the first socket.
 
+        reuse_port: whether other processes of this user accept on the same port; the kernel deals them out.
         Raises CannotListen.
         """
         loop = asyncio.get_running_loop()
-        with_tls: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}
+        options: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}
+        if reuse_port:
+            options["reuse_port"] = True
         # A cancellation between the binding of a socket and its being known here would leave it open.
         with anyio.CancelScope(shield=True):
             try:
@@ -86,7 +91,7 @@ class Server:
                     ssl=tls,
                     backlog=BACKLOG,
                     start_serving=False,
-                    **with_tls,
+                    **options,
                 )
             except OSError as error:
                 raise CannotListen(listen_problem(host, port, error)) from None

@@ -7,6 +7,7 @@ requests were counted alike, a few of the dear ones would hold up everybody.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from server.net.failed_logins import source
 
@@ -19,8 +20,14 @@ CAPACITY = 10_000
 class WorkBudget:
     """What each address (a /64 network in IPv6) may still ask for. An `ask` takes constant time."""
 
-    def __init__(self, ms_per_second: float) -> None:
-        """`ms_per_second` is what each address may ask for on the average, in ms of the server's time a second."""
+    def __init__(
+        self, ms_per_second: float, tell: Callable[[str, float], None] = lambda _key, _cost: None
+    ) -> None:
+        """`ms_per_second` is what each address may ask for on the average, in ms of the server's time a second.
+
+        `tell` is told of what is taken from a budget: the address, as it is counted, and the µs.
+        """
+        self._tell = tell
         self._rate = 1000.0 * ms_per_second
         self._most = self._rate * BURST_SECONDS
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -37,8 +44,17 @@ class WorkBudget:
         lacking = min(cost, self._most) - left
         if lacking <= 0:
             left -= cost
+            self._tell(key, cost)
         self._left[key] = left, now
         self._left.move_to_end(key)
         if len(self._left) > CAPACITY:
             self._left.popitem(last=False)
         return max(0.0, lacking / self._rate)
+
+    def take(self, key: str, cost: float, now: float) -> None:
+        """Take from an address, as it is counted, what it has asked of another server, whether it is there or not."""
+        left, at = self._left.get(key, (self._most, now))
+        self._left[key] = min(self._most, left + (now - at) * self._rate) - cost, now
+        self._left.move_to_end(key)
+        if len(self._left) > CAPACITY:
+            self._left.popitem(last=False)

@@ -1,6 +1,6 @@
 """Runs one command and never outlives whoever started it, nor lets the command do so.
 
-python supervisor.py COMMAND [ARGUMENT ...]
+python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
 
 The supervisor's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
 because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
@@ -19,14 +19,14 @@ from types import FrameType
 
 CANNOT_START = 2
 NICENESS = 5
-"""Added to the niceness of the command: the server that keeps the clocks goes first when all want the cores."""
+"""Added to the niceness of the command, unless N is: the server that keeps the clocks goes first when all want the cores."""
 HANDED_ON = (signal.SIGTERM, signal.SIGINT)
 """What is handed on to the command and its group."""
 
 
-def supervised(*command: str) -> list[str]:
+def supervised(*command: str, niceness: int = NICENESS) -> list[str]:
     """The command line that runs a command under the supervisor, with the interpreter of whoever starts it."""
-    return [sys.executable, "-I", "-S", __file__, *command]
+    return [sys.executable, "-I", "-S", __file__, "--nice", str(niceness), *command]
 
 
 def main(command: list[str]) -> int:
@@ -35,7 +35,10 @@ def main(command: list[str]) -> int:
     # own: Linux divides the cores between sessions first, and four thinking bots would then hold up a fifth, and the
     # server that keeps the clocks, for a tenth of a second now and then.
     os.setpgid(0, 0)
-    os.nice(NICENESS)
+    niceness = NICENESS
+    if command[:1] == ["--nice"]:
+        niceness, command = int(command[1]), command[2:]
+    os.nice(niceness)
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)

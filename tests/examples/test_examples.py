@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from protocol.codes import EndReason
 from protocol.record import read
+from testkit.node import with_packages
 from testkit.parts import requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
@@ -35,22 +35,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """bot.js in a folder of its own, with its two packages."""
-    skip_without("node")
-    folder = tmp_path_factory.mktemp("js")
-    try:
-        told = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=50,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip("needs node: npm could not install the packages within 50 s")
-    if told.returncode != 0:
-        skip_without("node", f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
-    return Path(shutil.copy(EXAMPLES / "bot.js", folder))
+    return with_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
 
 
 def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:

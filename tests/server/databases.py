@@ -95,6 +95,12 @@ class Postgresql:
         made += [] if lasting else ["--wal-segsize", "1"]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
+    @property
+    def processes(self) -> list[int]:
+        """Its own process and those that serve its clients."""
+        assert self._server is not None
+        return [self._server.pid, *_children(self._server.pid)]
+
     def start(self) -> None:
         command = [*self._before, str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
         command += ["-k", str(self.folder)]

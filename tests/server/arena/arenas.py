@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -34,17 +34,17 @@ async def serving(database: str, bus: Bus, **how: Any) -> AsyncIterator[Host]:
 
 @asynccontextmanager
 async def arena(
-    database: str, servers: int, exchange: Exchange | None = None, **how: Any
+    database: str, servers: int, join: Callable[[], Bus] | None = None, **how: Any
 ) -> AsyncIterator[list[Host]]:
-    """Servers that know of each other."""
-    exchange = exchange or Exchange()
+    """Servers that know of each other; `join` gives each its bus."""
+    join = join or Exchange().join
     opened: list[Host] = []
 
     async with anyio.create_task_group() as tasks:
         enough = anyio.Event()
 
         async def serve(number: int) -> None:
-            async with serving(database, exchange.join(), name=f"s{number}", **how) as host:
+            async with serving(database, join(), name=f"s{number}", **how) as host:
                 opened.append(host)
                 await enough.wait()
 
@@ -54,6 +54,8 @@ async def arena(
             while len(opened) < servers or any(
                 len(host.arena.links.all) < servers - 1 or not host.arena.whole() for host in opened
             ):
+                await anyio.sleep(0.02)
+            while not any(host.arena.office.here for host in opened):
                 await anyio.sleep(0.02)
         opened.sort(key=lambda host: host.name)
         yield opened

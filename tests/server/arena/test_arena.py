@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
-from protocol.codes import EndReason
+from random import Random
+
+import anyio
+import pytest
+
+from match.referee import Referee
+from protocol.codes import Code, EndReason
+from protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    End,
+    Error,
+    Hello,
+    Listing,
+    Move,
+    Ready,
+    Standing,
+    Start,
+    Status,
+    Turn,
+    Update,
+    View,
+    Watch,
+)
+from protocol.timecontrol import TimeControl
+from server.bus.local import Exchange
+from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT
-from server.store.journal.reader import records_of
+from server.lobby.roster import house_bots
+from server.store.journal.reader import begun, events_of, records_of
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
+from tests.server.arena.lossy import LossyBus
+from tests.server.matches import game_of
+from tests.server.peer import Peer, dial, enter
 
 
 async def test_bots_of_different_servers_play_rated_matches_to_their_ends(database: str) -> None:
@@ -26,3 +59,219 @@ async def test_bots_of_different_servers_play_rated_matches_to_their_ends(databa
         assert [each.move for each in record.moves] == list(end.moves)
     assert not anna.refused
     assert not bert.refused
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_matches_end_right_over_a_bus_that_loses_repeats_and_reorders(
+    postgresql_database: str, seed: int
+) -> None:
+    random, exchange, buses = Random(seed), Exchange(), list[LossyBus]()
+
+    def join() -> LossyBus:
+        buses.append(LossyBus(exchange.join(), random, loses=0.1, repeats=0.1, late=0.3))
+        return buses[-1]
+
+    async with arena(postgresql_database, 3, join, offer=offer()) as hosts:
+        players = [Player(hosts[number % 3].url, f"b{number}") for number in range(6)]
+        async with playing(*players):
+            await until(lambda: all(len(player.ends) >= 4 for player in players), 60)
+        records = {each.match: each for each in await records_of(hosts[0].engine, OPEN_EVENT)}
+    assert sum(bus.lost for bus in buses) > 20
+    assert {record.result.reason for record in records.values()} <= {EndReason.LINE, EndReason.BOARD_FULL}
+    for player in players:
+        assert not player.refused
+        for (match, ply), move in player.acknowledged.items():
+            if match in records:
+                assert records[match].moves[ply].move == move
+
+
+async def test_a_challenge_goes_to_a_bot_of_another_server_and_both_play(postgresql_database: str) -> None:
+    game = game_of()
+    async with arena(postgresql_database, 3) as hosts:
+        office = next(host for host in hosts if host.arena.office.here)
+        one, other = [host for host in hosts if host is not office]
+        async with enter(one, "anna") as anna, enter(other, "bert") as bert:
+            await until(lambda: all(len(host.lobby.connected()) == 2 for host in hosts))
+            await anna.say(Challenge("bert", game="tictactoe"))
+            asked = await bert.hear(Challenged)
+            assert asked.challenger == "anna"
+            await anna.hear(Challenged)
+            async with dial(office.url) as eve:
+                await eve.hello("eve", role="spectator")
+                await eve.say(Browse())
+                while not (shown := await eve.hear(Listing)).challenges:
+                    pass
+                assert {each.name for each in shown.bots} == {"anna", "bert"}
+            await bert.say(Accept(asked.challenge))
+            assert (await anna.hear(ChallengeOver)).outcome == "accepted"
+            ends: list[End] = []
+
+            async def play(peer: Peer) -> None:
+                ends.append(await peer.play(game))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(play, anna)
+                tasks.start_soon(play, bert)
+            assert ends[0] == ends[1]
+            await anna.say(Challenge("nobody", game="tictactoe"))
+            assert (await anna.hear(Error)).code is Code.BAD_CHALLENGE
+
+
+async def test_a_match_is_watched_from_any_server_and_listed_by_all(postgresql_database: str) -> None:
+    game = game_of()
+    async with arena(postgresql_database, 3) as hosts:
+        one, other, third = hosts
+        async with enter(one, "anna") as anna, enter(other, "bert") as bert:
+            await until(lambda: all(len(host.lobby.connected()) == 2 for host in hosts))
+            await anna.say(Challenge("bert", game="tictactoe", seat="maxie"))
+            await bert.say(Accept((await bert.hear(Challenged)).challenge))
+            start = await anna.hear(Start)
+            await bert.hear(Start)
+            for peer in (anna, bert):
+                await peer.say(Ready(start.match))
+            for host in hosts:
+                async with dial(host.url) as eve:
+                    await eve.hello("eve", role="spectator")
+                    await eve.say(Browse())
+                    (live,) = (await eve.hear(Listing)).matches
+                    assert live.match == start.match
+            eyes = []
+            async with dial(one.url) as eve, dial(other.url) as ewa, dial(third.url) as ida:
+                for number, peer in enumerate((eve, ewa, ida)):
+                    await peer.hello(f"eye{number}", role="spectator")
+                    await peer.say(Watch(start.match))
+                    assert (await peer.hear(View)).moves == []
+                turn = await anna.hear(Turn)
+                await anna.say(Move(start.match, 0, game.move_to_data(game.moves(game.start())[0])))
+                assert turn.ply == 0
+                for peer in (eve, ewa, ida):
+                    assert (await peer.hear(Update)).ply == 0
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(anna.play, game)
+                    tasks.start_soon(bert.play, game)
+                for peer in (eve, ewa, ida):
+                    eyes.append(await peer.hear(End))
+            assert [(each.winner, each.moves) for each in eyes[1:]] == [(eyes[0].winner, eyes[0].moves)] * 2
+
+
+async def test_a_name_is_taken_everywhere_and_its_session_moves_its_bot_to_another_server(
+    postgresql_database: str,
+) -> None:
+    async with arena(postgresql_database, 2) as (one, other):
+        async with dial(one.url) as anna:
+            session = (await anna.hello("anna")).session
+            await until(lambda: other.lobby.find("anna") is not None)
+            async with dial(other.url) as thief:
+                await thief.say(Hello("anna"))
+                assert (await thief.hear(Error)).code is Code.NAME_TAKEN
+            async with dial(other.url) as moved:
+                assert (await moved.hello("anna", session=session)).session == session
+                assert (await anna.hear(Error)).code is Code.REPLACED
+                await moved.say(Status())
+                assert (await moved.hear(Standing)).state == "idle"
+        await until(lambda: one.lobby.find("anna") is None)
+        async with dial(one.url) as again:
+            assert (await again.hello("anna")).session != session
+
+
+async def test_the_journal_of_a_match_between_servers_replays_to_its_record(postgresql_database: str) -> None:
+    async with arena(postgresql_database, 2, offer=offer()) as (one, other):
+        anna, bert = Player(one.url, "anna"), Player(other.url, "bert")
+        async with playing(anna, bert):
+            await until(lambda: len(anna.ends) >= 2)
+        (record, *_) = await records_of(one.engine, OPEN_EVENT)
+        happened = await events_of(one.engine, record.match)
+        terms = (await begun(one.engine, record.match))[0].terms
+    referee = Referee(terms)
+    for at, event in happened:
+        referee.handle(event, at)
+    assert referee.moves == record.moves
+
+
+async def test_while_the_bus_is_away_matches_inside_a_server_go_on_and_others_stand_still(
+    postgresql_database: str,
+) -> None:
+    game, exchange, buses = game_of(), Exchange(), list[LossyBus]()
+
+    def join() -> LossyBus:
+        buses.append(LossyBus(exchange.join(), Random(1), loses=0, repeats=0, late=0))
+        return buses[-1]
+
+    async with (
+        arena(postgresql_database, 2, join) as (one, other),
+        enter(one, "anna") as anna,
+        enter(other, "bert") as bert,
+        enter(other, "carl") as carl,
+        enter(other, "dora") as dora,
+    ):
+        await until(lambda: all(len(host.lobby.connected()) == 4 for host in (one, other)))
+        control = TimeControl.parse("1+0.1")
+        for asks, takes in ((anna, bert), (carl, dora)):
+            await asks.say(
+                Challenge(takes.welcome.name, game="tictactoe", time_control=control, seat="maxie")
+            )
+            await takes.say(Accept((await takes.hear(Challenged)).challenge))
+            for peer in (asks, takes):
+                await peer.say(Ready((await peer.hear(Start)).match))
+        turn = await anna.hear(Turn)
+        for bus in buses:
+            bus.away = True
+        async with anyio.create_task_group() as tasks:
+            for peer in (carl, dora):
+                tasks.start_soon(peer.play, game)
+        await until(
+            lambda: all(
+                "stand still" in host.membership.trouble() for host in (one, other) if host.membership
+            )
+        )
+        for peer in (anna, bert):
+            assert "stands still" in (await peer.hear(Standing)).detail
+        await anna.say(Move(turn.match, 0, game.move_to_data(game.moves(game.start())[0])))
+        await anyio.sleep(2.5)  # longer than both clocks
+        for bus in buses:
+            bus.away = False
+        ends: list[End] = []
+
+        async def play(peer: Peer) -> None:
+            ends.append(await peer.play(game))
+
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(play, anna)
+                tasks.start_soon(play, bert)
+        assert {end.reason for end in ends} <= {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+async def test_a_house_engine_is_played_from_every_server_and_runs_once(postgresql_database: str) -> None:
+    game = game_of()
+    plan = HousePlan(house_bots("greedy"))
+    async with arena(postgresql_database, 2, house=plan) as hosts:
+        office, other = sorted(hosts, key=lambda host: not host.arena.office.here)
+        for host in (other, office):
+            async with enter(host, f"anna at {host.name}") as anna:
+                await until(lambda: all(len(each.arena.links.all) == 1 for each in hosts))
+                await anna.say(Challenge("house-greedy", game="tictactoe", rated=False))
+                with anyio.fail_after(30):
+                    assert (await anna.play(game)).reason in (EndReason.LINE, EndReason.BOARD_FULL)
+        shown = [each for each in other.listing().bots if each.name == "house-greedy"]
+        assert len(shown) == 1
+        assert shown[0].house
+        (house,) = [each for each in other.lobby.connected() if each.name == "house-greedy"]
+        assert not house.here
+
+
+async def test_what_a_bot_says_of_challenges_waits_for_the_next_matchmaker(postgresql_database: str) -> None:
+    async with arena(postgresql_database, 2) as hosts:
+        office, other = sorted(hosts, key=lambda host: not host.arena.office.here)
+        async with enter(other, "anna") as anna, enter(other, "bert") as bert:
+            await until(lambda: all(len(host.lobby.connected()) == 2 for host in hosts))
+            await anna.say(Challenge("bert", game="tictactoe"))
+            await bert.hear(Challenged)
+            await office.hand_on()
+            await anna.say(Challenge("bert", game="tictactoe", rated=False))
+            assert (await anna.hear(ChallengeOver)).outcome == "withdrawn"
+            while (asked := await bert.hear(Challenged)).rated:
+                pass
+            await until(lambda: other.arena.office.here)
+            await bert.say(Accept(asked.challenge))
+            assert (await bert.hear(Start)).players.minnie in ("anna", "bert")

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from match.events import Opened
 from protocol.record import to_line
 from server.processes.identity import Process, this_process
-from server.store import lease, schema
+from server.store import arena, lease, schema
 from server.store.database import close, make_engine, prepare
 from server.store.journal.batch import Batch, write_batch
 from server.store.journal.journal import Journal
@@ -92,6 +92,25 @@ class World:
         """All leases run out; their holders go on as if nothing were."""
         async with self.engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(until=0.0))
+
+    async def take_over(self, number: int, name: str) -> None:
+        """A process takes the matches of a name over, where its holder's lease has run out, and goes on with them."""
+        if not self.runs:
+            return
+        run = self.runs[number % len(self.runs)]
+        async with self.engine.connect() as connection:
+            query = sa.select(schema.servers.c.number).where(schema.servers.c.name == name)
+            held = (await connection.execute(query)).scalar_one_or_none()
+        if held is None or name == run.lease.name:
+            return
+        try:
+            taken = await run.writer.write(partial(arena.take_over, lease=run.lease, dead=name, number=held))
+        except LeaseLost:
+            self._remove(run)
+            return
+        for each in await unfinished(self.engine, "test", run.lease.name):
+            if each.terms.match in (taken or ()):
+                run.open[each.terms.match] = len(each.events)
 
     async def play(self, number: int, which: int, what: str, how: str) -> None:
         """A process writes a new match, an event of one, or the end of one, and it goes well or not."""
@@ -189,6 +208,8 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
     play = st.tuples(st.just("play"), numbers, numbers, whats, hows)
     at_once = st.tuples(st.just("play_at_once"), numbers, numbers, numbers, whats)
     rest = st.one_of(
+        st.tuples(st.just("take_over"), numbers, st.sampled_from(names)),
+        st.tuples(st.just("take_over"), numbers, st.sampled_from(names)),
         st.tuples(st.just("stop"), numbers),
         st.tuples(st.just("kill"), numbers),
         st.tuples(st.just("run_out")),

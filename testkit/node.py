@@ -1,0 +1,32 @@
+"""Programs for node, each in a folder of its own with the packages that it needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from testkit.parts import skip_without
+
+INSTALL_SECONDS = 50
+
+
+def with_packages(program: Path, folder: Path) -> Path:
+    """A copy of the program in the folder, beside `ws` and `@msgpack/msgpack`; skips the test where npm cannot have them."""
+    skip_without("node")
+    try:
+        told = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=INSTALL_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"needs node: npm could not install the packages within {INSTALL_SECONDS} s")
+    if told.returncode != 0:
+        skip_without("node", f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
+    return Path(shutil.copy(program, folder))

@@ -1,0 +1,132 @@
+"""The profile `cluster` of the compose file, for real: three servers that are one arena, and one of them is killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from protocol.record import Record, from_line
+from testkit.parts import requires
+from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900), requires("docker")]
+
+HERE = Path(__file__).parent
+IMAGES = {
+    "postgres:17": HERE / "postgres",
+    "nats:2.11-alpine": HERE / "nats",
+    "nginxinc/nginx-unprivileged:1.28-alpine": HERE / "nginx",
+}
+PAGE = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## One arena on three servers\n")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
+DATABASE = "postgresql://arena@db/arena"
+
+
+class Arena:
+    """The running services, as whoever stands in their folder commands them."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.folder = folder
+        self.environment = {
+            "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+            "COMPOSE_PROJECT_NAME": f"arena-cluster-{os.getpid()}",
+            "DB_PASSWORD_FILE": str(folder / "db_password"),
+            "BUS_PASSWORD_FILE": str(folder / "bus_password"),
+            "LISTEN": self.address,
+            "GAME": "tictactoe",
+            "TC": "60+1",
+            "PAUSE": "0",
+        }
+
+    def type(self, commands: str) -> str:
+        """Type a block of the page."""
+        if os.geteuid() == 0:
+            # Whoever is root already has no need of sudo.
+            commands = re.sub("^sudo ", "", commands, flags=re.MULTILINE)
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", commands],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=800,
+        )
+        assert done.returncode == 0, done.stdout[-5000:] + self.compose("logs", "--tail", "40")
+        return done.stdout
+
+    def compose(self, *words: str) -> str:
+        return docker("compose", "--profile", "cluster", *words, **self.environment)
+
+    def get(self, path: str) -> tuple[int, str]:
+        """What the entrance answers."""
+        try:
+            with urlopen(f"http://{self.address}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, ""
+
+    def records(self) -> list[Record]:
+        """The finished matches."""
+        exported = self.compose("exec", "-T", "one", "arena", "export", "-", "--db", DATABASE)
+        return [from_line(line) for line in exported.splitlines() if line.startswith("{")]
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """What the page's first block starts, at a port of this machine's choice."""
+    with ExitStack() as stack:
+        for image, folder in IMAGES.items():
+            stack.enter_context(stand_in(image, folder))
+        made = Arena(tmp_path_factory.mktemp("cluster"))
+        try:
+            made.type(BLOCKS[0])
+            yield made
+        finally:
+            made.compose("down", "--volumes", "--timeout", "5")
+
+
+def test_a_server_that_is_killed_costs_no_match(arena: Arena) -> None:
+    wait_for("matches", lambda: len(arena.records()) >= 3 or None)
+    assert "arena_servers 3.0" in arena.type(BLOCKS[1])
+    before = len(arena.records())
+    wait_for("more matches", lambda: len(arena.records()) >= before + 3 or None)
+    for record in arena.records():
+        assert_replays(record)
+
+
+def test_the_entrance_keeps_the_metrics_and_passes_the_rest_on(arena: Arena) -> None:
+    assert arena.get("/readyz") == (200, "ready\n")
+    assert arena.get("/metrics")[0] == 404
+    assert "<title>" in arena.get("/")[1]
+
+
+def test_the_passwords_are_in_their_files_only(arena: Arena) -> None:
+    for file in ("db_password", "bus_password"):
+        secret = arena.compose("exec", "-T", "one", "cat", f"/run/secrets/{file}").strip()
+        assert re.fullmatch("[0-9a-f]{48}", secret)
+        for service in ("one", "bus", "entrance", "db"):
+            container = arena.compose("ps", "--quiet", service).strip()
+            assert secret not in docker("inspect", container)
+            assert secret not in arena.compose("logs", service)
+
+
+def test_nothing_but_the_volumes_can_be_written(arena: Arena) -> None:
+    for service in ("one", "two", "three", "bus", "entrance"):
+        container = arena.compose("ps", "--quiet", service).strip()
+        assert docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container).strip() == "true"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+from server.bus.bus import BusError
+from server.bus.opening import open_bus
+from server.processes.private_nats import NoNats, private_nats
+from testkit.parts import requires
+from tests.server.processes.test_supervisor import is_alive
+
+
+@requires("nats")
+async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with private_nats() as nats:
+        with pytest.raises(BusError, match="does not know this user"):
+            async with open_bus(nats.url.replace("arena@", "arena:guess@")):
+                pytest.fail("it lets anybody in")
+        assert nats.password_file.parent.stat().st_mode & 0o077 == 0
+        monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
+        async with open_bus(nats.url) as bus:
+            assert bus.connected
+
+
+@requires("nats")
+async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with private_nats() as nats:
+        monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
+        told: list[str] = []
+        async with open_bus(nats.url, lost=told.append, back=lambda: told.append("back")):
+            first, url = server_of(nats.password_file.parent), nats.url
+            os.kill(first, signal.SIGKILL)
+            with anyio.fail_after(20):
+                while "back" not in told:
+                    await anyio.sleep(0.02)
+            second = server_of(nats.password_file.parent)
+            assert second != first
+            assert nats.url == url
+    assert not is_alive(second)
+
+
+def server_of(folder: Path) -> int:
+    """The process id of the NATS that tells its ports in a folder."""
+    (file,) = folder.glob("*.ports")
+    return int(file.stem.rpartition("_")[2])
+
+
+async def test_without_the_program_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("server.processes.private_nats.MORE_PLACES", ())
+    with pytest.raises(NoNats, match="install the package nats-server, or name one with --bus"):
+        async with private_nats():
+            pytest.fail("there is one")
