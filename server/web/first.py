@@ -80,8 +80,9 @@ class FirstView:
 
     def _chosen(self) -> Shown | None:
         """The match that the page will show first, where it is one of Riskless."""
-        found = next((each for each in self._listed() if each.game == "riskless"), None)
-        view = None if found is None else self._live(found.match)
+        # One on another server of the arena may not be known here move by move.
+        views = (self._live(each.match) for each in self._listed() if each.game == "riskless")
+        view = next((each for each in views if each is not None), None)
         if view is None:
             return None
         moves = [each.move for each in view.moves]
