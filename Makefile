@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# two more than there are cores: many tests wait, for other processes or until something has had its time
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
+# four more than there are cores: most tests wait a while, for other processes or until something has had its time
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 4 )))
 
 # which tests `make test` runs, as files and folders; none: all
 TESTS ?=
@@ -54,8 +54,8 @@ check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/oxlint --config server/web/page/.oxlintrc.json server/web/page/js
-	@if command -v tsc >/dev/null; then tsc --project server/web/page; else \
+	$(BIN)/oxlint --config page/.oxlintrc.json page/js
+	@if command -v tsc >/dev/null; then tsc --project page; else \
 	  echo "the page's JavaScript is not checked, for there is no tsc: on Debian, apt install node-typescript"; fi
 
 format: $(STAMP)

@@ -160,13 +160,13 @@ class Arena:
         newer = self._folder / "newer"
         newer.mkdir()
         # All of the project, which finds its own modules where `arena` is.
-        for each in ("arena", "arena_imports", *arena_imports.NAMES):
+        for each in ("arena", "arena_imports", "page", *arena_imports.NAMES):
             there = Path(arena_imports.__file__).with_name(each)
             if there.is_dir():
                 shutil.copytree(there, newer / each, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(there.with_suffix(".py"), newer)
-        with (newer / "server" / "web" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
+        with (newer / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
             style.write("/* newer */\n")
         self._environment = {**os.environ, "PYTHONPATH": str(newer)}
 

@@ -22,7 +22,6 @@ SERVER, BOTS = "10.213.7.1", "10.213.7.2"
 NEAR, FAR = "10.213.8.1", "10.213.8.2"
 """With a line between: the line's end for the bots, and the bots."""
 PORT = "8765"
-SAYS_SECONDS = 30
 
 
 class NoCable(Exception):

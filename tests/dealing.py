@@ -7,6 +7,7 @@ take from the end of what others still have. So whatever lasts stands where a pa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -24,6 +25,12 @@ def patience_of(item: pytest.Item) -> float:
     return seconds if seconds >= LONG else 0.0
 
 
+@cache
+def of_the_page(file: Path) -> bool:
+    """Whether the tests of a file are the page's: asked of each test, but worked out once a file."""
+    return file.is_relative_to(WEB)
+
+
 def parts(count: int, workers: int) -> list[int]:
     """How many of `count` tests pytest-xdist's `worksteal` gives to each worker at first."""
     given: list[int] = []
@@ -34,8 +41,8 @@ def parts(count: int, workers: int) -> list[int]:
 
 def dealt(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
     """The tests in their new order: with the page's in one worker's hands, which have one browser and one set of servers."""
-    web = [item for item in items if WEB in item.path.parents]
-    others = [item for item in items if WEB not in item.path.parents]
+    web = [item for item in items if of_the_page(item.path)]
+    others = [item for item in items if not of_the_page(item.path)]
     lasting = sorted((item for item in others if patience_of(item)), key=patience_of, reverse=True)
     quick = [item for item in others if not patience_of(item)]
     if workers < 2:

@@ -179,6 +179,8 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         env=environment(HOME=str(tmp_path), PATH=path, PS1="$ ", INPUTRC="/dev/null"),
         encoding="utf-8",
         timeout=60,
+        # the prompt has the folder in it, and a line that is too long for the terminal is not told whole
+        dimensions=(24, 200),
     )
     try:
         shell.send("arena lad\t")

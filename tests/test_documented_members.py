@@ -144,12 +144,11 @@ MEMBERS = {
 """What is used of the objects of those types, with the page of the documentation that has it."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in SOURCES:
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
-
-
-MODULES = dict(modules())
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES
+    }
 
 
 @cache
@@ -253,11 +252,11 @@ def undocumented_members(file: str, tree: ast.Module) -> Iterator[str]:
 
 
 def test_no_private_member_of_a_library_is_used() -> None:
-    assert not [each for file, tree in MODULES.items() for each in private_members(file, tree)]
+    assert not [each for file, tree in modules().items() for each in private_members(file, tree)]
 
 
 def test_nothing_of_websockets_is_used_that_it_does_not_document() -> None:
-    assert not [each for file, tree in MODULES.items() for each in undocumented_members(file, tree)]
+    assert not [each for file, tree in modules().items() for each in undocumented_members(file, tree)]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +285,7 @@ def test_what_is_forbidden_is_found(
 
 
 def test_the_tables_name_nothing_that_is_not_used() -> None:
-    used = {full for tree in MODULES.values() for full, _ in imports(tree)}
+    used = {full for tree in modules().values() for full, _ in imports(tree)}
     assert DOCUMENTED.keys() <= used
     for file, name in EXCEPTIONS:
         assert name in (ROOT / file).read_text(encoding="utf-8"), f"{file} does not use {name} any more"

@@ -39,9 +39,10 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 }
 """How threads share a search. The last is the baseline: nothing is split, every thread searches the root."""
 PLAY_MAPS = ("world", "italy")
-PLAY_SECONDS = 0.02
+PLAY_SECONDS = 0.03
+PLAY_TURNS = 3
 PAIRS = 60
-PARTS: Mapping[str, float] = {"original": 1.0, "lazy, a shared table": 1.0}
+PARTS: Mapping[str, float] = {"original": 1.0}
 """Which part of the pairs a form plays; the others play FEWER of them."""
 FEWER = 1 / 6
 PROMISED_SHARE = 0.6
@@ -172,6 +173,48 @@ def measured(map: str, counts: Sequence[int], kept: Kept) -> list[Position]:
     return found
 
 
+def playing(counts: Sequence[int], kept: Kept) -> dict[str, Ratio]:
+    """By name, how much faster each way with several threads is where it is as selective as in play.
+
+    Each position is searched to the depth that one thread reaches in PLAY_SECONDS; the quickest of PLAY_TURNS counts.
+    """
+    names = [name for name, settings in ways(counts).items() if settings["threads"] > 1]
+    found: list[Mapping[str, float]] = []
+    for map in PLAY_MAPS:
+        name = f"playing {map} {PLAY_SECONDS} {counts}"
+        if kept.get(name) is None:
+            kept.check()
+            kept.add(name, played_to_depth(map, {each: ways(counts)[each] for each in names}))
+        found += kept.get(name)
+    return {name: Ratio([each[name] for each in found]) for name in names}
+
+
+def played_to_depth(map: str, some: Mapping[str, Mapping[str, Any]]) -> list[dict[str, float]]:
+    """For each of some positions of a map: by how much each of some searches is faster than that on one thread."""
+    board = game(map)
+    plain, *others = (Engine(settings=settings).make(board) for settings in ({}, *some.values()))
+    found = []
+    try:
+        for position in positions(board, COUNT):
+            plain.clear()
+            end = time.perf_counter() + PLAY_SECONDS
+            reports = plain.deepen(position, stop=lambda end=end: time.perf_counter() > end)  # type: ignore[misc]
+            depth = max(report.depth for report in reports if report.finished or not report.depth)
+            if depth == 0:
+                continue
+            seconds = [
+                min(
+                    to_depth(searcher, position, depth, PATIENCE * PLAY_SECONDS)[0] for _ in range(PLAY_TURNS)
+                )
+                for searcher in (plain, *others)
+            ]
+            found.append({name: seconds[0] / each for name, each in zip(some, seconds[1:], strict=True)})
+    finally:
+        for searcher in (plain, *others):
+            searcher.close()
+    return found
+
+
 def matches(
     settings: Mapping[str, Any], seconds: float, pairs: int, kept: Kept, clock: Callable[[], float]
 ) -> Score:
@@ -224,6 +267,7 @@ def run(
 ) -> Section:
     """Every form with each number of threads, on the same positions and in matches."""
     kept = Kept(raw, seconds)
+    played = playing(threads, kept)
     found = [position for map in MAPS for position in measured(map, threads, kept)]
     rows: list[list[str]] = []
     claims: list[str] = []
@@ -245,6 +289,7 @@ def run(
                     form,
                     str(faster),
                     short(Ratio(work).median) if work else "",
+                    str(played.get(name, "")),
                     score.elo if score else "",
                     doubled.elo if doubled else "",
                     share,
@@ -259,7 +304,7 @@ def run(
                 ]
         if count > 1:
             ceiling = Ratio([each.faster(f"{CEILING}, {count}") for each in found])
-            rows.append([str(count), CEILING, str(ceiling), "", "", "", ""])
+            rows.append([str(count), CEILING, str(ceiling), "", "", "", "", ""])
     return Section(
         "Threads",
         f"On {cores} cores. Time to depth: exact mode, evaluator `features`, empty tables; {COUNT} middle-game positions of "
@@ -267,7 +312,8 @@ def run(
         f"checked. Each search ran {TURNS} times by turns, and its quickest time counts; one that took more than {PATIENCE} "
         "times as long as the sequential one was given up, and counted so. What the cores give at most is told by as many "
         "sequential searches of the same position at once, with a table each. Every search thread is kept on a core of its "
-        f"own, as far as there are as many. Elo: as it plays, {PLAY_SECONDS:g} s a move against one thread with as "
+        f"own, as far as there are as many. As it plays: selective, to the depth that one thread reaches in {PLAY_SECONDS:g} s, "
+        f"{COUNT} positions of each of {', '.join(PLAY_MAPS)}, the quickest of {PLAY_TURNS}, given up after {PATIENCE} times as long. Elo: as it plays, {PLAY_SECONDS:g} s a move against one thread with as "
         f"much, {pairs} pairs with seats swapped on each of {', '.join(PLAY_MAPS)}, {STARTS}, "
         f"of the course's forms {FEWER:.0%} of them; beside it what one thread wins with as many times the time, "
         "counted by the processor's clock.",
@@ -276,6 +322,7 @@ def run(
             "form",
             "to equal depth faster by",
             "nodes, times the sequential ones",
+            "as it plays, faster by",
             "Elo against 1 thread (95 %)",
             "Elo of as many times the time (95 %)",
             "ratio of both",

@@ -1,11 +1,26 @@
-"""What the default evaluator wins against the plain army difference at equal time, on maps that no fit has seen."""
+"""What the default evaluator wins against the plain army difference at equal time, on maps that no fit has seen.
+
+Every map gets the same number of pairs first. One whose interval then still holds what no map may be below gets twice as
+many, and so on, so that of each map it is told on which side it is; the average is that of the pairs that all maps have.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.engine.contest import SAMPLES, STARTS, TABLE_MB, Contest, Engine, Score, play_all, together
+from benchmarks.engine.contest import (
+    SAMPLES,
+    STARTS,
+    TABLE_MB,
+    Contest,
+    Engine,
+    Score,
+    openings_of,
+    play_all,
+    together,
+)
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
@@ -15,6 +30,8 @@ SCALES = ((2_000, 1.0), (16_000, 0.25))
 """Nodes of a move of the plain engine, and the part of the pairs that are played with so many."""
 PAIRS = 100
 LEAST_AVERAGE, LEAST_ANYWHERE = 100, -10
+DOUBLINGS = 6
+"""How often a map's pairs are doubled at the most."""
 
 
 def run(
@@ -28,11 +45,10 @@ def run(
         for nodes, part in SCALES:
             some = max(round(pairs * part), 2)
             contests = [Contest(Engine(), Engine("plain"), map, nodes, some) for map in HELD_OUT]
-            scores = play_all(contests, pool, lambda *each: rows.append(row(*each)), kept)
-            whole = together(scores)
-            worst = min(
-                range(len(scores)), key=lambda i: scores[i].difference.elo + scores[i].difference.error
-            )
+            whole = together(play_all(contests, pool, lambda *_: None, kept))
+            scores = [told_apart(contest, pool, kept) for contest in contests]
+            rows += [row(contest, score) for contest, score in zip(contests, scores, strict=True)]
+            worst = min(range(len(scores)), key=lambda i: scores[i].difference.elo)
             rows.append(["**all**", "", f"{nodes}", *whole.cells[:-1], f"**{whole.elo}**"])
             claims += [
                 claim(
@@ -49,16 +65,31 @@ def run(
     return Section(
         "The default evaluator against the plain army difference, on held-out maps",
         f"No fit and no climb has seen these maps, `HELD_OUT` in maps/variants.py. {pairs} pairs with seats swapped on each, and "
-        f"a quarter of them with the more nodes, {STARTS}, tables of {TABLE_MB} MB, empty at the start "
+        f"a quarter of them with the more nodes; on a map whose interval then holds {LEAST_ANYWHERE}, twice as many and again, "
+        f"{DOUBLINGS} times at the most, as long as the map has other openings. They are played {STARTS}, tables of {TABLE_MB} MB, empty at the start "
         "of each match. A move of `plain` has a fixed number of nodes, and one of `features` as many as cost the same time, "
         f"measured on {SAMPLES} other positions in the thread's own time; so the load of the machine has no say. A position "
-        "that comes up for the third time is a draw. The Elo of all is that of all pairs together.",
+        "that comes up for the third time is a draw. The Elo of all is that of the pairs that all maps have had.",
         ["map", "territories, cap, goal", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)"],
         rows,
         "On small maps the opening decides, whoever plays: then both win a match of each pair. `--pairs N` narrows the error."
         f"{kept.told}",
         claims,
     )
+
+
+def told_apart(contest: Contest, pool: Executor, kept: Kept) -> Score:
+    """The score of a contest with as many pairs as tell on which side of LEAST_ANYWHERE it is, if so many are played.
+
+    A map that brings openings with it has no more pairs than those: from the same start the same match would be played.
+    """
+    most = len(openings_of(contest.map)) or contest.pairs << DOUBLINGS
+    while True:
+        (score,) = play_all([contest], pool, lambda *_: None, kept)
+        told = abs(score.difference.elo - LEAST_ANYWHERE) > score.difference.error
+        if told or contest.pairs >= most:
+            return score
+        contest = replace(contest, pairs=min(2 * contest.pairs, most))
 
 
 def row(contest: Contest, score: Score) -> list[str]:

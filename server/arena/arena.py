@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from time import monotonic_ns
 
 import anyio
-import anyio.abc
 import msgspec
 
 from games.core import GameError, Player
+from match.events import Returned
 from match.terms import Terms, from_json
 from protocol.messages import LiveMatch, View
 from protocol.record import Record
@@ -79,6 +80,7 @@ class Arena:
         most_matches: int,
         places: Callable[[], int],
         play: Callable[[Terms], None],
+        weigh: Callable[[Terms], int],
         takes: Callable[[], bool],
         store: Callable[[], bool],
         outcome: Callable[[Outcome], None],
@@ -93,6 +95,7 @@ class Arena:
         most_matches  how many matches one bot may play at once
         places        says how many matches this server may have in progress
         play          begins a match here
+        weigh         says what a match weighs
         takes         says whether this server takes new matches
         store         says whether it reaches the store
         outcome       told how each match of another server ended
@@ -106,6 +109,7 @@ class Arena:
         self._name = name
         self._places = places
         self._play = play
+        self._weigh = weigh
         self._takes = takes
         self._store = store
         self._sharing = sharing
@@ -117,9 +121,12 @@ class Arena:
             receive=self._receive,
             fresh=self._begin_anew,
             snapshot=self._snapshot,
+            renewed=self._renewed,
             state=self._state,
         )
-        self.elsewhere = Elsewhere(self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end)
+        self.elsewhere = Elsewhere(
+            self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end, weigh=weigh
+        )
         self.presence = Presence(
             self.links,
             lobby,
@@ -160,9 +167,8 @@ class Arena:
         """A room has been made here."""
         self.links.send_all(self._opened(room, anew=anew))
 
-    @staticmethod
-    def _opened(room: Room, *, anew: bool) -> Opened:
-        return Opened(room.listed(), anew, room.terms.needed_threads)
+    def _opened(self, room: Room, *, anew: bool) -> Opened:
+        return Opened(room.listed(), anew, self._weigh(room.terms))
 
     def ended(self, match: str) -> None:
         """A match of here is over."""
@@ -232,6 +238,14 @@ class Arena:
     def _begin_anew(self, link: Link) -> None:
         self.presence.begin_anew(link)
         self.elsewhere.begin_anew(link)
+
+    def _renewed(self, link: Link) -> None:
+        """A server may have missed what it was told: its bots get their turns again, and what was placed there has not been."""
+        self.elsewhere.forget_placed(link)
+        for room in list(self._matches.rooms.values()):
+            for player, member in room.players.items():
+                if isinstance(member.connection, RemoteConnection) and member.connection.link is link:
+                    room.take(Returned(player), monotonic_ns())
 
     def _receive(self, link: Link, message: ArenaMessage) -> None:  # noqa: C901  one line for each kind
         match message:
@@ -307,7 +321,9 @@ class Arena:
         except (GameError, msgspec.MsgspecError) as error:
             log.warning("%s places a match that cannot be played here: %s", link.name, error)
             return
-        if terms.match in self._matches.rooms or not self.office.obeys(told):
+        if terms.match in self._matches.rooms or terms.match in self.elsewhere:
+            return  # it was told twice
+        if not self.office.obeys(told):
             log.warning("match %s is placed here by %s, and is not begun", terms.match, link.name)
             self.links.send_all(Ended(terms.match))
             return
@@ -346,6 +362,7 @@ class Arena:
             await anyio.sleep(NEWS_SECONDS)
             self.office.tell_open()
             self.pauses.look()
+            self.elsewhere.drop_unwatched()
             for key in [key for key, (_, _, spectators) in self._watchers.items() if spectators.closed]:
                 del self._watchers[key]
             plies = {match: room.referee.ply for match, room in self._matches.rooms.items()}

@@ -59,18 +59,21 @@ class Elsewhere:
         *,
         outcome: Callable[[Outcome], None],
         tell_end: TellEnd,
+        weigh: Callable[[Terms], int],
     ) -> None:
         """Know the matches of others.
 
         rooms     the rooms of this server
         outcome   told how each match ended
         tell_end  tells a bot of here, from the store, the end of a match that nobody is left to tell of
+        weigh     says what a match weighs
         """
         self._links = links
         self._lobby = lobby
         self._rooms = rooms
         self._outcome = outcome
         self._tell_end = tell_end
+        self._weigh = weigh
         self._matches: dict[str, Distant] = {}
         self._stale: dict[str, set[str]] = {}
         """By server, the matches that it has not told of again since it began anew."""
@@ -125,13 +128,18 @@ class Elsewhere:
     def lost(self, link: Link) -> None:
         """A server has ended: its matches wait for another."""
         self._stale.pop(link.name, None)
-        for match, found in list(self._matches.items()):
+        self.forget_placed(link)
+        for found in self._matches.values():
             if found.owner is link:
-                if not found.opened:
-                    self._finish(match, found)
-                    del self._matches[match]
-                else:
-                    self._leave_alone(found)
+                self._leave_alone(found)
+        self._lobby.stir()
+
+    def forget_placed(self, link: Link) -> None:
+        """Matches that were to be played by a server have not been begun there: their players are free."""
+        for match, found in list(self._matches.items()):
+            if found.owner is link and not found.opened:
+                del self._matches[match]
+                self._finish(match, found)
         self._lobby.stir()
 
     @staticmethod
@@ -147,7 +155,7 @@ class Elsewhere:
         live = LiveMatch(
             terms.match, terms.event, terms.game.name, terms.players, terms.time_control, 0, terms.rated
         )
-        self._admit(link, live, terms.needed_threads, anew=True, opened=False)
+        self._admit(link, live, self._weigh(terms), anew=True, opened=False)
 
     def opened(self, link: Link, told: Opened) -> None:
         """Another server has the room of a match."""
@@ -289,8 +297,9 @@ class Elsewhere:
             if found is not None and found.owner is link:
                 found.live = msgspec.structs.replace(found.live, ply=ply)
 
-    def unwatched(self) -> Iterator[str]:
-        """The matches that nobody watches from here any more."""
-        for match, found in self._matches.items():
+    def drop_unwatched(self) -> None:
+        """Have nothing more shown of the matches that nobody watches from here any more."""
+        for found in self._matches.values():
             if found.watched is not None and found.watched.idle:
-                yield match
+                found.watched.leave()
+                found.watched = None

@@ -87,6 +87,7 @@ class Links:
         receive: Callable[[Link, ArenaMessage], None],
         fresh: Callable[[Link], None],
         snapshot: Callable[[], Iterable[ArenaMessage]],
+        renewed: Callable[[Link], None],
         state: Callable[[], tuple[int, int, bool, bool]],
     ) -> None:
         """Tell the other servers by this bus, and hear them.
@@ -96,6 +97,7 @@ class Links:
         receive   is told of each message of another server, in order
         fresh     is told that a server begins to tell all anew
         snapshot  makes what a server is told first: all that there is
+        renewed   told that a server is told all anew, and may have missed what it was told before
         state     says how many matches the server may have and has, whether it takes more, and whether it reaches the store
         """
         self._bus = bus
@@ -104,6 +106,7 @@ class Links:
         self._receive = receive
         self._fresh = fresh
         self._snapshot = snapshot
+        self._renewed = renewed
         self._state = state
         self._links: dict[str, Link] = {}
         self._unsent: list[Link] = []
@@ -111,6 +114,7 @@ class Links:
         """When its own beat came back to it last, in monotonic seconds."""
         self._stream = time_ns()
         """The number of the stream that was begun last."""
+        self._beats = 0
 
     @property
     def all(self) -> list[Link]:
@@ -179,7 +183,7 @@ class Links:
                 continue
             if len(link.outgoing) > max(MOST_KEPT, 2 * len(link.waiting)):
                 log.warning("%s is told all anew: it has not answered for too long", link.name)
-                self._begin_anew(link)
+                self._begin_anew(link, kept=False)
                 continue
             waiting, link.waiting = link.waiting, []
             self._publish(link, link.outgoing.sent - len(waiting) + 1, waiting)
@@ -226,7 +230,8 @@ class Links:
             )
             for each in self._links.values()
         ]
-        told = Beat(self._name, self._number(), places, load, takes, store, lines)
+        self._beats += 1
+        told = Beat(self._name, self._number(), self._beats, places, load, takes, store, lines)
         self._bus.publish(BEATS, messages.beat(told))
 
     def _take_beat(self, message: Message) -> None:
@@ -241,6 +246,8 @@ class Links:
             return
         link = self._links.get(beat.sender)
         if link is None or link.number != beat.number:
+            return
+        if link.beat is not None and beat.count <= link.beat.count:
             return
         link.heard_at, link.beat = monotonic(), beat
         for line in beat.lines:
@@ -260,16 +267,21 @@ class Links:
         out = link.outgoing
         first, kept = out.after(line.heard, line.taken)
         if first > (line.taken if line.heard == out.stream else 0) + 1:
-            self._begin_anew(link)  # it has forgotten what it had acknowledged
+            self._begin_anew(link, kept=True)  # it has forgotten what it had acknowledged
             return
         missing = kept[: len(kept) - len(link.waiting)]
         if missing:
             self._publish(link, first, missing)
 
-    def _begin_anew(self, link: Link) -> None:
+    def _begin_anew(self, link: Link, *, kept: bool) -> None:
+        """Tell a server all that there is; `kept`: and after that what it has not acknowledged."""
+        before = link.outgoing.kept if kept else []
         link.outgoing = Outgoing(self._next_stream())
         link.waiting.clear()
         self._tell_all(link)
+        for encoded in before:
+            self._put(link, encoded)
+        self._renewed(link)
 
     def _ask_again(self, link: Link) -> None:
         now = monotonic()

@@ -282,6 +282,8 @@ class Beat(Struct, frozen=True, array_like=True, tag="beat"):
 
     sender: Name
     number: Count
+    count: Count
+    """Each beat of a server has a higher one than those before; what comes late says nothing."""
     places: Count
     """How many matches it may have in progress."""
     load: Count

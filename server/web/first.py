@@ -1,7 +1,7 @@
 """What the start page shows before its scripts have come: a match as it stands, in the page itself.
 
 On a slow network the scripts take some seconds and the page less than one. The picture has the classes of the page's own boards
-(`server/web/page/js/boards/map.js`), so that it has their colours in the light and in the dark, and it is replaced by them.
+(`page/js/boards/map.js`), so that it has their colours in the light and in the dark, and it is replaced by them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from server.web.pictures.boards import shipped
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
 """What is shown where there is no match to draw, and at other addresses than the start page's."""
-DEMO = Path(__file__).parent / "page" / "demo.jsonl"
+DEMO = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """The match that comes with the page."""
 KEPT_SECONDS = 2.0
 """For how long a picture is shown again: it is still, and the scripts replace it by one that moves."""
@@ -80,8 +80,9 @@ class FirstView:
 
     def _chosen(self) -> Shown | None:
         """The match that the page will show first, where it is one of Riskless."""
-        found = next((each for each in self._listed() if each.game == "riskless"), None)
-        view = None if found is None else self._live(found.match)
+        # One on another server of the arena may not be known here move by move.
+        views = (self._live(each.match) for each in self._listed() if each.game == "riskless")
+        view = next((each for each in views if each is not None), None)
         if view is None:
             return None
         moves = [each.move for each in view.moves]

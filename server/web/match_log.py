@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 import anyio.to_thread
@@ -22,6 +23,7 @@ from server.lobby.lobby import Lobby
 from server.net import answers
 from server.net.answers import Answer
 from server.net.request import Request
+from server.rooms.member import Member, is_secret
 from server.store.database import Engine
 from server.store.journal.reader import begin_with, begun, events_in, events_of
 
@@ -112,7 +114,11 @@ class MatchLogs:
     session as long as it is connected or in one of them.
     """
 
-    def __init__(self, engine: Engine, lobby: Lobby) -> None:
+    def __init__(
+        self, engine: Engine, lobby: Lobby, recall: Callable[[str], Awaitable[bytes]] | None = None
+    ) -> None:
+        """`recall` gives the hash of a session's secret of a bot that is connected to another server of the arena."""
+        self._recall = recall
         self._engine = engine
         self._lobby = lobby
         # Threads that play matches again at once would only take the interpreter from each other.
@@ -138,7 +144,7 @@ class MatchLogs:
     async def _of_guest(self, match: str, name: str, secret: str, address: str) -> Log:
         """The log for a guest, or for a bot with a guest's name and a token. Raises NoLog and Refused."""
         member = self._lobby.find(name)
-        if member is None or not member.guest or not member.knows(secret):
+        if member is None or not member.guest or not await self._is_session_of(member, secret):
             if not secret:
                 raise Refused(
                     Code.BAD_TOKEN, "a guest reads its logs with its session's secret (`welcome.session`)"
@@ -149,6 +155,11 @@ class MatchLogs:
         if log.match not in member.played:
             raise NoLog(f"no match of this session begins with {match!r:.70}")
         return log
+
+    async def _is_session_of(self, member: Member, secret: str) -> bool:
+        if member.distant is None or self._recall is None:
+            return member.knows(secret)
+        return is_secret(secret, await self._recall(member.name))
 
 
 def _credentials(request: Request) -> tuple[str, str]:

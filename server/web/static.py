@@ -1,4 +1,4 @@
-"""The files of the page, `server/web/page/`: read once, compressed once, kept in memory.
+"""The files of the page, `page/`: read once, compressed once, kept in memory.
 
 `/` is the page itself, asked for anew each time. All else lies under `/web/DIGEST/`, where DIGEST is
 the digest of all the files: what is there never changes, so a browser keeps it for good, and a new version
@@ -19,7 +19,7 @@ from pathlib import Path
 from server.net.answers import Answer
 from server.web.bundle import bundled
 
-WEB = Path(__file__).parent / "page"
+WEB = Path(__file__).parents[2] / "page"
 
 KINDS = {
     ".html": "text/html; charset=utf-8",

@@ -45,7 +45,7 @@ def test_matches_that_tell_nothing_have_no_curve() -> None:
 
 
 def test_the_page_has_the_curves_that_the_guide_tells() -> None:
-    page = (ROOT / "server/web/page/js/parts/worth.js").read_text(encoding="utf-8")
+    page = (ROOT / "page/js/parts/worth.js").read_text(encoding="utf-8")
     line = re.search(r"const STEEP = \{ (.*) \};\nconst ELSEWHERE = ([0-9.]+);", page)
     assert line is not None
     used = dict(each.split(": ") for each in line[1].split(", "))

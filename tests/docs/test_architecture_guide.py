@@ -17,6 +17,8 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 WORDS = [word for span in re.findall(r"`([^`]+)`", PAGE) for word in span.split()]
 NAME = re.compile(r"(?:games|maps|protocol|match|rating|server|ladder|bots|tests)(?:\.\w+)+")
 HOP = re.compile(r"\| (\d+) \| `(\S+)` \| `(\S+)` \| (.+?) \| (.+) \|")
+SIZE = re.compile(r"^\| `([\w/]+)` \| (\d+) % \|", re.MULTILINE)
+SIZES = {room: int(share) for room, share in SIZE.findall(PAGE)}
 HOPS = [(int(number), file, function, caller) for number, file, function, caller, _ in HOP.findall(PAGE)]
 
 
@@ -101,3 +103,30 @@ def test_each_hop_is_one_call_deeper_or_after_a_return() -> None:
             assert int(named[1]) in under_way, f"hop {number}: hop {named[1]} has returned"
             del under_way[under_way.index(int(named[1])) + 1 :]
         under_way.append(number)
+
+
+def rooms() -> dict[str, int]:
+    """The lines of each innermost folder that the contracts name, of what a folder has beside those, and of the page."""
+    house = read()
+    found = {folder.name.replace(".", "/"): folder.lines for floor in house[""].floors for folder in floor}
+    for container in [name for name in house if name]:
+        inside = [
+            folder
+            for floor in house[container].floors
+            for folder in floor
+            if (ROOT / folder.name.replace(".", "/")).is_dir()
+        ]
+        found |= {folder.name.replace(".", "/"): folder.lines for folder in inside}
+        found[container] -= sum(folder.lines for folder in inside)
+    files = [file for kind in ("js", "css", "html") for file in (ROOT / "page").rglob(f"*.{kind}")]
+    shown = [file for file in files if "vendor" not in file.parts]
+    return found | {"page": sum(len(file.read_text(encoding="utf-8").splitlines()) for file in shown)}
+
+
+def test_each_room_is_as_large_as_the_page_says_and_none_has_a_third_of_the_code() -> None:
+    lines = rooms()
+    shares = {room: 100 * count / sum(lines.values()) for room, count in lines.items()}
+    assert {room for room, share in shares.items() if share >= 5} <= SIZES.keys()
+    for room, told in SIZES.items():
+        assert abs(shares[room] - told) <= 2, f"{room} has {shares[room]:.1f} % of the code"
+    assert max(shares.values()) < 100 / 3

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,17 @@ import pytest
 
 from arena import main
 from cores import cores
+from ladder import fleet
 from protocol import record as records
 from protocol.codes import FORFEITS, EndReason
 from protocol.timecontrol import TimeOdds
+from server.processes.bot_process import Patience
 from server.processes.supervisor import CANNOT_START
 from tests.bots import command_line
 from tests.bots.command_line import ARENA, Result
 from tests.server.fleets import ROOT, all_gone, bot, processes_of
 
+SETTLE_SECONDS = 50
 ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
 
 
@@ -317,6 +321,8 @@ def test_bad_input_is_one_line(
     why: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
+    monkeypatch.setattr(fleet, "Patience", partial(Patience, settle=SETTLE_SECONDS))
     bad = Path("bad.toml")
     bad.write_text('rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"')
     with pytest.raises(SystemExit) as end:

@@ -139,3 +139,21 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     referee.handle(Returned(MAXIE), 5100 * MS)
     referee.handle(Returned(MINNIE), 5100 * MS)
     assert told(referee.handle(GotReady(MINNIE), 5200 * MS), MAXIE, Turn)
+
+
+def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
+    referee = started(tc="1+0")
+    referee.handle(ServerBack(), 0)
+    referee.handle(Returned(MAXIE), 10 * MS)
+    referee.handle(TurnLeft(0), 10 * MS)
+    play(referee, 0, at=20 * MS)  # the turn of the one who is away leaves to nobody
+    assert referee.clocks(400 * MS).minnie_ms == 1000
+    assert referee.next_deadline == 500 * MS  # the grace alone, from when the server was back
+    effects = referee.handle(Returned(MINNIE), 450 * MS)
+    (turn,) = told(effects, MINNIE, Turn)
+    assert turn.clocks.minnie_ms == 1000
+    referee.handle(TurnLeft(1), 450 * MS)
+    assert referee.clocks(950 * MS).minnie_ms == 500
+    # Who leaves after that by itself has no such claim.
+    referee.handle(Left(MINNIE), 950 * MS)
+    assert referee.clocks(1050 * MS).minnie_ms == 400

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,11 +9,9 @@ from testkit.browser import PATIENCE, Arena, arena, chromium, wait
 expect.set_options(timeout=PATIENCE * 700)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave each test of the page time for several waits: beside others a browser and servers have little of the cores."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(4 * PATIENCE))
+    item.add_marker(pytest.mark.timeout(4 * PATIENCE))
 
 
 @pytest.fixture(scope="package")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from testkit.parts import skip_without
@@ -11,7 +9,5 @@ from testkit.parts import skip_without
 skip_without("numba")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(300))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker(pytest.mark.timeout(300))

@@ -5,27 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
-from games.board import RisklessMap
 from games.core import Player
 from games.hexapawn import Hexapawn
-from games.riskless import Armies, Riskless
+from games.riskless import Armies
 from games.tictactoe import TicTacToe
+from tests.bots.evaluators.small import path_of_five
 from tests.games.nested import from_values
-
-
-def path_of_five() -> Riskless:
-    return Riskless(
-        RisklessMap(
-            name="path",
-            territories=("a", "b", "c", "d", "e"),
-            neighbours=((1,), (0, 2), (1, 3), (2, 4), (3,)),
-            territory_cap=6,
-            armies_to_win=20,
-            ply_limit=50,
-            start=(1, 0, 0, 0, -1),
-            places=((0, 0),) * 5,
-        )
-    )
 
 
 def test_plain_is_the_games_own_estimate_in_hundredths() -> None:

@@ -6,25 +6,10 @@ from hypothesis import given
 
 from bots.evaluators import dynamic_for, evaluator_for, riskless
 from bots.search.values import ESTIMATE_LIMIT
-from games.board import RisklessMap
 from games.core import Player
-from games.riskless import Armies, Riskless
+from games.riskless import Armies
+from tests.bots.evaluators.small import path_of_five
 from tests.bots.search.problems import Case, riskless_cases
-
-
-def path_of_five() -> Riskless:
-    return Riskless(
-        RisklessMap(
-            name="path",
-            territories=("a", "b", "c", "d", "e"),
-            neighbours=((1,), (0, 2), (1, 3), (2, 4), (3,)),
-            territory_cap=6,
-            armies_to_win=20,
-            ply_limit=50,
-            start=(1, 0, 0, 0, -1),
-            places=((0, 0),) * 5,
-        )
-    )
 
 
 def counted(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:

@@ -10,25 +10,10 @@ import pytest
 from bots.evaluators import BadWeights, evaluator_for
 from bots.evaluators.catalogue import features_of
 from bots.evaluators.weights import FOLDER, load_weights
-from games.board import RisklessMap
 from games.core import Player
-from games.riskless import Armies, Riskless
+from games.riskless import Armies
 from games.tictactoe import Board, TicTacToe
-
-
-def path_of_five() -> Riskless:
-    return Riskless(
-        RisklessMap(
-            name="path",
-            territories=("a", "b", "c", "d", "e"),
-            neighbours=((1,), (0, 2), (1, 3), (2, 4), (3,)),
-            territory_cap=6,
-            armies_to_win=20,
-            ply_limit=50,
-            start=(1, 0, 0, 0, -1),
-            places=((0, 0),) * 5,
-        )
-    )
+from tests.bots.evaluators.small import path_of_five
 
 
 @pytest.mark.parametrize("game", [path_of_five(), TicTacToe()], ids=lambda game: game.name)

@@ -14,6 +14,7 @@ from bots.search.pool import Pool
 from bots.search.values import from_root
 from bots.search.watch import Entered, Left, Stopped, Watch
 from tests.bots.search.problems import Case, cases, tree
+from tests.bots.search.running import run
 from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
@@ -26,13 +27,6 @@ def _closed_pools() -> Iterator[None]:
     yield
     for pool in POOLS:
         pool.close()
-
-
-def run(
-    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
-) -> tuple[object, Watch]:
-    watch = Watch(tracing=tracing)
-    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)

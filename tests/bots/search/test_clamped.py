@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.minimax import minimax
 from bots.search.pool import Pool
 from bots.search.values import from_root
 from bots.search.watch import Entered, Left, Watch
 from tests.bots.search.problems import Case, cases
+from tests.bots.search.running import run
 from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
@@ -23,13 +23,6 @@ def _closed_pools() -> Iterator[None]:
     yield
     for pool in POOLS:
         pool.close()
-
-
-def run(
-    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
-) -> tuple[object, Watch]:
-    watch = Watch(tracing=tracing)
-    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
 
 
 def true_value(case: Case, event: Left) -> int:

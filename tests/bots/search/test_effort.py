@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from bots.search.algorithms import ALGORITHMS, Settings
+from bots.search.algorithms import ALGORITHMS
 from bots.search.pool import Pool
-from bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
+from tests.bots.search.running import run
 from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
@@ -21,13 +21,6 @@ def _closed_pools() -> Iterator[None]:
     yield
     for pool in POOLS:
         pool.close()
-
-
-def run(
-    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
-) -> tuple[object, Watch]:
-    watch = Watch(tracing=tracing)
-    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
 
 
 @given(case=cases)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.algorithms import ALGORITHMS, Settings
 from bots.search.pool import Pool
-from bots.search.watch import Entered, Watch
+from bots.search.watch import Entered
 from tests.bots.search.problems import Case, cases
+from tests.bots.search.running import run
 from tests.properties import examples
 
 POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
@@ -22,13 +22,6 @@ def _closed_pools() -> Iterator[None]:
     yield
     for pool in POOLS:
         pool.close()
-
-
-def run(
-    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
-) -> tuple[object, Watch]:
-    watch = Watch(tracing=tracing)
-    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
 
 
 @given(case=cases, pool=st.sampled_from(POOLS))

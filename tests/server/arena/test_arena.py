@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import urllib.error
+import urllib.request
 from random import Random
 
 import anyio
@@ -25,6 +29,7 @@ from protocol.messages import (
     Start,
     Status,
     Turn,
+    Unwatch,
     Update,
     View,
     Watch,
@@ -275,3 +280,58 @@ async def test_what_a_bot_says_of_challenges_waits_for_the_next_matchmaker(postg
             await until(lambda: other.arena.office.here)
             await bert.say(Accept(asked.challenge))
             assert (await bert.hear(Start)).players.minnie in ("anna", "bert")
+
+
+async def test_nothing_more_is_shown_of_a_match_that_nobody_watches_any_more(
+    postgresql_database: str,
+) -> None:
+    async with (
+        arena(postgresql_database, 2) as (one, other),
+        enter(one, "anna") as anna,
+        enter(one, "bert") as bert,
+        dial(other.url) as eve,
+    ):
+        await until(lambda: len(other.lobby.connected()) == 2)
+        await anna.say(Challenge("bert", game="tictactoe"))
+        await bert.say(Accept((await bert.hear(Challenged)).challenge))
+        start = await anna.hear(Start)
+        await until(lambda: start.match in other.arena.elsewhere)
+        await eve.hello("eve", role="spectator")
+        await eve.say(Watch(start.match))
+        await eve.hear(View)
+        (room,) = one.rooms.values()
+        assert len(room.spectators) == 1
+        assert other.arena.view(start.match) is not None
+        await eve.say(Unwatch(start.match))
+        await until(lambda: len(room.spectators) == 0)
+        assert other.arena.view(start.match) is None
+
+
+async def test_a_guest_reads_its_log_from_any_server(postgresql_database: str) -> None:
+    game = game_of()
+    plan = HousePlan(house_bots("greedy"))
+    async with (
+        arena(postgresql_database, 2, house=plan, anyone=False) as (one, other),
+        dial(one.url) as guest,
+    ):
+        secret = (await guest.hello("guest-1")).session
+        await guest.say(Challenge("house-greedy", game="tictactoe", rated=False))
+        with anyio.fail_after(30):
+            end = await guest.play(game)
+        await until(lambda: "guest-1" in {each.name for each in other.lobby.connected()})
+        for host in (one, other):
+            address = host.url.replace("ws:", "http:") + f"/api/log/{end.match}"
+            for given, status in ((secret, 200), ("wrong", 401)):
+                asked = urllib.request.Request(address)
+                coded = base64.b64encode(f"guest-1:{given}".encode()).decode()
+                asked.add_header("Authorization", f"Basic {coded}")
+                assert await asyncio.to_thread(_status, asked) == status
+
+
+def _status(asked: urllib.request.Request) -> int:
+    try:
+        with urllib.request.urlopen(asked) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code

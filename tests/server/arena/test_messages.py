@@ -53,7 +53,9 @@ def test_the_moves_of_a_turn_are_told_as_they_are_encoded() -> None:
 
 
 def test_a_beat_arrives_as_it_was() -> None:
-    beat = Beat("north", 1, 4, 2, takes=True, store=False, lines=[Line("south", 2, 3, 4, 5, 6, lacks=True)])
+    beat = Beat(
+        "north", 1, 7, 4, 2, takes=True, store=False, lines=[Line("south", 2, 3, 4, 5, 6, lacks=True)]
+    )
     assert decode_beat(messages.beat(beat)) == beat
 
 

@@ -1,0 +1,27 @@
+"""benchmarks.engine.weights: how many pairs a map gets."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.engine.contest import Contest, Engine, openings_of
+from benchmarks.engine.weights import DOUBLINGS, LEAST_ANYWHERE, told_apart
+from benchmarks.kit.kept import Kept
+
+
+def test_a_map_that_is_told_apart_by_its_first_pairs_gets_no_more(tmp_path: Path) -> None:
+    better = Contest(Engine(), Engine("plain"), "grid:5x5:cap=200", 300, 12)
+    with ThreadPoolExecutor(1) as pool:
+        score = told_apart(better, pool, Kept(tmp_path / "raw"))
+    assert score.difference.elo - score.difference.error > LEAST_ANYWHERE
+    assert len(score.points) == 12
+
+
+def test_one_that_is_not_gets_twice_as_many_until_it_is_or_no_start_is_new(tmp_path: Path) -> None:
+    plain = Engine("plain")
+    with ThreadPoolExecutor(1) as pool:
+        equal = told_apart(Contest(plain, plain, "ring:5:cap=9", 60, 2), pool, Kept(tmp_path / "ring"))
+        listed = told_apart(Contest(plain, plain, "m1", 20, 2), pool, Kept(tmp_path / "m1"))
+    assert len(equal.points) in {2 << times for times in range(1, DOUBLINGS + 1)}
+    assert 2 < len(listed.points) <= len(openings_of("m1"))
