@@ -281,14 +281,14 @@ def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) 
                     found_ratio,
                 ),
             ]
-    if POOLS[-1].what in costs:
-        lines += ["", *growth(costs[POOLS[-1].what])]
+    if REMOTE.what in costs:
+        lines += ["", *growth(costs[REMOTE.what])]
     return "\n".join(lines)
 
 
-def growth(four: Sequence[Cost]) -> list[str]:
+def growth(remote: Sequence[Cost]) -> list[str]:
     """How far the shares that were measured lead, and what is full first."""
-    server, store, bus = (median(four, each) for each in ("servers", "postgresql", "nats"))
+    server, store, bus = (median(remote, each) for each in ("servers", "postgresql", "nats"))
     bounds = {
         f"{MACHINES} machines of {CORES} servers each, of a core each": MACHINES * CORES * 1e6 / server,
         f"one PostgreSQL on {CORES} cores": CORES * 1e6 / store,
@@ -297,7 +297,7 @@ def growth(four: Sequence[Cost]) -> list[str]:
     return [
         "### How far it leads",
         "",
-        f"By the shares of the last line, and as if nothing but CPU counted: {MACHINES * CORES} processes. What was not measured here: disks, networks, and whatever grows faster than moves.",
+        f"By the shares of a move of which neither bot is at the room's server, as nearly all are in an arena of {MACHINES * CORES} processes, and as if nothing but CPU counted. What was not measured here: disks, networks, and whatever grows faster than moves.",
         "",
         "| what is full | at so many moves a second |",
         "| --- | --- |",
