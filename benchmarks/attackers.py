@@ -269,6 +269,7 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
         if ELSEWHERE in turns
         else ""
     )
+    alone = max(each.p99 for found in turns.values() for each in found.calm) / calm.p99
     return Section(
         "Honest bots beside attackers",
         f"{BOTS} honest bots play {RATE:.0f} moves a second in all; {rounds} rounds, in each for every kind {seconds:g} s "
@@ -301,7 +302,8 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
             claim(
                 "p99 of honest bots beside attackers with their share of the CPU, the worst round of the worst kind",
                 f"less than {MOST_RATIO:g} × that without",
-                f"{short(worst(ratio))} ×, by {kind}, where the median is {short(ratio.median)} ×{beside}",
+                f"{short(worst(ratio))} ×, by {kind}, where the median is {short(ratio.median)} ×{beside}; "
+                f"the worst calm time is {short(alone)} × the median of all",
             )
         ],
     )

@@ -289,9 +289,11 @@ class Host:
         names = {name for each in unfinished_matches for name in msgspec.structs.astuple(each.terms.players)}
         self.lobby.restore(await kept_sessions(self.engine, sorted(names), self.name))
         for each in unfinished_matches:
-            self._begin(self.matches.reopen(each))
-            self.arranger.resumed(each.terms)
-        self.resumed += len(unfinished_matches)
+            # Of what was taken over from others meanwhile there is a room already.
+            if each.terms.match not in self.rooms:
+                self._begin(self.matches.reopen(each))
+                self.arranger.resumed(each.terms)
+                self.resumed += 1
 
     async def _adopt(self, wanted: list[str]) -> None:
         """Go on with matches that another server of the arena had."""

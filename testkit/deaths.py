@@ -98,7 +98,10 @@ async def rounds(
                     break
                 await _in_play(players, report, servers)
                 await asyncio.sleep(dice.uniform(0.0, 2.0))
-                server, kind = dice.choice(list(servers)), dice.choice(list(kinds))
+                kind = dice.choice(list(kinds))
+                (server,) = dice.choices(
+                    list(servers), [1 + await _matches_at(connection, each) for each in servers]
+                )
                 death = await _die(server, kind, players, connection, dice)
                 report.deaths.append(death)
                 taken = "NOT TAKEN OVER" if death.taken is None else f"taken over in {death.taken:.2f} s"
@@ -116,6 +119,11 @@ async def rounds(
         await connection.close()
     await hold_against(store, list(players), set(), report.outcome)
     return report
+
+
+async def _matches_at(connection: asyncpg.Connection, server: ArenaServer) -> int:
+    """How many are in progress there: a server that has just come back has few, and its death would show little."""
+    return len(await connection.fetch(MATCHES_OF, server.name))
 
 
 async def _die(

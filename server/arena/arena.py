@@ -6,7 +6,8 @@ A server by itself is an arena of one: it has the same parts, and nobody to tell
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from time import monotonic_ns
 
 import anyio
@@ -20,6 +21,7 @@ from protocol.record import Record
 from server.arena.elsewhere import Elsewhere, TellEnd
 from server.arena.links import Link, Links
 from server.arena.messages import (
+    MOST_MESSAGES,
     ArenaMessage,
     Did,
     Ended,
@@ -61,6 +63,13 @@ log = logging.getLogger("arena.arena")
 
 NEWS_SECONDS = 0.5
 """From one time that the others are told how far the matches are to the next."""
+
+
+def batched(items: Iterable[tuple[str, int]], most: int) -> Iterator[list[tuple[str, int]]]:
+    """These, as many at a time as one message may hold."""
+    rest = iter(items)
+    while some := list(islice(rest, most)):
+        yield some
 
 
 class Arena:
@@ -369,7 +378,8 @@ class Arena:
             news = {match: ply for match, ply in plies.items() if self._told_plies.get(match, 0) != ply}
             self._told_plies = plies
             if news and self.links.all:
-                self.links.send_all(Plies(news))
+                for some in batched(news.items(), MOST_MESSAGES):
+                    self.links.send_all(Plies(dict(some)))
             self._tell_spent()
 
     def _tell_spent(self) -> None:

@@ -191,7 +191,7 @@ class Links:
     def _publish(self, link: Link, first: int, encoded: list[bytes]) -> None:
         begin = size = 0
         for place, each in enumerate(encoded):
-            if size and size + len(each) > PIECE_BYTES:
+            if (size and size + len(each) > PIECE_BYTES) or place - begin >= messages.MOST_MESSAGES:
                 self._publish_some(link, first + begin, encoded[begin:place])
                 begin, size = place, 0
             size += len(each)

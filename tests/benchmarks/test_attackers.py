@@ -31,6 +31,7 @@ def test_the_worst_round_of_all_kinds_is_held_against_all_calm_times() -> None:
     assert usual(found) == Window(4.0, 1.0, 0.2)
     text = section(found, 3, 3.0).markdown()
     assert text.endswith(
-        "*Found:* 2.25 ×, by frames, where the median is 1.10 ×; 3.00 × when another server is attacked."
+        "*Found:* 2.25 ×, by frames, where the median is 1.10 ×; 3.00 × when another server is attacked; "
+        "the worst calm time is 10.00 × the median of all."
     )
     assert "| messages | 4.0 | 6.0 | 1.50 | 1.50 (1.50 to 1.50, n = 3) | 1.50" in text
