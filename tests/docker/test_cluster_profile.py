@@ -83,7 +83,9 @@ class Arena:
 
     def records(self) -> list[Record]:
         """The finished matches."""
-        exported = self.compose("exec", "-T", "one", "arena", "export", "-", "--db", DATABASE)
+        # Docker carries both outputs, and would put the last line of one into a line of the other.
+        export = f"arena export - --db {DATABASE} 2>/dev/null"
+        exported = self.compose("exec", "-T", "one", "sh", "-c", export)
         return [from_line(line) for line in exported.splitlines() if line.startswith("{")]
 
 
