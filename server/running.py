@@ -34,12 +34,12 @@ from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.names import Names, OwnNames
 from server.lobby.roster import HouseRoster
 from server.net.admission import Admission
-from server.net.failed_logins import FailedLogins, pause_within
+from server.net.by_address.failed_logins import FailedLogins, pause_within
+from server.net.by_address.misdeeds import Misdeeds
+from server.net.by_address.work import WorkBudget
 from server.net.limits import HostLimits
 from server.net.loop_watch import LoopWatch
 from server.net.metrics import Metrics
-from server.net.misdeeds import Misdeeds
-from server.net.work import WorkBudget
 from server.processes.identity import PROGRAM
 from server.rooms.disclosure import Disclosure
 from server.rooms.room import INBOX, Room

@@ -7,12 +7,16 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 LONGEST = 400
+FULLEST = 25
+"""Files of code in one folder, at the most."""
+CODE = {".py", ".js", ".css", ".html"}
 PACKAGES = ("games", "maps", "solved", "protocol", "match", "rating", "server", "ladder", "bots")
 CONNECTED = ("match", "rating", "server", "ladder")
 """Packages whose objects get what they need when they are made."""
@@ -189,6 +193,11 @@ def test_no_file_is_too_long_to_read() -> None:
     ]
     long = {str(file.relative_to(ROOT)): len(text_of(file).splitlines()) for file in code}
     assert not {name: lines for name, lines in long.items() if lines > LONGEST}
+
+
+def test_no_folder_is_too_full() -> None:
+    folders = Counter(str(file.parent.relative_to(ROOT)) for file in tracked() if file.suffix in CODE)
+    assert not {folder: count for folder, count in folders.items() if count > FULLEST}
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -12,8 +12,8 @@ from time import monotonic
 from server.arena.messages import Spent
 from server.lobby.accounts import Accounts
 from server.net.admission import Admission
-from server.net.misdeeds import Misdeeds
-from server.net.work import WorkBudget
+from server.net.by_address.misdeeds import Misdeeds
+from server.net.by_address.work import WorkBudget
 
 MOST_WRONG = 100
 """What an address has done to another server counts so often at a time: it is refused for much less."""

@@ -9,8 +9,8 @@ from time import monotonic
 from protocol.codes import Code
 from protocol.values import Role
 from server.lobby.matchmaking.guests import is_guest
-from server.net.failed_logins import FailedLogins
-from server.net.misdeeds import Misdeeds
+from server.net.by_address.failed_logins import FailedLogins
+from server.net.by_address.misdeeds import Misdeeds
 from server.store import database, tokens
 from server.store.database import Engine
 

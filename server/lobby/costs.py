@@ -38,7 +38,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Browse: 1_000,
     Ping: 300,
 }
-"""By message, what its sender's address pays for it, in µs of `server.net.work.WorkBudget`.
+"""By message, what its sender's address pays for it, in µs of `server.net.by_address.work.WorkBudget`.
 
 0: other limits bound it. One hello opens a connection, and newcomers wait for their turns; a match asks for each move,
 each readiness is said once, a resignation ends a match, and whoever sends others loses the match after a few.

@@ -45,10 +45,10 @@ from server.lobby.accounts import Refused
 from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from server.lobby.lobby import Lobby
 from server.lobby.names import Names
+from server.net.by_address.work import WorkBudget
 from server.net.limits import HostLimits
 from server.net.metrics import Metrics
 from server.net.turns import Turns
-from server.net.work import WorkBudget
 from server.rooms.member import BotConnection, MatchInbox, Member
 from server.rooms.spectators import Spectator, Spectators
 from server.store.tokens import is_name

@@ -13,10 +13,10 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from time import monotonic, monotonic_ns
 
-from server.net.failed_logins import FailedLogins, source
+from server.net.by_address.failed_logins import FailedLogins, source
+from server.net.by_address.misdeeds import Misdeeds
 from server.net.keepalive import Keepalive
 from server.net.limits import HostLimits
-from server.net.misdeeds import Misdeeds
 from server.net.queue import (
     FLOOD_PAUSE_SECONDS,
     PAUSE_SECONDS,

@@ -27,9 +27,9 @@ from server.net import handshake
 from server.net.addresses import host_of
 from server.net.answers import Answer
 from server.net.arrivals import Arrival, Arrivals
+from server.net.by_address.failed_logins import source
 from server.net.delivery import Delivery
 from server.net.ending import Ending, ending
-from server.net.failed_logins import source
 from server.net.keepalive import OpenPings
 from server.net.outgoing import CLOSE_SECONDS, Outgoing
 from server.net.request import Headers, Request

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from server.net.failed_logins import source
+from server.net.by_address.failed_logins import source
 from server.net.queue import AddressQueue
 
 SHARE = 0.2

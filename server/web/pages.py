@@ -44,10 +44,10 @@ from maps.setup import DEFAULT_MAP
 from protocol.messages import LiveMatch, View
 from server.net import answers
 from server.net.answers import Answer
+from server.net.by_address.work import WorkBudget
 from server.net.metrics import Metrics
 from server.net.request import Request
 from server.net.turns import Turns
-from server.net.work import WorkBudget
 from server.store import database
 from server.store.queries import Queries
 from server.web import boards, heads

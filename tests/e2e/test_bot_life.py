@@ -131,6 +131,8 @@ def counted(records: list[Record], name: str) -> str:
 def make_older(store: Path) -> None:
     """Make a store that nobody has open one of schema 4, as the version before this one left it."""
     for statement in (
+        *(f"DROP TABLE {name}" for name in ("presences", "offices")),
+        *(f"ALTER TABLE servers DROP COLUMN {name}" for name in ("arena", "bus")),
         *(f"DROP INDEX ix_matches_{name}" for name in ("pair", "map", "opening")),
         "ALTER TABLE matches DROP COLUMN opening",
         "DROP INDEX ix_matches_played",

@@ -82,19 +82,22 @@ async def test_deaths_under_play_cost_nobody_anything(
     assert report.outcome.acknowledged > 50
 
 
+@pytest.mark.parametrize("matches", [6, pytest.param(100, marks=pytest.mark.soak)])
 async def test_servers_restarted_one_after_the_other_lose_nothing(
-    nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
+    matches: int, nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
-    async with three(tmp_path, nats, postgresql, postgresql_database) as servers:
-        players = players_of(servers, 12, lambda: random.uniform(0.02, 0.4))
+    at_once = "--concurrency", str(matches)
+    async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
+        slowest = matches / 15  # so many moves a second keep no server from its leases
+        players = players_of(servers, 2 * matches, lambda: random.uniform(0.02, slowest))
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             for each in servers:
-                await acknowledged(players, 60)
+                await acknowledged(players, 10 * matches)
                 assert await each.stop() == 0, each.log.read_text()
                 each.start()
                 await each.wait_ready()
-            await acknowledged(players, 60)
+            await acknowledged(players, 10 * matches)
             for task in playing:
                 task.cancel()
         await ended(players, postgresql_database)

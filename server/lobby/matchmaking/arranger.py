@@ -43,7 +43,7 @@ from server.lobby.matchmaking.outcome import Outcome
 from server.lobby.matchmaking.standing import standing
 from server.lobby.matchmaking.suspension import Suspensions
 from server.lobby.matchmaking.waiting import Waiting
-from server.net.failed_logins import source
+from server.net.by_address.failed_logins import source
 from server.net.limits import HostLimits
 from server.rooms.member import Member
 

@@ -10,8 +10,8 @@ from collections.abc import Container
 
 from protocol.messages import Challenge
 from protocol.timecontrol import TimeControl
+from server.net.by_address.work import WorkBudget
 from server.net.token_bucket import TokenBucket
-from server.net.work import WorkBudget
 
 LONGEST = TimeControl(900_000, 10_000)
 """The most time that a guest's match may have: a house bot plays only so many matches at once."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
 from server.lobby.matchmaking.last_turns import LastTurns
-from server.net.failed_logins import source
+from server.net.by_address.failed_logins import source
 
 GROUP_SHARE = Fraction(3, 4)
 """The most of all places that guests together may have, and bots with a token together."""

@@ -13,9 +13,9 @@ from server.arena.messages import Spent
 from server.arena.sharing import Sharing
 from server.lobby.accounts import Accounts, Refused
 from server.net.admission import Admission
+from server.net.by_address.misdeeds import Misdeeds
+from server.net.by_address.work import WorkBudget
 from server.net.limits import HostLimits
-from server.net.misdeeds import Misdeeds
-from server.net.work import WorkBudget
 from tests.server.arena.arenas import arena, until
 from tests.server.peer import dial
 

@@ -12,7 +12,7 @@ from protocol.values import Role
 from server.host import Host, open_host
 from server.lobby.accounts import Accounts, Refused
 from server.lobby.lobby import Lobby
-from server.net.failed_logins import FailedLogins
+from server.net.by_address.failed_logins import FailedLogins
 from server.rooms.member import secret_hash
 from server.store import tokens
 from server.store.database import open_store

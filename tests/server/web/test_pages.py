@@ -20,9 +20,9 @@ from protocol.messages import Ready, Start
 from protocol.record import from_line
 from server.host import Host, open_host
 from server.net import turns
+from server.net.by_address.work import WorkBudget
 from server.net.limits import HostLimits
 from server.net.request import Headers, Request
-from server.net.work import WorkBudget
 from server.store.aggregates.counting import refresh
 from server.store.journal import journal as journal_module
 from server.store.queries import Queries
