@@ -212,6 +212,8 @@ class Arena:
         yield from self.presence.snapshot()
         for room in self._matches.rooms.values():
             yield self._opened(room, anew=False)
+            if room.spectators.closed:
+                yield Ended(room.terms.match)  # its record is not in the store yet
         yield from self.office.snapshot()
         yield self._sharing.connections()
         yield Snapshot()

@@ -165,6 +165,8 @@ class Elsewhere:
             log.warning("match %s is said to be on %s, and is here", match, link.name)
             return
         self._admit(link, told.live, told.weight, anew=told.anew, opened=True)
+        # Where its end was told before, that was by who does not have it any more, or is told again.
+        self._matches[match].over = False
 
     def _admit(self, link: Link, live: LiveMatch, weight: int, *, anew: bool, opened: bool) -> None:
         found = self._matches.get(live.match)

@@ -85,8 +85,10 @@ class Office:
         self._until = 0.0
         """Until when this server is surely in office, in monotonic seconds."""
         self._late: list[_Late] = []
-        self._open: list[Challenged] = []
-        """The challenges that are open, as whoever is in office has told them."""
+        self._keeper = "", 0
+        """The server that was in office last, and the number of its lease: the challenges that are open are there."""
+        self._heard: dict[str, list[Challenged]] = {}
+        """By server, the challenges that are open there, as it has told them."""
         self._told: list[str] = []
         """The challenges that the others were told last."""
 
@@ -105,9 +107,12 @@ class Office:
         before, self._held = self._held, held
         mine = held.server == self._name
         self._until = until if mine else 0.0
-        if held.term != before.term and held.server:
+        keeper = held.server, held.number
+        if held.server and keeper != self._keeper:
+            # Who is late and takes the office again has kept what there was.
             log.info("the matchmaker is %s from now on", held.server)
-            self._close_those_before()
+            self._close_those_of(self._keeper[0])
+            self._keeper = keeper
         if mine and before.server != self._name:
             self._lobby.stir()
         if mine:
@@ -125,10 +130,11 @@ class Office:
             if member is not None and member.matches and member.connection is None:
                 self._lobby.house.ask(name)
 
-    def _close_those_before(self) -> None:
-        """Tell bots of here that the challenges which the matchmaker before had are gone with it."""
-        gone, self._open = self._open, []
-        why = "the server that kept it has stopped"
+    def _close_those_of(self, before: str) -> None:
+        """Tell bots of here that the challenges which the matchmaker before had are gone."""
+        gone = self._arranger.drop_all() if before == self._name else self._heard.pop(before, [])
+        self._heard = {server: told for server, told in self._heard.items() if self._links.find(server)}
+        why = "another server arranges matches from now on: challenge again"
         for each in gone:
             for name in {each.challenger, each.opponent}:
                 member = self._lobby.find(name)
@@ -192,13 +198,15 @@ class Office:
 
     def opened(self, link: Link, told: Open) -> None:
         """Take note of the challenges that are open, from who is in office."""
-        if link.name == self._held.server:
-            self._open = told.challenges
-            self._lobby.stir()
+        # It may have taken the office a moment before this server learns that from the store.
+        self._heard[link.name] = told.challenges
+        self._lobby.stir()
 
     def listed(self) -> list[Challenged]:
         """The open challenges as a listing shows them."""
-        return self._arranger.listed() if self.here else self._open
+        if self.here or self._keeper[0] == self._name:
+            return self._arranger.listed()
+        return self._heard.get(self._keeper[0], [])
 
     def tell_open(self) -> None:
         """Tell the others of the challenges that are open, where these have changed."""

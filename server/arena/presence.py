@@ -93,6 +93,9 @@ class Presence:
             if member.quota == 0:
                 self._no_more(member)
             return
+        if member.here:
+            # Somebody may have heard of the move, and not yet of the connection to here, which is over.
+            self.tell_gone(member)
         fresh = member.session not in (0, told.session)
         first = member.entry != told.entry
         member.enter(told.entry, told.session)

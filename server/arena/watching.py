@@ -9,6 +9,7 @@ from msgspec import structs
 
 from protocol.codec import DecodeError, decode_server
 from protocol.messages import End, Played, Thought, Update, View
+from protocol.values import Seat
 from server.arena.links import Link, Links
 from server.arena.messages import Shown, Watching
 from server.rooms.spectators import Spectators
@@ -66,7 +67,7 @@ class Watched:
             case Update(ply=ply, played=played, clocks=clocks) if self.view is not None:
                 moves = [*self.view.moves[:ply], played]
                 if len(moves) == ply + 1:
-                    mover = "minnie" if self.view.mover == "maxie" else "maxie"
+                    mover: Seat = "maxie" if ply % 2 else "minnie"
                     self.view = structs.replace(self.view, moves=moves, clocks=clocks, mover=mover)
                     self.spectators.show(message)
             case Thought(ply=ply, thinking=thinking) if self.view is not None and ply < len(self.view.moves):

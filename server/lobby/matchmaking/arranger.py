@@ -153,6 +153,10 @@ class Arranger:
         for gone in self._challenges.drop_bot(name):
             self._over(gone, "withdrawn", why)
 
+    def drop_all(self) -> list[Challenged]:
+        """Have no challenges any more, since another server arranges; nobody is told of those that were open."""
+        return [gone.message(monotonic_ns()) for gone in self._house.drop_all()]
+
     def resumed(self, terms: Terms) -> None:
         """Take note of a match that goes on from before the server was away."""
         self._house.resumed(terms)
@@ -282,10 +286,8 @@ class Arranger:
     ) -> None:
         self._house.over(which.id)
         told = ChallengeOver(which.id, outcome, detail, match)
-        names = {which.challenger, which.asked.opponent} | ({also.name} if also else set())
-        for name in names:
-            member = self._lobby.find(name)
-            if member is not None:
+        for name in {which.challenger, which.asked.opponent} | ({also.name} if also else set()):
+            if (member := self._lobby.find(name)) is not None:
                 member.tell(told)
         self._lobby.stir()
 
@@ -387,8 +389,7 @@ class Arranger:
     def _next_wake(self) -> float:
         """Seconds until a challenge expires, or a bot may be given a match that it was kept from."""
         wakes = [3600.0 if self._house.wake is None else self._house.wake]
-        answered = self._answer_window.next_end(monotonic_ns())
-        if answered is not None:
+        if (answered := self._answer_window.next_end(monotonic_ns())) is not None:
             wakes.append((answered - monotonic_ns()) / 1e9)
         if self._challenges.next_expiry is not None:
             wakes.append((self._challenges.next_expiry - monotonic_ns()) / 1e9)

@@ -131,6 +131,11 @@ class Challenges:
             del self._open[each.id]
         return gone
 
+    def drop_all(self) -> list[OpenChallenge]:
+        """Close all; what was closed."""
+        gone, self._open = list(self._open.values()), {}
+        return gone
+
     def expire(self, now: int) -> list[OpenChallenge]:
         """Close all whose time is up; what was closed."""
         gone = [each for each in self._open.values() if each.expires <= now]

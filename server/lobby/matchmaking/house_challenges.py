@@ -65,6 +65,13 @@ class HouseChallenges:
         self._passed.pop(challenge, None)
         self._told.pop(challenge, None)
 
+    def drop_all(self) -> list[OpenChallenge]:
+        """Have no challenges any more, to house bots or not; those that were open."""
+        dropped = self._challenges.drop_all()
+        for gone in dropped:
+            self.over(gone.id)
+        return dropped
+
     def began(self, challenge: str, match: str) -> None:
         """A challenge was accepted, and its match begins."""
         self._passed.pop(challenge, None)

@@ -7,10 +7,13 @@ import base64
 import urllib.error
 import urllib.request
 from random import Random
+from time import monotonic_ns
 
 import anyio
 import pytest
 
+from games.core import Player as GamePlayer
+from match.events import Resigned
 from match.referee import Referee
 from protocol.codes import Code, EndReason
 from protocol.messages import (
@@ -35,15 +38,18 @@ from protocol.messages import (
     Watch,
 )
 from protocol.timecontrol import TimeControl
+from server.arena.messages import Ended, Opened
 from server.bus.local import Exchange
+from server.host import Host
 from server.lobby.house import HousePlan
 from server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from server.lobby.roster import house_bots
 from server.store.journal.reader import begun, events_of, records_of
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
+from tests.server.arena.ends import told
 from tests.server.arena.lossy import LossyBus
-from tests.server.matches import game_of
+from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, dial, enter
 
 
@@ -326,6 +332,21 @@ async def test_a_guest_reads_its_log_from_any_server(postgresql_database: str) -
                 coded = base64.b64encode(f"guest-1:{given}".encode()).decode()
                 asked.add_header("Authorization", f"Basic {coded}")
                 assert await asyncio.to_thread(_status, asked) == status
+
+
+async def test_who_is_told_late_of_a_match_that_is_over_is_told_that_too(host: Host) -> None:
+    """Its players are free already, and its record is on its way into the store."""
+    async with enter(host, "anna"), enter(host, "bert"):
+        room = host.matches.open(spec("anna", "bert"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(room.run)  # and nobody takes it out of the rooms afterwards
+            room.take(Resigned(GamePlayer.MAXIE), monotonic_ns())
+        host.arena.links.follow({"south": 1})
+        (link,) = host.arena.links.all
+        heard = told(link)
+    (opened,) = (each for each in heard if isinstance(each, Opened))
+    assert opened.live.match == room.terms.match
+    assert heard[heard.index(opened) + 1] == Ended(room.terms.match)
 
 
 def _status(asked: urllib.request.Request) -> int:

@@ -8,41 +8,11 @@ import pytest
 from protocol.codes import Code
 from protocol.messages import Error
 from server.arena import messages
-from server.arena.links import Link, Links, subject_of
+from server.arena.links import subject_of
 from server.arena.messages import ArenaMessage, Ended, Snapshot, Told
-from server.bus.local import Exchange, LocalBus
+from server.bus.local import Exchange
 from tests.server.arena.arenas import until
-
-
-class End:
-    """One end of a link: a server with nothing in it."""
-
-    def __init__(self, exchange: Exchange, name: str) -> None:
-        self.bus: LocalBus = exchange.join()
-        self.heard: list[ArenaMessage] = []
-        self.fresh = 0
-        self.renewed = 0
-        self.links = Links(
-            self.bus,
-            name,
-            number=lambda: 1,
-            receive=self._receive,
-            fresh=self._fresh,
-            snapshot=lambda: [Snapshot()],
-            renewed=self._renewed,
-            state=lambda: (1, 0, True, True),
-        )
-
-    def _receive(self, link: Link, message: ArenaMessage) -> None:
-        if isinstance(message, Snapshot):
-            link.complete()
-        self.heard.append(message)
-
-    def _fresh(self, _link: Link) -> None:
-        self.fresh += 1
-
-    def _renewed(self, _link: Link) -> None:
-        self.renewed += 1
+from tests.server.arena.ends import End
 
 
 async def test_many_small_messages_and_a_large_one_arrive_in_order() -> None:

@@ -99,6 +99,13 @@ def test_who_leaves_closes_what_it_opened_and_what_it_was_asked() -> None:
     assert [each.challenge for each in challenges.listed(0)] == [kept]
 
 
+def test_when_all_are_dropped_none_is_open_and_its_number_does_not_come_again() -> None:
+    challenges, id = opened("bert", per_bot=1)
+    assert [each.id for each in challenges.drop_all()] == [id]
+    assert (challenges.listed(0), len(challenges), challenges.drop_all()) == ([], 0, [])
+    assert challenges.add("anna", Challenge("bert"), GAME, 0).id != id
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 100)), max_size=40))
 def test_whatever_happens_no_id_comes_twice_and_nobody_has_too_many(
     script: list[tuple[str, int, int]],
