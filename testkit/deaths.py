@@ -134,7 +134,7 @@ async def _die(
     dice: random.Random,
 ) -> Death:
     away = dice.uniform(*AWAY_SECONDS)
-    begin, end = _how(server, kind)
+    begin, end = how_it_dies(server, kind)
     # Before the death, as it takes a moment to ask: those that end meanwhile are over.
     theirs = [row["match"] for row in await connection.fetch(MATCHES_OF, server.name)]
     died = time.monotonic()
@@ -149,8 +149,8 @@ async def _die(
     return death
 
 
-def _how(server: ArenaServer, kind: str) -> tuple[Callable[[], object], Callable[[], Awaitable[None]]]:
-    """How it dies, and how it comes back."""
+def how_it_dies(server: ArenaServer, kind: str) -> tuple[Callable[[], object], Callable[[], Awaitable[None]]]:
+    """What makes it die, which takes a moment in a thread of its own, and what brings it back."""
 
     def started_again() -> None:
         server.mend()

@@ -23,7 +23,7 @@ from server.store.database import open_store
 from server.store.journal.reader import records_of
 from testkit.arena_servers import ArenaServer, arena_servers
 from testkit.crash import Outcome, hold_against
-from testkit.deaths import play_out, players_of, rounds
+from testkit.deaths import AWAY_SECONDS, KINDS, how_it_dies, play_out, players_of, rounds
 from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
 from testkit.parts import missing, program, requires
@@ -32,6 +32,7 @@ from tests.server.databases import Postgresql
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = ("--game", "tictactoe", "--tc", "60+1", "--pause", "0", "--openings", "none", "--concurrency", "8")
+DRAIN = "drain"
 pytestmark = [
     pytest.mark.timeout(280),
     pytest.mark.usefixtures("loaded_commands"),
@@ -198,10 +199,13 @@ class Newcomer:
 
 
 @requires("nginx")
+@pytest.mark.parametrize(
+    "ways", [("kill", DRAIN), pytest.param((*KINDS, DRAIN), marks=pytest.mark.soak)], ids=["two", "all"]
+)
 async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
-    nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
+    ways: Sequence[str], nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
-    """It knows one address, behind which a server is killed and another one drained."""
+    """It knows one address, behind which one server after the other is drained, dies or is cut off."""
     if why := missing("node"):
         pytest.skip(why)
     (tmp_path / "js").mkdir()
@@ -212,15 +216,9 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
         url = await asyncio.to_thread(held.__enter__)
         try:
             clients = [Newcomer(script, url, f"newcomer {each}") for each in range(4)]
-            await moved(clients, 20)
-            await asyncio.to_thread(servers[0].kill)
-            await moved(clients, 20)
-            servers[0].start()
-            await servers[0].wait_ready()
-            assert await servers[1].stop() == 0
-            await moved(clients, 20)
-            servers[1].start()
-            await servers[1].wait_ready()
+            for number, way in enumerate(ways):
+                await moved(clients, 20)
+                await leaves(servers[number % len(servers)], way, clients)
             await moved(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
         finally:
@@ -234,6 +232,23 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
         compare(each.told(), records)
     assert {each.result.reason.value for each in records.values()} <= {"line", "board_full"}
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
+
+
+async def leaves(server: ArenaServer, way: str, clients: Sequence[Newcomer]) -> None:
+    """A server is drained or dies, the others go on, and then it is back."""
+    if way == DRAIN:
+        assert await server.stop() == 0
+        await moved(clients, 20)
+        server.start()
+    else:
+        begin, end = how_it_dies(server, way)
+        await asyncio.to_thread(begin)
+        if way in ("kill", "power"):
+            await moved(clients, 20)
+        else:
+            await asyncio.sleep(AWAY_SECONDS[0])
+        await end()
+    await server.wait_ready()
 
 
 async def moved(clients: Sequence[Newcomer], more: int) -> None:
