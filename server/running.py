@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint
 from match.events import Resigned
 from match.terms import Terms
 from protocol.adjudication import Adjudication
-from protocol.messages import Listing
+from protocol.messages import Listing, LiveMatch
 from protocol.record import Record
 from server.arena.arena import Arena
 from server.arena.membership import Membership
@@ -314,7 +314,8 @@ class Host:
                     for event in seat.unanswered:
                         room.take(event, monotonic_ns())
 
-    def _ended_elsewhere(self, outcome: Outcome) -> None:
+    def _ended_elsewhere(self, outcome: Outcome, live: LiveMatch) -> None:
+        self.rating_counter.note_elsewhere(live)
         self.arranger.ended(outcome)
         self.lobby.house.finished(outcome)
 

@@ -92,7 +92,7 @@ class Arena:
         weigh: Callable[[Terms], int],
         takes: Callable[[], bool],
         store: Callable[[], bool],
-        outcome: Callable[[Outcome], None],
+        outcome: Callable[[Outcome, LiveMatch], None],
         tell_end: TellEnd,
         sharing: Sharing,
     ) -> None:
@@ -107,7 +107,7 @@ class Arena:
         weigh         says what a match weighs
         takes         says whether this server takes new matches
         store         says whether it reaches the store
-        outcome       told how each match of another server ended
+        outcome       told how each match of another server ended, and which it was
         tell_end      tells a bot of here the end of a match from the store
         sharing       the limits that are by address
         """

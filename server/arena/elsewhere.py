@@ -57,14 +57,14 @@ class Elsewhere:
         lobby: Lobby,
         rooms: Mapping[str, Room],
         *,
-        outcome: Callable[[Outcome], None],
+        outcome: Callable[[Outcome, LiveMatch], None],
         tell_end: TellEnd,
         weigh: Callable[[Terms], int],
     ) -> None:
         """Know the matches of others.
 
         rooms     the rooms of this server
-        outcome   told how each match ended
+        outcome   told how each match ended, and which it was
         tell_end  tells a bot of here, from the store, the end of a match that nobody is left to tell of
         weigh     says what a match weighs
         """
@@ -207,7 +207,8 @@ class Elsewhere:
         del self._matches[told.match]
         if not found.over:
             self._finish(told.match, found)
-        self._outcome(Outcome(told.match, told.players, told.winner, told.reason, told.plies, told.answered))
+        outcome = Outcome(told.match, told.players, told.winner, told.reason, told.plies, told.answered)
+        self._outcome(outcome, found.live)
         self._lobby.stir()
 
     def _finish(self, match: str, found: Distant) -> None:

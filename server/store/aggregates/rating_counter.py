@@ -8,6 +8,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from protocol.messages import LiveMatch
 from protocol.record import Record
 from rating.glicko import Rating
 from rating.steps import Key, RatingStep
@@ -47,6 +48,12 @@ class RatingCounter:
         if rated:
             self._finished[record.match] = (game, players.maxie), (game, players.minnie)
         self._work.set()
+
+    def note_elsewhere(self, live: LiveMatch) -> None:
+        """A match of another server has finished, and is in the store."""
+        if live.rated:
+            self._finished[live.match] = (live.game, live.players.maxie), (live.game, live.players.minnie)
+            self._work.set()
 
     async def run(self) -> None:
         """Count what is not counted, and again whenever a match has finished, until cancelled."""

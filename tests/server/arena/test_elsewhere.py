@@ -62,7 +62,8 @@ class Known:
             weigh=lambda _terms: 1,
         )
 
-    def _outcome(self, outcome: Outcome) -> None:
+    def _outcome(self, outcome: Outcome, live: LiveMatch) -> None:
+        assert (outcome.match, outcome.players) == (live.match, live.players)
         self.outcomes.append(outcome.match)
 
     @property

@@ -62,7 +62,7 @@ class Server:
             end.links,
             self.lobby,
             {},
-            outcome=self.arranger.ended,
+            outcome=lambda outcome, _live: self.arranger.ended(outcome),
             tell_end=lambda _connection, _name, _match: None,
             weigh=lambda _terms: 1,
         )

@@ -7,8 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from protocol.messages import LiveMatch
+from protocol.timecontrol import TimeControl
+from protocol.values import Players
 from rating.glicko import Rating
 from server.store.aggregates.counting import Counted, Write
 from server.store.aggregates.rating_counter import PAUSE_SECONDS, RatingCounter
@@ -64,6 +68,24 @@ async def test_the_book_has_what_is_in_the_store_and_follows_what_finishes(datab
                 await ratings_of(engine, "tictactoe", ["anna", "bert", "carl", "dora"])
             ).items():
                 assert rating_counter.rating("tictactoe", bot) == rating.rating
+
+
+async def test_a_match_of_another_server_is_counted_by_whoever_is_first_and_known_to_both(
+    database: str,
+) -> None:
+    async with open_store(database) as engine, running(engine) as one, running(engine) as other:
+        for number, (maxie, minnie) in enumerate((("anna", "bert"), ("carl", "dora"))):
+            record = await keep(engine, day(number + 1), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
+            live = LiveMatch(
+                record.match, "e", record.game, record.players, TimeControl.parse("1+0"), 5, rated=True
+            )
+            one.note(record, rated=True)
+            other.note_elsewhere(live)
+            other.note_elsewhere(replace(live, match="unrated", players=Players("emil", "fred"), rated=False))
+            for counter in (one, other):
+                await until_moved(counter, maxie)
+            assert other.rating(record.game, maxie) == one.rating(record.game, maxie) > 1500
+            assert other.rating(record.game, minnie) == one.rating(record.game, minnie) < 1500
 
 
 async def test_a_match_that_was_counted_before_it_was_noted_is_not_looked_up(tmp_path: Path) -> None:
