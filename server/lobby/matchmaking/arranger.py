@@ -100,7 +100,7 @@ class Arranger:
         self._draining = False
         self._in_office = in_office
         self._places = places
-        self._challenges = Challenges(per_bot=limits.open_challenges, seconds=limits.challenge_seconds)
+        self._challenges = Challenges(limits.open_challenges, limits.challenge_seconds, uuid.uuid4().hex[:8])
         self._suspensions = Suspensions()
         self._answer_window = AnswerWindow(answer_ns)
         self._meetings = Meetings()

@@ -53,10 +53,12 @@ class OpenChallenge:
 class Challenges:
     """The open challenges of one server."""
 
-    def __init__(self, *, per_bot: int, seconds: float) -> None:
+    def __init__(self, per_bot: int, seconds: float, run: str = "") -> None:
+        """`run` stands in the id of each: what is said of a challenge of another run, or server, is said of none of these."""
         self._per_bot = per_bot
         self._lasts = int(seconds * 1e9)
         self._open: dict[str, OpenChallenge] = {}
+        self._prefix = f"c{run}-" if run else "c"
         self._number = count(1)
 
     def __len__(self) -> int:
@@ -86,7 +88,7 @@ class Challenges:
         """Open a challenge, for `lasts` ns where it does not last as long as any other. Raises BadChallenge."""
         self.check(challenger, asked)
         expires = now + (self._lasts if lasts is None else lasts)
-        made = OpenChallenge(f"c{next(self._number)}", challenger, asked, game, expires)
+        made = OpenChallenge(f"{self._prefix}{next(self._number)}", challenger, asked, game, expires)
         self._open[made.id] = made
         return made
 

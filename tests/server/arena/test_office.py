@@ -284,6 +284,22 @@ async def test_who_loses_the_office_keeps_no_challenges_and_tells_its_own_bots()
     assert told(link) == [Open([])]
 
 
+async def test_an_answer_to_a_challenge_of_the_matchmaker_before_is_to_none_of_the_next() -> None:
+    north, south = Server(alone("north")), Server(alone("south"))
+    for server in (north, south):
+        server.bot("anna")
+        server.bot("bert")
+    north.hold(1, "north")
+    north.say("anna", ASKED)
+    (before,) = north.office.listed()
+    south.hold(2, "south")
+    south.say("anna", Challenge("bert", game="riskless", map="path4"))
+    with pytest.raises(Refused) as refused:
+        south.say("bert", Accept(before.challenge))
+    assert refused.value.code is Code.NO_SUCH_CHALLENGE
+    assert south.played == []
+
+
 async def test_who_comes_and_goes_is_told_to_all_and_its_name_is_free_again() -> None:
     north = Server(alone("north"))
     link = north.end.to("south")
