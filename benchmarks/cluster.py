@@ -26,9 +26,9 @@ from benchmarks.kit.load import Load, all_in, arena_bot, measured
 from benchmarks.kit.paired import paired_bot
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import cpu_of
+from benchmarks.kit.served import ON_SCRIPT, cpu_of
 from testkit import forked
-from testkit.arena_servers import ArenaServer
+from testkit.arena_servers import ArenaServer, ended_after, start
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing, postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
@@ -39,19 +39,7 @@ WARM_SECONDS = 3.0
 CORES = 16
 """Of each machine, where it is told how an arena would grow."""
 MACHINES = 16
-SERVE: tuple[str, ...] = (
-    "--map",
-    MAP,
-    "--tc",
-    "60+1",
-    "--pause",
-    "0",
-    "--openings",
-    "none",
-    "--max-work",
-    "100000",
-)
-SERVE += ("--max-messages", "1000", "--max-moves", "100000")
+SERVE = (*ON_SCRIPT, "--max-work", "100000", "--max-messages", "1000", "--max-moves", "100000")
 ROOMS = "SELECT server, count(*) AS rooms FROM matches GROUP BY server"
 
 
@@ -146,14 +134,9 @@ async def running(
         )
         for each in range(condition.servers)
     ]
-    try:
-        for each in made:
-            each.start()
-            await each.wait_ready()
+    async with ended_after(made):
+        await start(made)
         yield made
-    finally:
-        for each in made:
-            await asyncio.to_thread(each.close)
 
 
 async def insist(bot: Callable[..., Awaitable[None]], *words: object, **more: object) -> None:

@@ -22,13 +22,12 @@ from rich.progress import Progress
 
 from benchmarks.engine.earlier import Earlier, Worker
 from bots.commands.maps import filled, pairs_to_tell, percent
-from bots.compiled.learning.selfplay import Budget, opening, play
+from bots.compiled.learning.selfplay import Budget, opening, pair
 from bots.compiled.measure import PLIES, STRONG, WEAK, Measured, Signal, matches_of, measure
 from bots.compiled.searcher import Searcher
 from bots.search.deepening import Report
 from console import err, write_text
 from games.board import RisklessMap
-from games.core import Player
 from games.riskless import Armies, Move, Riskless
 from maps.loader import load_map
 
@@ -102,17 +101,9 @@ def measure_away(
         for number in range(pairs):
             rng = random.Random(f"{seed}/{number}")
             start = opening(game, rng, rng.randint(*PLIES))
-            won = 0.0
-            for seat in Player:
-                played = play(
-                    game,
-                    start,
-                    {seat: strong, seat.opponent: weak},
-                    {seat: Budget(nodes=STRONG), seat.opponent: Budget(nodes=WEAK)},
-                )
-                won += 0.5 if played.winner is None else float(played.winner is seat)
-                signal.draws += played.winner is None
-            signal.points.append(won)
+            found = pair(game, start, strong, weak, Budget(nodes=STRONG), Budget(nodes=WEAK))
+            signal.points.append(sum(found))
+            signal.draws += found.count(0.5)
             progress(2)
     return Measured(map, evaluator, (), signal)
 

@@ -190,9 +190,7 @@ async def open_host(
                 program=PROGRAM,
                 # Where no token is needed, a page has no more than whoever sends it.
                 any_origin=anyone,
-                admission=partial(Admission, misdeeds=running.misdeeds)
-                if admission is Admission
-                else admission,
+                admission=partial(admission, misdeeds=running.misdeeds),
             )
         )
         running.admits_by(server.admission)

@@ -9,7 +9,7 @@ import socket
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -165,7 +165,7 @@ async def arena_servers(
     database: the name of an empty one there, which is open to `arena`
     """
     made: list[ArenaServer] = []
-    try:
+    async with ended_after(made):
         for number in range(1, count + 1):
             bus = await asyncio.to_thread(Line, nats.port)
             store = await asyncio.to_thread(Line, postgresql / SOCKET)
@@ -176,11 +176,22 @@ async def arena_servers(
                 *options,
             )
             made.append(ArenaServer(name, folder / f"{name}.log", words, bus=bus, store=store))
-        for each in made:
-            each.start()
-            # One after the other: the first makes the tables.
-            await each.wait_ready()
+        await start(made)
         yield made
+
+
+@asynccontextmanager
+async def ended_after(servers: Sequence[ArenaServer]) -> AsyncIterator[None]:
+    """Those that there are at the end of the block leave nothing behind."""
+    try:
+        yield
     finally:
-        for each in made:
+        for each in servers:
             await asyncio.to_thread(each.close)
+
+
+async def start(servers: Sequence[ArenaServer]) -> None:
+    """Start them, one after the other: the first makes the tables."""
+    for each in servers:
+        each.start()
+        await each.wait_ready()

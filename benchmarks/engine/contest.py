@@ -18,9 +18,8 @@ from typing import Any
 
 from benchmarks.kit.kept import Kept
 from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import Budget, opening, play
+from bots.compiled.learning.selfplay import Budget, opening, pair
 from bots.compiled.searcher import Searcher, Settings
-from games.core import Player
 from games.riskless import Riskless
 from maps.opening_file import read
 from maps.openings import shipped_openings
@@ -156,15 +155,10 @@ def score_pairs(contest: Contest, nodes: int, seeds: Sequence[int]) -> Score:
     """Pairs from the openings of these seeds, the first engine with so many nodes."""
     game = Riskless(variant(contest.map))
     one, other = contest.one.make(game), contest.other.make(game)
-    budgets = {id(one): Budget(nodes=nodes), id(other): Budget(nodes=contest.nodes)}
     score = Score(nodes=nodes)
     for seed in seeds:
         start = start_of(game, seed)
-        found = []
-        for seat in (Player.MAXIE, Player.MINNIE):
-            seats = {seat: one, seat.opponent: other}
-            played = play(game, start, seats, {each: budgets[id(seats[each])] for each in Player})
-            found.append(0.5 if played.winner is None else float(played.winner is seat))
+        found = pair(game, start, one, other, Budget(nodes=nodes), Budget(nodes=contest.nodes))
         score.points.append(sum(found))
         score.drawn += found.count(0.5)
     one.close()

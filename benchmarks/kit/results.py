@@ -34,7 +34,7 @@ Each section is written by its own command: `make bench-server` and those that t
 benchmarks are in [RESULTS.md](RESULTS.md).
 """
 CLUSTER = Path(__file__).parents[1] / "CLUSTER.md"
-CLUSTER_PARTS = ("cost", "deaths", "rolling")
+CLUSTER_PARTS = ("cost", "deaths")
 CLUSTER_HEAD = """# One arena on many servers, measured
 
 Each section is written by the command that it names. What one server does is in [SERVER.md](SERVER.md).
@@ -91,11 +91,14 @@ def measured_on(command: str) -> Iterator[Callable[[], str]]:
 
 def write_server(part: str, text: str, file: Path = SERVER) -> None:
     """Put a part of the server's benchmarks in the place of the one before."""
-    sections = read_sections(file) | {part: text.strip()}
-    file.write_text(whole_text(sections, SERVER_PARTS, SERVER_HEAD), encoding="utf-8")
+    _write(part, text, file, SERVER_PARTS, SERVER_HEAD)
 
 
 def write_cluster(part: str, text: str, file: Path = CLUSTER) -> None:
     """Put a part of the benchmarks of several servers in the place of the one before."""
+    _write(part, text, file, CLUSTER_PARTS, CLUSTER_HEAD)
+
+
+def _write(part: str, text: str, file: Path, parts: Sequence[str], head: str) -> None:
     sections = read_sections(file) | {part: text.strip()}
-    file.write_text(whole_text(sections, CLUSTER_PARTS, CLUSTER_HEAD), encoding="utf-8")
+    file.write_text(whole_text(sections, parts, head), encoding="utf-8")

@@ -89,6 +89,10 @@ def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
         process.wait()
 
 
+ON_SCRIPT = ("--map", MAP, "--tc", "60+1", "--pause", "0", "--openings", "none")
+"""The options of a server whose bots play the script."""
+
+
 @contextmanager
 def arena(
     matches: int, *options: str, database: str = "", cores: set[int] | None = None
@@ -102,14 +106,7 @@ def arena(
             "--anyone",
             "--house",
             "none",
-            "--map",
-            MAP,
-            "--tc",
-            "60+1",
-            "--pause",
-            "0",
-            "--openings",
-            "none",
+            *ON_SCRIPT,
             "--db",
             database,
         )

@@ -6,8 +6,7 @@ A server by itself is an arena of one: it has the same parts, and nobody to tell
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
 from time import monotonic_ns
 
 import anyio
@@ -58,18 +57,12 @@ from server.net.metrics import Metrics
 from server.rooms.room import Room
 from server.rooms.spectators import Spectators
 from server.store.arena import Look
+from server.store.journal.rows import chunks
 
 log = logging.getLogger("arena.arena")
 
 NEWS_SECONDS = 0.5
 """From one time that the others are told how far the matches are to the next."""
-
-
-def batched(items: Iterable[tuple[str, int]], most: int) -> Iterator[list[tuple[str, int]]]:
-    """These, as many at a time as one message may hold."""
-    rest = iter(items)
-    while some := list(islice(rest, most)):
-        yield some
 
 
 class Arena:
@@ -380,7 +373,7 @@ class Arena:
             news = {match: ply for match, ply in plies.items() if self._told_plies.get(match, 0) != ply}
             self._told_plies = plies
             if news and self.links.all:
-                for some in batched(news.items(), MOST_MESSAGES):
+                for some in chunks(news.items(), MOST_MESSAGES):
                     self.links.send_all(Plies(dict(some)))
             self._tell_spent()
 

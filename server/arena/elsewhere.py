@@ -248,8 +248,8 @@ class Elsewhere:
 
     def tell(self, link: Link, told: Told) -> None:
         """Tell a bot of here what another server says to it."""
-        member = self._lobby.find(told.name)
-        if member is None or not member.here or member.entry != told.entry:
+        member = self._lobby.find_here(told.name)
+        if member is None or member.entry != told.entry:
             return
         match = getattr(told.message, "match", None)
         place = member.matches.get(match) if isinstance(match, str) else None

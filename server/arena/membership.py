@@ -18,7 +18,7 @@ from server.arena.arena import Arena
 from server.arena.links import BEAT_SECONDS
 from server.store import arena as store
 from server.store.arena import OFFICE_SECONDS, Look
-from server.store.database import Engine, StoreError, complaint
+from server.store.database import Engine, StoreError, why_not
 from server.store.journal.journal import Journal
 from server.store.lease import ARENA_SECONDS, LeaseLost
 
@@ -88,29 +88,16 @@ class Membership:
     async def step_down(self) -> None:
         """Give up the office, where this server has it, and let what is on its way to here come in."""
         try:
-            await self._look()
+            await self._look_unless_away("the office is not given up, and runs out")
         except LeaseLost:
             return
-        except Exception as error:
-            why = str(error) if isinstance(error, StoreError) else complaint(error)
-            if why is None and not isinstance(error, TimeoutError):
-                raise
-            log.warning("the office is not given up, and runs out: %s", why)
         await anyio.sleep(BEAT_SECONDS)
 
     async def run(self) -> None:
         """Look at the arena again and again, until cancelled. Raises LeaseLost."""
         while True:
             began = monotonic()
-            try:
-                await self._look()
-            except LeaseLost:
-                raise
-            except Exception as error:
-                why = str(error) if isinstance(error, StoreError) else complaint(error)
-                if why is None and not isinstance(error, TimeoutError):
-                    raise
-                log.warning("the arena cannot be looked at: %s", why or "the store takes too long")
+            await self._look_unless_away("the arena cannot be looked at")
             await anyio.sleep(max(0.05, LOOK_SECONDS - (monotonic() - began)))
 
     async def watch(self) -> None:
@@ -140,6 +127,18 @@ class Membership:
 
     def _others_reach_the_store(self) -> bool:
         return any(link.up and link.beat is not None and link.beat.store for link in self._arena.links.all)
+
+    async def _look_unless_away(self, otherwise: str) -> None:
+        """Look at the arena; where the store does not answer, say in the log what that leads to. Raises LeaseLost."""
+        try:
+            await self._look()
+        except LeaseLost:
+            raise
+        except Exception as error:
+            why = why_not(error)
+            if why is None and not isinstance(error, TimeoutError):
+                raise
+            log.warning("%s: %s", otherwise, why or "the store takes too long")
 
     async def _look(self) -> None:
         asked = monotonic()

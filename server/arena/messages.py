@@ -7,7 +7,7 @@ type. Times are durations in ns, measured by one machine: no clock of one means 
 from __future__ import annotations
 
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -38,6 +38,8 @@ from protocol.messages import (
 )
 from protocol.moves import MovesSoFar
 from protocol.values import MatchId, Players, Ply, Seat
+
+T = TypeVar("T")
 
 PACKET_BYTES = 1024 * 1024
 """The largest packet that is taken, which is what a bus lets through."""
@@ -335,12 +337,7 @@ def beat(told: Beat) -> bytes:
 
 def decode_packet(data: bytes) -> Packet:
     """The packet in these bytes. Raises BadPacket."""
-    if len(data) > PACKET_BYTES:
-        raise BadPacket(f"a packet has {len(data)} bytes, and may have {PACKET_BYTES}")
-    try:
-        decoded = _packet.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadPacket(f"no packet: {error}") from None
+    decoded = _decoded(_packet, "packet", data, PACKET_BYTES)
     for message in decoded.messages:
         _check(message)
     return decoded
@@ -348,10 +345,7 @@ def decode_packet(data: bytes) -> Packet:
 
 def decode_message(data: bytes) -> ArenaMessage:
     """The message that came in pieces. Raises BadPacket."""
-    try:
-        message: ArenaMessage = _message.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadPacket(f"no message: {error}") from None
+    message: ArenaMessage = _decoded(_message, "message", data, MESSAGE_BYTES)
     _check(message)
     return message
 
@@ -368,9 +362,14 @@ def _finite(did: Did) -> bool:
 
 def decode_beat(data: bytes) -> Beat:
     """The beat in these bytes. Raises BadPacket."""
-    if len(data) > BEAT_BYTES:
-        raise BadPacket(f"a beat has {len(data)} bytes, and may have {BEAT_BYTES}")
+    return _decoded(_beat, "beat", data, BEAT_BYTES)
+
+
+def _decoded(decoder: msgspec.msgpack.Decoder[T], what: str, data: bytes, most: int) -> T:
+    """What these bytes stand for, which may be so many. Raises BadPacket."""
+    if len(data) > most:
+        raise BadPacket(f"a {what} has {len(data)} bytes, and may have {most}")
     try:
-        return _beat.decode(data)
+        return decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadPacket(f"no beat: {error}") from None
+        raise BadPacket(f"no {what}: {error}") from None

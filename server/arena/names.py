@@ -14,7 +14,7 @@ from server.lobby.accounts import Refused
 from server.lobby.names import no_store
 from server.rooms.member import secret_hash
 from server.store import arena as store
-from server.store.database import Engine, StoreError, complaint
+from server.store.database import Engine, StoreError, complaint, why_not
 from server.store.journal.journal import Journal
 
 log = logging.getLogger("arena.names")
@@ -57,7 +57,7 @@ class ArenaNames:
         except store.NameTaken:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already") from None
         except Exception as error:
-            why = str(error) if isinstance(error, StoreError) else complaint(error)
+            why = why_not(error)
             if why is None:
                 raise
             raise no_store(hello.name, why) from None

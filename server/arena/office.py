@@ -137,8 +137,8 @@ class Office:
         why = "another server arranges matches from now on: challenge again"
         for each in gone:
             for name in {each.challenger, each.opponent}:
-                member = self._lobby.find(name)
-                if member is not None and member.here:
+                member = self._lobby.find_here(name)
+                if member is not None:
                     member.tell(ChallengeOver(each.challenge, "withdrawn", why))
 
     # of bots that are here

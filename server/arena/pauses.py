@@ -56,12 +56,11 @@ class Pauses:
         for match, players, heard in self._elsewhere.heard():
             if deaf or not heard:
                 for name in players:
-                    member = self._lobby.find(name)
-                    if member is not None and member.here:
+                    if self._lobby.find_here(name) is not None:
                         yield match, name
 
     def _tell(self, names: Iterable[str], what: str) -> None:
         for name in names:
-            member = self._lobby.find(name)
-            if member is not None and member.here:
+            member = self._lobby.find_here(name)
+            if member is not None:
                 member.tell(Standing("playing" if member.matches else "idle", what, member.quota))

@@ -51,6 +51,11 @@ class Lobby:
         """The member of that name, if it is known."""
         return self._members.get(name)
 
+    def find_here(self, name: str) -> Member | None:
+        """The member of that name, if it is connected to this server."""
+        member = self.find(name)
+        return member if member is not None and member.here else None
+
     def asks(self, name: str) -> int:
         """How many threads a bot says that it searches with in a match; 0 where it does not say, or is not known."""
         member = self.find(name)

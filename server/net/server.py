@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 from ssl import SSLContext
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import anyio.abc
@@ -16,6 +16,7 @@ import anyio.abc
 from server.net.addresses import listen_problem
 from server.net.admission import Admission
 from server.net.answers import Pages
+from server.net.by_address.misdeeds import Misdeeds
 from server.net.connection import Connection
 from server.net.delivery import Receiver
 from server.net.limits import HostLimits
@@ -28,8 +29,12 @@ BACKLOG = 100
 """Connections that the kernel holds ready to be accepted."""
 
 
-MakeAdmission = Callable[[HostLimits, Collection[str]], Admission]
-"""Makes what decides who may connect, of the limits and the trusted proxies."""
+class MakeAdmission(Protocol):
+    """Makes what decides who may connect."""
+
+    def __call__(
+        self, limits: HostLimits, trusted_proxies: Collection[str], *, misdeeds: Misdeeds | None = None
+    ) -> Admission: ...
 
 
 class CannotListen(Exception):

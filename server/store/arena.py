@@ -13,10 +13,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.processes.identity import Process, is_gone
+from server.processes.identity import is_gone
 from server.store import database
 from server.store.journal.rows import chunks
-from server.store.lease import Lease, LeaseLost, database_time, require
+from server.store.lease import Lease, database_time, holder, holds, renew, require
 from server.store.schema import matches, offices, presences, servers
 
 MATCHMAKER = "matchmaker"
@@ -76,15 +76,8 @@ def look(connection: sa.Connection, lease: Lease, *, runs: bool, hears: bool) ->
     runs   whether this server takes the office of the matchmaker where nobody holds it
     hears  whether this server hears the others by the bus
     """
-    now = database_time(connection.dialect.name)
-    mine = (servers.c.name == lease.name) & (servers.c.number == lease.number)
-    said = {
-        "renewed": now,
-        "until": now + lease.seconds,
-        "bus": now + BUS_SECONDS if hears else sa.literal(0.0),
-    }
-    if connection.execute(sa.update(servers).where(mine).values(said)).rowcount != 1:
-        raise LeaseLost(lease)
+    until = database_time(connection.dialect.name) + BUS_SECONDS if hears else sa.literal(0.0)
+    renew(connection, lease, bus=until)
     neighbours = _neighbours(connection)
     return Look(neighbours, _office(connection, lease, neighbours, runs=runs))
 
@@ -97,7 +90,7 @@ def _neighbours(connection: sa.Connection) -> list[Neighbour]:
         Neighbour(
             row.name,
             row.number,
-            row.at < row.until and not is_gone(Process(row.host, row.pid, row.place, row.started)),
+            holds(row),
             row.at < row.bus,
         )
         for row in connection.execute(query.order_by(servers.c.name))
@@ -143,9 +136,7 @@ def take_over(connection: sa.Connection, lease: Lease, *, dead: str, number: int
     query = sa.select(servers, database_time(connection.dialect.name).label("at"))
     query = query.where(servers.c.name == dead, servers.c.number == number, servers.c.until >= 0)
     row = connection.execute(query.with_for_update()).one_or_none()
-    if row is None:
-        return None
-    if row.at < row.until and not is_gone(Process(row.host, row.pid, row.place, row.started)):
+    if row is None or holds(row):
         return None
     values = {"number": number + 1, "until": -1.0}
     connection.execute(sa.update(servers).where(servers.c.name == dead).values(values))
@@ -190,7 +181,7 @@ def _recall(connection: sa.Connection, name: str) -> Presence | None:
     ).one_or_none()
     if row is None:
         return None
-    here = row.pid is not None and not is_gone(Process(row.host, row.pid, row.place, row.started))
+    here = row.pid is not None and not is_gone(holder(row))
     return Presence(bytes.fromhex(row.hash), row.entry, row.session, row.server if here else "")
 
 

@@ -221,6 +221,11 @@ def complaint(error: Exception) -> str | None:
     return (str(cause) or type(error).__name__).splitlines()[0]
 
 
+def why_not(error: Exception) -> str | None:
+    """Why the store did not do what it was asked for, in one line; None for whatever else an exception is about."""
+    return str(error) if isinstance(error, StoreError) else complaint(error)
+
+
 def may_pass(error: Exception) -> bool:
     """Whether what failed may go well when it is tried again: the database is away, busy, or out of space."""
     if complaint(error) is None or isinstance(error, migrations.UnknownSchema):

@@ -29,8 +29,8 @@ log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
 """For how long a name is held without being renewed."""
-RENEW_SECONDS = LEASE_SECONDS / 3
-"""From one renewal to the next."""
+RENEWALS = 3
+"""How often a lease is renewed in the time for which it is held."""
 ARENA_SECONDS = 2.4
 """For how long the name of a server of an arena is held: others take its matches over within seconds."""
 LOOK_SECONDS = 0.5
@@ -47,9 +47,10 @@ class Lease(NamedTuple):
     arena: bool = False
     """Whether the holder is a server of an arena: when its lease has run out, others take its matches over."""
 
-    def renew_seconds(self, else_: float = RENEW_SECONDS) -> float:
-        """From one renewal to the next; `else_` of a server by itself."""
-        return self.seconds / 3 if self.arena else else_
+    @property
+    def renew_seconds(self) -> float:
+        """From one renewal to the next."""
+        return self.seconds / RENEWALS
 
 
 class NameHeld(StoreError):
@@ -77,6 +78,16 @@ class LeaseLost(StoreError):
             f"{shown(lease.name)} has been taken over by another process, as this one did not renew its lease within"
             f" {lease.seconds:g} s; its matches go on there"
         )
+
+
+def holder(row: sa.Row[Any]) -> Process:
+    """The process that has a name, or had it, by the name's row of `servers`."""
+    return Process(row.host, row.pid, row.place, row.started)
+
+
+def holds(row: sa.Row[Any]) -> bool:
+    """Whether somebody has the name, as far as can be seen from here. The row has the database's time, too, as `at`."""
+    return row.at < row.until and not is_gone(holder(row))
 
 
 def shown(name: str) -> str:
@@ -110,7 +121,7 @@ async def hold(writer: Writer, name: str, *, seconds: float = LEASE_SECONDS, are
             if monotonic() - looked > 2 * LOOK_SECONDS:
                 # This process stood still itself, and so may the holder have done: it gets the time to renew.
                 began = monotonic()
-                await anyio.sleep(RENEW_SECONDS)
+                await anyio.sleep(LEASE_SECONDS / RENEWALS)
 
 
 def take(
@@ -142,8 +153,7 @@ def take(
     mine = servers.c.name == name
     query = sa.select(servers, database_time(kind).label("at")).where(mine).with_for_update()
     row = connection.execute(query).one()
-    holder = Process(row.host, row.pid, row.place, row.started)
-    if row.at < row.until and (row.number, row.renewed) != expired and not is_gone(holder):
+    if (row.number, row.renewed) != expired and holds(row):
         raise NameHeld(name, row)
     now = database_time(kind)
     values = {
@@ -162,10 +172,10 @@ def take(
     return Lease(name, row.number + 1, seconds, arena)
 
 
-def renew(connection: sa.Connection, lease: Lease) -> None:
-    """Renew the lease in a transaction of the writer's. Raises LeaseLost."""
+def renew(connection: sa.Connection, lease: Lease, **said: sa.ColumnElement[Any]) -> None:
+    """Renew the lease in a transaction of the writer's; `said` is what else changes in the row. Raises LeaseLost."""
     now = database_time(connection.dialect.name)
-    _change(connection, lease, {"renewed": now, "until": now + lease.seconds})
+    _change(connection, lease, {"renewed": now, "until": now + lease.seconds, **said})
 
 
 def give_back(connection: sa.Connection, lease: Lease) -> None:
@@ -202,7 +212,7 @@ def require_none(connection: sa.Connection) -> None:
     columns: list[sa.ColumnElement[Any]] = [*(servers.c[name] for name in names), now.label("at")]
     query = sa.select(*columns).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
-        if not is_gone(Process(row.host, row.pid, row.place, row.started)):
+        if not is_gone(holder(row)):
             raise NameHeld(row.name, row)
 
 

@@ -128,10 +128,17 @@ def pair(
     one: Searcher[Any, Any],
     other: Searcher[Any, Any],
     budget: Budget,
+    others: Budget | None = None,
 ) -> tuple[float, float]:
-    """The points of `one` as Maxie and as Minnie."""
-    first = play(game, start, {Player.MAXIE: one, Player.MINNIE: other}, budget).winner
-    second = play(game, start, {Player.MAXIE: other, Player.MINNIE: one}, budget).winner
+    """The points of `one` as Maxie and as Minnie.
+
+    others   what the other's moves may cost, where that is not `budget` too
+    """
+    others = others or budget
+    first, second = (
+        play(game, start, {seat: one, seat.opponent: other}, {seat: budget, seat.opponent: others}).winner
+        for seat in (Player.MAXIE, Player.MINNIE)
+    )
     return _points(first, Player.MAXIE), _points(second, Player.MINNIE)
 
 

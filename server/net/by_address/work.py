@@ -39,22 +39,25 @@ class WorkBudget:
         What costs more than anybody can save up is within the budget of an address that has saved up all it can.
         """
         key = source(address)
-        left, at = self._left.get(key, (self._most, now))
-        left = min(self._most, left + (now - at) * self._rate)
+        left = self._saved(key, now)
         lacking = min(cost, self._most) - left
         if lacking <= 0:
             left -= cost
             self._tell(key, cost)
-        self._left[key] = left, now
-        self._left.move_to_end(key)
-        if len(self._left) > CAPACITY:
-            self._left.popitem(last=False)
+        self._keep(key, left, now)
         return max(0.0, lacking / self._rate)
 
     def take(self, key: str, cost: float, now: float) -> None:
         """Take from an address, as it is counted, what it has asked of another server, whether it is there or not."""
+        self._keep(key, self._saved(key, now) - cost, now)
+
+    def _saved(self, key: str, now: float) -> float:
+        """What an address has left, with what it has saved up since it was asked last."""
         left, at = self._left.get(key, (self._most, now))
-        self._left[key] = min(self._most, left + (now - at) * self._rate) - cost, now
+        return min(self._most, left + (now - at) * self._rate)
+
+    def _keep(self, key: str, left: float, now: float) -> None:
+        self._left[key] = left, now
         self._left.move_to_end(key)
         if len(self._left) > CAPACITY:
             self._left.popitem(last=False)

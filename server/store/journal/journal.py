@@ -33,7 +33,7 @@ from server.store.journal.batch import Batch, closing, write_batch
 from server.store.journal.overdue import Overdue
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
-from server.store.lease import ARENA_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Lease, LeaseLost
+from server.store.lease import ARENA_SECONDS, LEASE_SECONDS, Lease, LeaseLost
 
 T = TypeVar("T")
 
@@ -206,7 +206,7 @@ class Journal:
     async def _holding(self, writer: Writer) -> AsyncIterator[None]:
         _, _, seconds, arena = self._lease
         self._lease = await lease.hold(writer, self._server, seconds=seconds, arena=arena)
-        self._renew_at = monotonic() + self._lease.renew_seconds(RENEW_SECONDS)
+        self._renew_at = monotonic() + self._lease.renew_seconds
         self._remind()
         try:
             yield
@@ -228,7 +228,7 @@ class Journal:
         wait = self._renew_at - monotonic()
         if wait <= 0:
             self._work.set()
-            wait = self._lease.renew_seconds(RENEW_SECONDS)
+            wait = self._lease.renew_seconds
         self._reminder = asyncio.get_running_loop().call_later(wait, self._remind)
 
     async def _run(self, writer: Writer, rows: Rows) -> None:
@@ -339,7 +339,7 @@ class Journal:
         """Renew the lease where that is due and no batch has come that does it. Raises LeaseLost."""
         if monotonic() < self._renew_at:
             return
-        self._renew_at = monotonic() + self._lease.renew_seconds(RENEW_SECONDS)
+        self._renew_at = monotonic() + self._lease.renew_seconds
         try:
             await self._commit(writer.write(partial(lease.renew, lease=self._lease)))
         except LeaseLost:
@@ -393,7 +393,7 @@ class Journal:
         now = monotonic()
         if now >= self._renew_at:
             lease.renew(connection, self._lease)
-            self._renew_at = now + self._lease.renew_seconds(RENEW_SECONDS)
+            self._renew_at = now + self._lease.renew_seconds
         else:
             lease.require(connection, self._lease)
         write_batch(connection, batch, rows, self._lease, again=again)

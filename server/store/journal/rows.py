@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
@@ -24,6 +24,8 @@ from match.events import from_journal
 from server.store import database, schema, sqlite
 from server.store.lease import Lease, require
 from server.store.schema import events, matches, servers
+
+T = TypeVar("T")
 
 
 class NotOpen(Exception):
@@ -138,10 +140,10 @@ def _delete_from(connection: sa.Connection, rows: Sequence[EventRow]) -> None:
     connection.execute(sa.delete(events).where(untold), given)
 
 
-def chunks(wanted: Iterable[str]) -> Iterator[list[str]]:
-    """These values, as many at a time as a query may name."""
+def chunks(wanted: Iterable[T], most: int = 500) -> Iterator[list[T]]:
+    """These values, so many at a time: as many as a query may name, unless told otherwise."""
     rest = iter(wanted)
-    while some := list(islice(rest, 500)):
+    while some := list(islice(rest, most)):
         yield some
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from functools import partial
 from itertools import pairwise
 
 import anyio
@@ -18,7 +18,6 @@ from protocol.messages import SUBPROTOCOL
 from server.host import open_host
 from server.net.admission import Admission
 from server.net.keepalive import PAUSE_SECONDS, PING_SECONDS, PINGS_A_TURN, PONG_SECONDS, Keepalive, OpenPings
-from server.net.limits import HostLimits
 from server.net.server import MakeAdmission
 from tests.server.peer import Peer
 
@@ -94,11 +93,7 @@ def test_the_lag_is_the_least_of_the_recent_times_from_a_ping_to_its_pong(
 def pinging(ping_seconds: float, pong_seconds: float = PONG_SECONDS) -> MakeAdmission:
     """The admission of a server that pings so often, and waits so long for an answer."""
 
-    def make(limits: HostLimits, proxies: Collection[str]) -> Admission:
-        keepalive = Keepalive(ping_seconds=ping_seconds, pong_seconds=pong_seconds)
-        return Admission(limits, proxies, keepalive=keepalive)
-
-    return make
+    return partial(Admission, keepalive=Keepalive(ping_seconds=ping_seconds, pong_seconds=pong_seconds))
 
 
 async def test_a_ping_tells_the_lag() -> None:

@@ -18,7 +18,6 @@ from protocol.record import from_line
 from server.processes.identity import this_process
 from server.store import lease, schema
 from server.store.database import open_store
-from server.store.journal import journal as journal_module
 from server.store.journal.batch import Batch, write_batch
 from server.store.journal.journal import Journal, JournalFailed
 from server.store.journal.reader import events_of
@@ -84,7 +83,7 @@ async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(databas
 async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "RENEW_SECONDS", 0.1)  # it is refused when its holder has renewed it
+    monkeypatch.setattr(lease, "RENEWALS", 100)  # it is refused when its holder has renewed it
     async with open_store(database) as engine, playing(engine, "north") as journal:
         await journal.durable(journal.keep_session("anna", b"secret"))
         me = this_process()

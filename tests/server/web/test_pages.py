@@ -23,8 +23,8 @@ from server.net import turns
 from server.net.by_address.work import WorkBudget
 from server.net.limits import HostLimits
 from server.net.request import Headers, Request
+from server.store import lease as lease_module
 from server.store.aggregates.counting import refresh
-from server.store.journal import journal as journal_module
 from server.store.queries import Queries
 from server.web.match_log import MatchLogs
 from server.web.pages import STORE_QUESTIONS, Pages
@@ -250,7 +250,7 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
 async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
     own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "RENEW_SECONDS", 0.5)  # where nobody plays, that is what finds it out
+    monkeypatch.setattr(lease_module, "RENEWALS", 20)  # where nobody plays, that is what finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(database=url) as host:
         assert await get_plain(host, "/readyz") == (200, "ready\n")

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from match.events import Opened
+from server.store import lease as lease_module
 from server.store.database import open_store
 from server.store.journal import journal as journal_module
 from server.store.journal.journal import Journal, JournalFailed
@@ -134,7 +135,7 @@ async def test_patience_ends_also_with_a_database_that_stands_still(own_postgres
 async def test_that_the_database_is_down_is_known_where_nobody_plays(
     own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "RENEW_SECONDS", 0.3)  # the renewal of the lease finds it out
+    monkeypatch.setattr(lease_module, "RENEWALS", 33)  # the renewal of the lease finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, patient(engine, 0) as journal:
         await asyncio.to_thread(own_postgresql.stop)
