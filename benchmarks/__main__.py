@@ -24,6 +24,7 @@ PARTS = (
     "devices",
     "depth",
     "threads",
+    "doubling",
     "scheduler",
     "delay",
     "start",
@@ -36,7 +37,8 @@ PARTS = (
 )
 OPTIONS: Mapping[str, Sequence[str]] = {
     "others": ("pairs",),
-    "threads": ("pairs", "threads", "raw", "seconds"),
+    "threads": ("threads", "raw", "seconds"),
+    "doubling": ("pairs", "processes", "threads", "raw", "seconds"),
     "weights": ("pairs", "processes", "raw", "seconds"),
     "strength": ("pairs",),
     "earlier": ("checkout", "pairs", "raw", "seconds"),
@@ -102,10 +104,10 @@ def main() -> None:
                 section = importlib.import_module(f"benchmarks.engine.{name}").run(**options)
             except Unfinished as error:
                 sys.exit(f"{name}: {error}")
-        text = f"{section.markdown()}\n\n{note()}"
+        text = f"{section.markdown()}\n\n{note()} {machine()}."
         print(text, "\n", flush=True)
         sections = read_sections(RESULTS) | {name: text}
-        RESULTS.write_text(whole_text(sections, PARTS, HEAD.format(machine=machine())), encoding="utf-8")
+        RESULTS.write_text(whole_text(sections, PARTS, HEAD), encoding="utf-8")
 
 
 def counts(text: str) -> tuple[int, ...]:

@@ -41,7 +41,8 @@ Each section is written by the command that it names. What one server does is in
 """
 HEAD = """# Benchmarks of the compiled engine
 
-Written by `make bench`. {machine}.
+Written by `make bench`. A section tells on which machine it was measured; one that does not, on 2 × Intel(R) Xeon(R)
+Processor, Linux 6.18.44-fc-v669, Python 3.11.7, numba 0.68.1, llvmlite 0.50.0, numpy 2.4.6.
 
 Figures are medians of ratios taken in one run, with the least and the greatest in brackets. The server's benchmarks
 are in [SERVER.md](SERVER.md).
