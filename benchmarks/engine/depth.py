@@ -56,7 +56,7 @@ def run() -> Section:
         "with its table, and exact as the compiled one is: both find minimax's value and leftmost move of their depth.",
         ["position", "reference, exact", "compiled, exact", "compiled, selective"],
         rows,
-        "A selective ply is not the same ply: late moves are reduced and left out, so its depth says how far it looks along "
+        "A selective ply is not the same ply: late moves are left out, so its depth says how far it looks along "
         "some lines, and is to be held against no exact depth. What it wins is told in Elo (`selective`).",
         claims=[
             claim(

@@ -30,8 +30,6 @@ from rating.elo import Z95
 MAPS = ("world", "usa", "italy", "poland", "ring:18:cap=40", "grid:8x5:cap=40", "planar:36:102:cap=40")
 SCALES = ((2_000, 1.0), (20_000, 0.4))
 """Nodes of the other engine's moves, and the part of the pairs that are played with so many."""
-LARGE = (150_000, 0.2)
-"""One scale more, for what only searches of many nodes have: about half of what a move of 0.05 s has."""
 PAIRS = 60
 LOOKS = 4
 """How often the pairs of a device are counted, at equal distances, to see whether they are enough."""
@@ -41,17 +39,15 @@ SURE = 2.58
 
 @dataclass(frozen=True)
 class Device:
-    """What is to be judged: what differs from the default settings with it, and without it; and with how many nodes."""
+    """What is to be judged: what differs from the default settings with it, and without it."""
 
     name: str
     without: Mapping[str, Any] = field(default_factory=dict)
     having: Mapping[str, Any] = field(default_factory=dict)
-    scales: Sequence[tuple[int, float]] = SCALES
 
 
 DEVICES = (
     Device("all that is selective", {"exact": True}),
-    Device("late moves reduced", {"reduce": 0}, scales=(*SCALES, LARGE)),
     Device("late moves left out", {"late": 0}),
     Device("settled by estimate", {"settle": False}),
     Device("tempo counted", {"tempo": False}),
@@ -76,14 +72,13 @@ def run(
     with ProcessPoolExecutor(processes) as pool:
         for device in devices:
             played = [
-                decided(device, nodes, max(round(pairs * part), 2), pool, kept)
-                for nodes, part in device.scales
+                decided(device, nodes, max(round(pairs * part), 2), pool, kept) for nodes, part in SCALES
             ]
-            for (nodes, _), scores in zip(device.scales, played, strict=True):
+            for (nodes, _), scores in zip(SCALES, played, strict=True):
                 rows.append(row(device.name, f"{nodes:,}", scores))
                 print(*rows[-1], flush=True)
             every = [together(each) for each in zip(*played, strict=True)]
-            rows.append(row(device.name, "both" if len(played) == len(SCALES) else "all", every))
+            rows.append(row(device.name, "both", every))
     return Section(
         "Every device of the playing search, against its absence",
         f"Pairs with seats swapped on {', '.join(MAPS)}, {STARTS}, evaluator `features`, "

@@ -234,7 +234,9 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
     """What is written to the results."""
     rows = [_row(kind, turns, outcome.ratio(kind)) for kind, turns in outcome.turns.items()]
     kind = max(outcome.turns, key=lambda each: worst(outcome.ratio(each)))
+    steady = max(outcome.turns, key=lambda each: outcome.ratio(each).median)
     ratio, apart = outcome.ratio(kind), server_cores() != load_cores()
+    inside = outcome.turns[kind].inside[ratio.values.index(worst(ratio))]
     grown = _grown(outcome)
     return Section(
         "Honest bots beside strangers who keep within all limits",
@@ -271,7 +273,8 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
             claim(
                 "p99 of honest bots beside strangers who keep within all limits, the worst kind of request",
                 f"less than {MOST:g} × that without",
-                f"{short(worst(ratio))} ×, by `{kind}`, where the median is {short(ratio.median)} ×",
+                f"{short(worst(ratio))} ×, by `{kind}`, in a round in which it was {short(inside)} × in the server; the worst "
+                f"median is {short(outcome.ratio(steady).median)} ×, by `{steady}`",
             ),
             claim(
                 "memory of the server, in the worst round, against the strangers silent",

@@ -73,7 +73,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     order = Ordering(game, frame_words)
     score_rest, pick, hint_first = order.score_rest, order.pick, order.hint_first
     selective = Selective(game)
-    settled, left_out, reduction = selective.settled, selective.left_out, selective.reduction
+    settled, left_out = selective.settled, selective.left_out
     jamboree = Jamboree(game, frame_words, pick)
     look = make_look(game, truthful=truthful)
     open_split, close_split = jamboree.open_split, jamboree.close_split
@@ -259,10 +259,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.STAGE, Stage.TEST)
             high = edge + 1
-        less = reduction(mem, shared, node, i)
-        if less > 0 and high - edge == 1:
-            put(mem, node + Frame.STAGE, Stage.REDUCED)
-            return descend(mem, at, depth - less, edge, high)
         return descend(mem, at, depth, edge, high)
 
     @inlined
@@ -274,9 +270,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         beta = get(mem, node + Frame.BETA)
         shared_node = get(mem, node + Frame.ROLE) != Role.NONE
         stage = get(mem, node + Frame.STAGE)
-        if stage == Stage.REDUCED and value > edge:
-            put(mem, node + Frame.STAGE, Stage.TEST if beta - edge > 1 else Stage.FULL)
-            return descend(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, edge + 1)
         if shared_node:
             report(mem, shared, at, value, stage != Stage.FULL)
             return NEXT

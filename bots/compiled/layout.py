@@ -96,7 +96,6 @@ class Stage(IntEnum):
 
     FULL = 0
     TEST = 1  # null window: is it better than the best so far?
-    REDUCED = 2  # null window, and less deep
 
 
 class Shared(IntEnum):
@@ -120,7 +119,6 @@ class Option(IntEnum):
     PROMISE = 37
     ESTIMATE_ORDER = 39  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 40
-    REDUCE = 41  # from which place in the order on moves are searched less deep; 0: never
     TEMPO = 42  # what having the move is worth
     SPREAD = 43  # how far a ply moves the value beyond that
     SPLIT_DEPTH = 44

@@ -56,7 +56,6 @@ class Settings:
     What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
     tempo        leaves count what it is worth to have the move
     settle       a shallow search ends where the estimate is far outside its window
-    reduce       from which place in the order on moves are searched less deep; 0: none
     late         how many moves for each ply of depth a shallow search looks at; 0: all
 
     What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
@@ -82,7 +81,6 @@ class Settings:
     foresee: bool = True
     estimate_order: int = 0
     null_windows: bool = True
-    reduce: int = 4
     late: int = 3
     settle: bool = True
     tempo: bool = True
@@ -177,7 +175,6 @@ class Searcher(Generic[P, M]):
         shared[Option.SPREAD] = measured.spread
         shared[Option.SETTLE] = s.settle
         shared[Option.LATE] = s.late
-        shared[Option.REDUCE] = s.reduce
 
     def close(self) -> None:
         """End the threads. The searcher is of no use afterwards."""

@@ -1,4 +1,4 @@
-"""What the selective mode leaves out, or searches less deep, because it rarely matters.
+"""What the selective mode leaves out, because it rarely matters.
 
 All of it compares values of searches that end after different numbers of plies, so whoever is to move at the
 end must not be better off for that alone: `calibrate` measures what having the move is worth, TEMPO, and by how
@@ -22,10 +22,6 @@ SHALLOW = 3
 """Up to this depth a node may be settled by its estimate, or lose its late moves."""
 MARGIN = 125
 """How far a search is assumed to change an estimate at most, for each ply of its depth, in hundredths of SPREAD."""
-REDUCED = 5
-"""The least depth of a node whose late moves are reduced: below it they are too soon left out, and small searches lost by it."""
-VERY_LATE = 3
-"""From this multiple of the first late place on, a move is searched two plies less deep instead of one."""
 
 
 class Selective:
@@ -75,17 +71,5 @@ class Selective:
                 and narrow(mem, shared, node)
             )
 
-        @inlined
-        def reduction(mem: Any, shared: Any, node: Any, i: Any) -> Any:
-            """How many plies less deep the move at place i is searched first, in a null window."""
-            late = get(shared, Option.REDUCE)
-            depth = get(mem, node + Frame.DEPTH)
-            if late == 0 or i < late or depth < REDUCED:
-                return 0
-            if depth + get(mem, node + Frame.DISTANCE) >= get(shared, Option.PLIES_LEFT):
-                return 0
-            return 2 if i >= VERY_LATE * late else 1
-
         self.settled = settled
         self.left_out = left_out
-        self.reduction = reduction

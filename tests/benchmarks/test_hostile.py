@@ -43,7 +43,10 @@ def test_a_kind_that_holds_honest_bots_up_in_its_worst_round_is_a_fault() -> Non
     fine = Outcome({"browse": turns(1.2), "watch": turns(1.9, 1.1, 1.2)}, memory=100)
     assert faults(fine) == []
     told = section(fine, 3, 8).markdown()
-    assert "less than 2 × that without. *Found:* 1.90 ×, by `watch`, where the median is 1.20 ×" in told
+    assert (
+        "less than 2 × that without. *Found:* 1.90 ×, by `watch`, in a round in which it was 1.90 × in the server; "
+        "the worst median is 1.20 ×, by `browse`" in told
+    )
     slow = Outcome({"browse": turns(2.5, 1.0, 1.1)}, memory=100)
     assert [each.partition(":")[0] for each in faults(slow)] == ["browse"]
 

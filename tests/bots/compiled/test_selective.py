@@ -54,13 +54,7 @@ def test_the_exact_mode_measures_nothing() -> None:
     game = Riskless(load_map("m2"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
-    for option in (
-        Option.TEMPO,
-        Option.SPREAD,
-        Option.SETTLE,
-        Option.LATE,
-        Option.REDUCE,
-    ):
+    for option in (Option.TEMPO, Option.SPREAD, Option.SETTLE, Option.LATE):
         assert searcher._shared[option] == 0
     searcher.close()
 
