@@ -24,6 +24,7 @@ from pathlib import Path
 import anyio
 
 from benchmarks.kills import BOT
+from benchmarks.kit.served import cpu_of_machine
 from ladder.event import Ladder
 from ladder.openings import RandomOpenings
 from ladder.plan import LadderPlan, engine_bot
@@ -44,12 +45,19 @@ class Times:
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
     """After the first match, and after the last where that was known to be the last: to ask gives the core away."""
+    machine: list[tuple[float, float]] = field(default_factory=list)
+    """At the same times: what all cores together were busy, and what they had."""
+
+    def look(self) -> None:
+        """Note what this process and the machine have computed by now."""
+        self.cpu.append(time.process_time())
+        self.machine.append(cpu_of_machine())
 
     def played(self, ladder: Ladder, record: Record) -> None:  # noqa: ARG002  a ladder's watcher
         """A match is over."""
         self.wall.append(time.perf_counter())
         if len(self.wall) in (1, ladder.matches):
-            self.cpu.append(time.process_time())
+            self.look()
 
     def notice(self, text: str) -> None:
         """Something went wrong with a bot."""
@@ -102,12 +110,16 @@ def main() -> int:
     # From the end of the first match on: bots take seconds to start.
     moves = sum(sum(not each.opening for each in record.moves) for record in ladder.records[1:])
     if len(times.cpu) == 1:
-        times.cpu.append(time.process_time())
+        times.look()
+    (busy, had), (busy_then, had_then) = times.machine
     seconds, cpu = times.wall[-1] - times.wall[0], times.cpu[-1] - times.cpu[0]
     ends = Counter(record.result.reason.value for record in ladder.records)
     lost = sum(number for reason, number in ends.items() if reason in {each.value for each in FORFEITS})
     print(f"{(len(times.wall) - 1) / seconds:.1f} matches a second, {ladder.concurrency} at once")
-    print(f"{1000 * cpu / moves:.2f} ms of CPU a move of the runner and server, in {moves} moves")
+    print(f"{1000 * cpu / moves:.3f} ms of CPU a move of the runner and server, in {moves} moves")
+    print(
+        f"the machine's cores were busy for {(busy_then - busy) / max(0.01, had_then - had):.1%} of the time"
+    )
     print(
         f"{lost} forfeits and {sum(map(is_void, ladder.records))} void in {len(ladder.records)}: {dict(ends)}"
     )

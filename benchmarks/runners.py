@@ -10,6 +10,7 @@ The CPU time is the runner's own, without its engines'.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import statistics
 import subprocess
@@ -21,10 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.results import claim, measured_on, write_server
-from benchmarks.kit.served import ROOT, Running
+from benchmarks.kit.served import ROOT, Running, cpu_of_machine
 from benchmarks.kit.staged import seconds_of
 from benchmarks.kit.stages import STAGES, dearest
 
+CORES = os.cpu_count() or 1
 TICKS = 100
 """Of a second, as /proc counts CPU time."""
 
@@ -53,6 +55,13 @@ class Cost:
     """A match."""
     ms: float
     """CPU of the runner, a move."""
+    busy: float
+    """The share of the time of all cores that anything took: runner, programs, the kernel."""
+
+    @property
+    def runner(self) -> float:
+        """The share of the time of all cores that the runner took."""
+        return self.ms / 1000 * self.plies * self.matches / CORES
 
 
 PGN = {FASTCHESS: ("file={}",), CUTECHESS: ("{}",)}
@@ -72,7 +81,7 @@ def chess(name: str, program: Path, rounds: int, concurrency: int, folder: Path)
         *("-concurrency", str(concurrency), "-ratinginterval", "0"),
         *("-pgnout", *(each.format(games) for each in PGN[name])),
     ]
-    began, ticks = time.perf_counter(), 0
+    began, ticks, (busy, had) = time.perf_counter(), 0, cpu_of_machine()
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         stat = Path(f"/proc/{process.pid}/stat")
         while process.poll() is None:
@@ -81,10 +90,14 @@ def chess(name: str, program: Path, rounds: int, concurrency: int, folder: Path)
             ticks = max(ticks, int(fields[11]) + int(fields[12]))
             time.sleep(LOOK_SECONDS)
         seconds = time.perf_counter() - began
+    busy_then, had_then = cpu_of_machine()
     if process.returncode:
         raise SystemExit(f"{program.name} ended with {process.returncode}")
     plies = [int(each) for each in re.findall(r'\[PlyCount "(\d+)"\]', games.read_text())]
-    return Cost(len(plies) / seconds, statistics.mean(plies), 1000 * ticks / TICKS / sum(plies))
+    spent = 1000 * ticks / TICKS / sum(plies)
+    return Cost(
+        len(plies) / seconds, statistics.mean(plies), spent, (busy_then - busy) / max(0.01, had_then - had)
+    )
 
 
 def arena(game: str, rounds: int, concurrency: int, limit: int | None = None) -> Cost:
@@ -95,11 +108,14 @@ def arena(game: str, rounds: int, concurrency: int, limit: int | None = None) ->
     told = subprocess.run(
         [sys.executable, "-m", "benchmarks.ladder", *words], check=True, capture_output=True, text=True
     ).stdout
-    found = re.search(r"([\d.]+) matches a second.*\n([\d.]+) ms of CPU a move.* in (\d+) moves", told)
+    found = re.search(
+        r"([\d.]+) matches a second.*\n([\d.]+) ms of CPU a move.* in (\d+) moves\n.* busy for ([\d.]+)%",
+        told,
+    )
     if found is None:
         raise SystemExit(f"benchmarks.ladder says something else: {told}")
-    matches, ms, moves = map(float, found.groups())
-    return Cost(matches, moves / (2 * rounds - 1), ms)
+    matches, ms, moves, busy = map(float, found.groups())
+    return Cost(matches, moves / (2 * rounds - 1), ms, busy / 100)
 
 
 def stages_of(game: str, concurrency: int) -> dict[str, float]:
@@ -129,11 +145,11 @@ def report(
             f"the greatest. {concurrency} matches at a time. CPU is the runner's own, in milliseconds a move, without "
             "that of the programs: those that play chess are compiled C, and ours Python, which bounds the matches a "
             "second. Runners of chess hand a line through a pipe; here a move is two messages over a websocket, and is "
-            "refereed."
+            "refereed. *Cores* is the share of the time of all cores that anything took, and of that the runner's own."
         ),
         "",
-        "| runner | plies a match | matches a second | moves a second | CPU of a move, ms |",
-        "| --- | --- | --- | --- | --- |",
+        "| runner | plies a match | matches a second | moves a second | CPU of a move, ms | cores |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, each in costs.items():
         plies, matches = (
@@ -141,7 +157,9 @@ def report(
         )
         spent = _spread([cost.ms for cost in each], 3)
         matches_shown = _spread([cost.matches for cost in each], 1)
-        lines.append(f"| {name} | {plies:.0f} | {matches_shown} | {matches * plies:,.0f} | {spent} |")
+        busy, own = (statistics.median(getattr(cost, what) for cost in each) for what in ("busy", "runner"))
+        shown = f"| {name} | {plies:.0f} | {matches_shown} | {matches * plies:,.0f} | {spent} | "
+        lines.append(f"{shown}{busy:.0%}, {own:.0%} |")
     lines += [
         "",
         (
@@ -171,8 +189,13 @@ def report(
     what = "matches a second against fastchess, games of equal length"
     found = f"{_spread(ratios, 2)} ×"
     if statistics.median(ratios) < LEAST_RATIO:
-        share = statistics.median(each.ms * each.plies * each.matches / 1000 for each in costs[EQUAL])
-        found += f"; the runner is at work for {share:.0%} of the time, the rest goes to its bots and to waking them"
+        busy, own = (
+            statistics.median(getattr(cost, what) for cost in costs[EQUAL]) for what in ("busy", "runner")
+        )
+        found += (
+            f"; of the time of all cores the runner takes {own:.0%}, its bots and the kernel {max(0.0, busy - own):.0%}, "
+            f"and for {1 - busy:.0%} each waits until another has woken up"
+        )
     return "\n".join([*lines, claim(what, f"at least {LEAST_RATIO:g} ×", found), "", note])
 
 

@@ -22,7 +22,8 @@ SHIPPED: Final = "shipped"
 """The word for the openings that each map brings with it."""
 
 ATTEMPTS = 64
-"""How many random openings are tried to find one that has not been played; a small game has only a few."""
+"""How many random openings are tried to find one that has not been played; half as many each time that none was found, for
+a small game has only a few."""
 
 
 class NoOpenings:
@@ -42,6 +43,7 @@ class RandomOpenings:
         self._seed = seed
         self._drawn: list[list[Opening]] = [[] for _ in games]
         self._seen: list[set[str]] = [set() for _ in games]
+        self._attempts = [ATTEMPTS for _ in games]
 
     def of(self, round: int, start: int) -> Opening:
         """The opening of a round (from 0) on a start: not one of an earlier round, as long as there are others."""
@@ -52,11 +54,13 @@ class RandomOpenings:
 
     def _draw(self, round: int, start: int) -> Opening:
         opening: Opening = ()
-        for attempt in range(ATTEMPTS):
+        for attempt in range(self._attempts[start]):
             salt = f"{self._seed}/{round}/{start}/{attempt}"
             opening = random_opening(self._games[start], self._plies, salt)
             if repr(opening) not in self._seen[start]:
                 break
+        else:
+            self._attempts[start] = max(1, self._attempts[start] // 2)
         self._seen[start].add(repr(opening))
         return opening
 

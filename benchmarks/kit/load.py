@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,13 @@ from protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 
 RULES = ("armies", "elimination", "ply_limit")
 """How a match ends by the rules; anything else is a forfeit."""
+
+JOINING_SECONDS = 0.5
+"""What each bot takes for a move on the average while others are still coming in: a server lets newcomers wait for
+whoever plays, and with hundreds that play as fast as they can the last of them would come too late."""
+
+AT_ONCE = 50
+"""Bots of a process that come in at the same time: the last of a thousand is then not the one whose time for that runs out."""
 
 MOVE = encode(Move(ID, 50, script()[50]))
 """A frame as large as a move's."""
@@ -49,6 +57,18 @@ class Load:
     errors: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     """From the sending of each move to its acknowledgement."""
+    joining: bool = False
+    """Whether others are still to come in, so that nobody plays as fast as it can."""
+    entrance: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    """Held by whoever is just coming in."""
+
+    def pause(self, seconds: float) -> float:
+        """What a bot takes for its next move that takes so many seconds on the average.
+
+        Bots of different makes do not move in step, as those of one burst would.
+        """
+        mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
+        return mean and mean * random.uniform(0.2, 1.8)
 
 
 async def arena_bot(
@@ -68,19 +88,23 @@ async def arena_bot(
     moves = script()
     sent = 0.0
     try:
-        async with line_to(url, source) as connection:
-            await connection.send(encode(Hello(name, token, pool=pool)))
+        async with AsyncExitStack() as stack:
+            async with load.entrance:
+                connection = await stack.enter_async_context(line_to(url, source))
+                await connection.send(encode(Hello(name, token, pool=pool)))
+                told = _told.decode(await connection.recv())
+            if told.type == "welcome":
+                load.connected += 1
+            else:
+                load.errors.append(told.code)
             async for frame in connection:
                 told = _told.decode(frame)
                 match told.type:
-                    case "welcome":
-                        load.connected += 1
                     case "start":
                         await connection.send(encode(Ready(told.match)))
                     case "turn":
-                        if pause:
-                            # Bots of different makes do not move in step, as those of one burst would.
-                            await asyncio.sleep(pause * random.uniform(0.2, 1.8))
+                        if wait := load.pause(pause):
+                            await asyncio.sleep(wait)
                         sent = time.perf_counter()
                         await connection.send(encode(Move(told.match, told.ply, moves[told.ply])))
                     case "accepted":
@@ -97,15 +121,21 @@ async def arena_bot(
 
 async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
     """A frame as large as a move, `pause` seconds after every frame that says that it is one's turn, on the average."""
+    sent = 0.0
     try:
-        async with line_to(url) as connection:
+        async with AsyncExitStack() as stack:
+            async with load.entrance:
+                connection = await stack.enter_async_context(line_to(url))
             load.connected += 1
             async for frame in connection:
-                if frame[0] != ANSWER:
-                    if pause:
-                        await asyncio.sleep(pause * random.uniform(0.2, 1.8))
-                    load.moves += 1
-                    await connection.send(MOVE)
+                if frame[0] == ANSWER:
+                    load.seconds.append(time.perf_counter() - sent)
+                    continue
+                if wait := load.pause(pause):
+                    await asyncio.sleep(wait)
+                load.moves += 1
+                sent = time.perf_counter()
+                await connection.send(MOVE)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
 

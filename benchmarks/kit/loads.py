@@ -3,7 +3,7 @@
 python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
 One of NUMBER processes, with its share of the bots: of an arena, where they play or are idle, or of a relay, as KIND says.
-Each is called NAMES and its number, and takes PAUSE seconds for a move, on the average. What it has counted stands in the file COUNTS, at its own place.
+Each is called NAMES and its number, and takes PAUSE seconds for a move, on the average; more until all are in. What it has counted stands in the file COUNTS, at its own place.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _counts(file: Path) -> Iterator[memoryview]:
 async def _play(
     url: str, kind: str, names: str, pause: float, file: Path, slot: int, number: int, bots: int
 ) -> None:
-    load = Load()
+    load = Load(joining=True)
     first = COUNTED * slot
     with _counts(file) as counts:
         async with asyncio.TaskGroup() as tasks:
@@ -127,6 +127,7 @@ async def _play(
                 for place, count in enumerate((load.connected, load.moves, len(load.errors))):
                     counts[first + place] = count
                 load.seconds.clear()
+                load.joining = sum(counts[0::COUNTED]) < bots
                 await asyncio.sleep(TELL_SECONDS)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.kit.halves import on_cores
 from benchmarks.kit.script import MAP
@@ -115,11 +116,46 @@ def arena(
             yield it
 
 
+def cpu_of_machine() -> tuple[float, float]:
+    """Seconds that all cores together were busy since the machine's start, and seconds that they had."""
+    first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0]
+    ticks = [int(each) for each in first.split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    per_second = os.sysconf("SC_CLK_TCK")
+    return (sum(ticks) - idle) / per_second, sum(ticks) / per_second
+
+
+def metrics(url: str) -> str:
+    """What a server's metrics say."""
+    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
+        text: str = answer.read().decode()
+    return text
+
+
+class Told(NamedTuple):
+    """What a histogram was told of."""
+
+    seconds: float
+    """In all."""
+    times: float
+
+    @property
+    def mean(self) -> float:
+        """In milliseconds; 0 where it was told of nothing."""
+        return 1000 * self.seconds / self.times if self.times else 0.0
+
+
+def told(text: str, name: str) -> Told:
+    """What the metrics say of one histogram. Raises ValueError where they do not know it."""
+    found = dict(re.findall(rf"^{name}_(sum|count) (\S+)", text, re.MULTILINE))
+    if not found:
+        raise ValueError(f"no histogram is called {name}")
+    return Told(float(found["sum"]), float(found["count"]))
+
+
 def histogram(url: str) -> dict[float, float]:
     """The cumulative counts of `arena_move_seconds`, by upper bound."""
-    with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
-        text = answer.read().decode()
-    found = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', text, re.MULTILINE)
+    found = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', metrics(url), re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in found}
 
 

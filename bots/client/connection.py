@@ -15,7 +15,13 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidHandshake, InvalidProxy, InvalidStatus, InvalidURI
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidProxy,
+    InvalidStatus,
+    InvalidURI,
+)
 from websockets.typing import Subprotocol
 
 from protocol.codes import Code
@@ -73,6 +79,8 @@ async def open_connection(url: str) -> ClientConnection:
         ) from None
     except InvalidProxy as error:
         raise NoServer(f"cannot reach {url}: {error}") from None
+    except ConnectionClosed:  # before the request could be sent
+        raise NoServer(f"{url} is no server of {SUBPROTOCOL}: it hangs up") from None
     except InvalidHandshake as error:
         raise NoServer(f"{url} is no server of {SUBPROTOCOL}: {error}") from None
     except (OSError, TimeoutError) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 from collections.abc import Callable
 
 import anyio
@@ -42,7 +43,9 @@ def _run(made: Engine, settings: BotSettings, name: str, teller: Teller) -> None
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, MOST_NAMESAKES + 1))
     for each in names:
         try:
-            told = anyio.run(_play, made, settings, each, teller)
+            told = anyio.run(
+                _play, made, settings, each, teller, backend_options={"use_uvloop": sys.platform != "win32"}
+            )
         except BadURL as error:
             raise Misuse(str(error)) from None
         except ClientError as error:

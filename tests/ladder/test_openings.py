@@ -1,9 +1,12 @@
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from games.core import AnyGame
+from games.tictactoe import Board, TicTacToe
 from ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
 from maps.loader import load_map
 from maps.opening_file import BadOpenings
@@ -27,6 +30,21 @@ def test_when_all_have_been_played_they_come_again() -> None:
     openings = RandomOpenings([GAMES["tictactoe"]], 1, 0)
     drawn = [openings.of(round, 0) for round in range(30)]
     assert {move for (move,) in drawn} == set(range(9))
+
+
+def test_a_game_that_has_few_is_not_searched_for_others_again_and_again() -> None:
+    asked: list[int] = []
+
+    class Counted(TicTacToe):
+        def start(self) -> Board:
+            asked.append(1)
+            return super().start()
+
+    openings = RandomOpenings([cast("AnyGame", Counted())], 1, 0)
+    openings.of(100, 0)
+    before = len(asked)
+    openings.of(200, 0)
+    assert len(asked) - before == 100
 
 
 def test_each_map_has_its_own() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from math import isfinite
+from math import inf, isfinite, nan
 
 import msgpack
 import msgspec
@@ -17,6 +17,7 @@ from protocol.codes import Code
 from protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
+    Accepted,
     ClientMessage,
     Hello,
     Message,
@@ -25,9 +26,10 @@ from protocol.messages import (
     Resign,
     ServerMessage,
     Start,
+    Turn,
 )
 from protocol.timecontrol import TimeControl
-from protocol.values import Players, Thinking
+from protocol.values import Clocks, Players, Thinking
 from tests.properties import examples
 from tests.protocol.strategies import client_messages, plain, server_messages
 
@@ -159,6 +161,53 @@ def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
     assert msgspec.convert(found, Move) == told
     if told.thinking is not UNSET and told.thinking.value is not None:
         assert isfinite(told.thinking.value)
+
+
+told_of_numbers = st.builds(
+    lambda match, ply, moves, clocks, increment: encode(Turn(match, ply, moves, clocks, increment)),
+    st.text("abc", min_size=1, max_size=4),
+    st.integers(0, 40),
+    st.lists(st.lists(st.integers(-2, 2**33), max_size=3) | st.integers(0, 8), max_size=20),
+    st.builds(Clocks, st.integers(0, 2**40), st.integers(0, 2**40)),
+    st.integers(0, 1000),
+) | st.builds(
+    lambda match, ply, spent, clock, credited: encode(Accepted(match, ply, spent, clock, credited)),
+    st.text("abc", min_size=1, max_size=4),
+    st.integers(0, 40),
+    st.floats(0, 1e12) | st.sampled_from([inf, nan]),
+    st.integers(0, 2**40),
+    st.floats(0, 1e12) | st.sampled_from([0.0, -inf, nan]),
+)
+
+
+@examples(1000)
+@given(told_of_numbers, st.randoms(use_true_random=False))
+def test_a_turn_or_a_receipt_is_what_msgpack_itself_finds_in_its_frame(
+    frame: bytes, chance: random.Random
+) -> None:
+    """As of a move of numbers."""
+    frame = mutated(frame, chance)
+    told = outcome(decode_server, frame)
+    if not isinstance(told, Turn | Accepted):
+        return
+    found = msgpack.unpackb(frame, strict_map_key=True)
+    assert all(isinstance(key, str) for key in found)
+    assert msgspec.convert(found, type(told)) == told
+    if isinstance(told, Accepted):
+        assert isfinite(told.spent_ms)
+        assert isfinite(told.credited_ms)
+
+
+@pytest.mark.parametrize(
+    "moves", [[], [4], [[1, 2], [2, 3]], ["e4"], [[1, 2.0]], [None], [{"to": 3}], [True]]
+)
+def test_a_turn_after_moves_of_any_data_is_decoded_as_it_was_sent(moves: list[object]) -> None:
+    turn = Turn("m" * 32, len(moves), moves, Clocks(60_000, 1), 1000)
+    decoded = decode_server(encode(turn))
+    assert type(decoded) is Turn
+    assert type(decoded.clocks) is Clocks
+    assert decoded == turn
+    assert repr(decoded.moves) == repr(moves)
 
 
 @given(client_messages, st.data())
