@@ -4,7 +4,8 @@
     python -m benchmarks.deciding --checkout ../earlier
 
 writes the table into maps/README.md. The maps of before are played by the engine of that commit, as its users met them,
-and by today's. No clock is read: the same code gives the same figures on every machine.
+and by today's. No clock is read: the same code gives the same figures on every machine. So what the engine of that commit
+made of the maps of before stays in the table as it stands there, unless `--again` has it played again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, cast
 from rich.progress import Progress
 
 from benchmarks.engine.earlier import Earlier, Worker
-from bots.commands.maps import filled, pairs_to_tell, percent
+from bots.commands.maps import between, filled, pairs_to_tell, percent
 from bots.compiled.learning.selfplay import Budget, opening, pair
 from bots.compiled.measure import PLIES, STRONG, WEAK, Measured, Signal, matches_of, measure
 from bots.compiled.searcher import Searcher
@@ -108,19 +109,33 @@ def measure_away(
     return Measured(map, evaluator, (), signal)
 
 
-def table(found: Sequence[tuple[str, Measured]]) -> str:
-    """The rows, each under the words that say which edition of a map it is, and whose engine plays."""
-    lines = [
-        "| map | | evaluator | cap | goal | drawn | 4,000 against 500 nodes scores | pairs to tell |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for edition, each in found:
-        map, signal = each.map, each.signal
-        numbers = f"{map.name} | {edition} | {each.evaluator} | {map.territory_cap} | {map.armies_to_win}"
-        lines.append(
-            f"| {numbers} | {percent(signal.drawn)} | {percent(signal.score)} | {pairs_to_tell(signal)} |"
+def named(edition: str, map: RisklessMap, evaluator: str) -> str:
+    """What a row begins with: it is of one edition of a map, one engine and one evaluator."""
+    return f"| {map.name} | {edition} | {evaluator} | {map.territory_cap} | {map.armies_to_win} |"
+
+
+def row(edition: str, found: Measured) -> str:
+    """What was found, under the words that say which edition of a map it is, and whose engine plays."""
+    signal = found.signal
+    numbers = f"{percent(signal.drawn)} | {percent(signal.score)} | {pairs_to_tell(signal)}"
+    return f"{named(edition, found.map, found.evaluator)} {numbers} |"
+
+
+def table(rows: Sequence[str]) -> str:
+    """The rows under their headings."""
+    return "\n".join(
+        (
+            "| map | | evaluator | cap | goal | drawn | 4,000 against 500 nodes scores | pairs to tell |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            *rows,
         )
-    return "\n".join(lines)
+    )
+
+
+def standing(page: Path, name: str) -> str | None:
+    """The row of the page's table that begins so."""
+    rows = between(page, BEGIN, END)[1].splitlines()
+    return next((line for line in rows if line.startswith(name)), None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -133,6 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--pairs", type=int, default=200, help="of each edition of each map with each evaluator"
     )
     parser.add_argument("--processes", type=int, default=0, help="matches at once; 0: one for each core")
+    parser.add_argument("--again", action="store_true", help="play the earlier engine's matches again, too")
     parser.add_argument("--page", type=Path, default=PAGE, help="the file that the table is written into")
     given = parser.parse_args(arguments)
     filled(given.page, "", BEGIN, END)
@@ -142,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with Progress(console=err, transient=True) as bar:
         count = len(EVALUATORS) * (len(maps) + len(START))
         task = bar.add_task("matches", total=matches_of(count, 2 * given.pairs, 0))
-        rows: list[tuple[str, Measured]] = []
+        rows: list[str] = []
         for evaluator in EVALUATORS:
             found = measure(
                 maps,
@@ -155,16 +171,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             for edition, each in zip(editions * len(START), found, strict=True):
                 if edition == editions[0]:
-                    then = measure_away(
-                        given.checkout,
-                        each.map,
-                        evaluator,
-                        pairs=given.pairs,
-                        seed=SEED,
-                        progress=lambda count: bar.advance(task, count),
+                    then = f"before, the engine of {earlier.commit}"
+                    known = None if given.again else standing(given.page, named(then, each.map, evaluator))
+                    rows.append(
+                        known
+                        or row(
+                            then,
+                            measure_away(
+                                given.checkout,
+                                each.map,
+                                evaluator,
+                                pairs=given.pairs,
+                                seed=SEED,
+                                progress=lambda count: bar.advance(task, count),
+                            ),
+                        )
                     )
-                    rows.append((f"before, the engine of {earlier.commit}", then))
-                rows.append((edition, each))
+                rows.append(row(edition, each))
     write_text(filled(given.page, table(rows), BEGIN, END), given.page)
 
 

@@ -31,7 +31,9 @@ def test_an_engine_of_a_checkout_plays_the_same_matches_as_here() -> None:
 
 def test_the_table_has_a_row_for_each_edition() -> None:
     found = list(measure([load_map("path4")] * 2, "plain", matches=4, seed=1, processes=1, strengths=()))
-    lines = deciding.table([("before", found[0]), ("now", found[1])]).splitlines()
+    lines = deciding.table(
+        [deciding.row(*each) for each in zip(("before", "now"), found, strict=True)]
+    ).splitlines()
     assert [line.split(" | ")[0:2] for line in lines[2:]] == [["| path4", "before"], ["| path4", "now"]]
     assert len({line.count("|") for line in lines}) == 1
 
@@ -39,3 +41,17 @@ def test_the_table_has_a_row_for_each_edition() -> None:
 def test_the_page_has_a_place_for_the_table() -> None:
     text = Path(deciding.PAGE).read_text()
     assert text.index(deciding.BEGIN) < text.index(deciding.END)
+
+
+def test_a_row_is_found_again_by_what_it_is_of(tmp_path: Path) -> None:
+    board = load_map("path4")
+    (found,) = measure([board], "plain", matches=4, seed=1, processes=1, strengths=())
+    page = tmp_path / "page.md"
+    page.write_text(f"{deciding.BEGIN}\n{deciding.table([deciding.row('before', found)])}\n{deciding.END}\n")
+    assert deciding.standing(page, deciding.named("before", board, "plain")) == deciding.row("before", found)
+    for other in (
+        ("now", board, "plain"),
+        ("before", board, "features"),
+        ("before", load_map("m1"), "plain"),
+    ):
+        assert deciding.standing(page, deciding.named(*other)) is None
