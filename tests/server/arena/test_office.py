@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from time import monotonic
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.events import Opened, Tell
-from match.referee import Referee
-from match.terms import Terms, from_json, to_json
+from match.terms import from_json, to_json
 from protocol.codes import Code
 from protocol.messages import (
     Accept,
@@ -19,110 +17,19 @@ from protocol.messages import (
     Challenged,
     ChallengeOver,
     Error,
-    Hello,
     ServerMessage,
-    Standing,
 )
 from protocol.timecontrol import TimeControl
-from server.arena.elsewhere import Elsewhere
-from server.arena.links import Link
-from server.arena.messages import Given, Gone, Here, Open, Place, Settles, Told, Wants
-from server.arena.office import MOST_PATIENT, Office
-from server.arena.presence import Presence
-from server.arena.remote import RemoteConnection, RemoteSeat
-from server.lobby.accounts import Accounts, Refused
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
-from server.net.limits import HostLimits
-from server.rooms.member import Member
+from server.arena.messages import Gone, Here, Open, Place, Told, Wants
+from server.arena.office import MOST_PATIENT
+from server.lobby.accounts import Refused
 from server.store.arena import Office as Held
 from tests.server.arena.arenas import until
-from tests.server.arena.ends import Bot, End, alone, linked, told
+from tests.server.arena.ends import Bot, alone, linked, told
+from tests.server.arena.offices import Server
 from tests.server.matches import spec
 
 ASKED = Challenge("bert", game="tictactoe")
-
-
-class Released:
-    """`server.lobby.names.Names` of a test, that keeps what was released."""
-
-    def __init__(self) -> None:
-        self.released: list[tuple[str, int]] = []
-
-    async def recall(self, name: str) -> bytes:
-        raise NotImplementedError(name)
-
-    async def claim(self, hello: Hello, secret: str | None) -> tuple[int, int]:
-        raise NotImplementedError(hello, secret)
-
-    def release(self, name: str, entry: int) -> None:
-        self.released.append((name, entry))
-
-
-class Server:
-    """The office of one server, with what it stands on."""
-
-    def __init__(self, end: End, *, alone: bool = False) -> None:
-        self.end = end
-        self.lobby = Lobby(Accounts(anyone=True))
-        self.played: list[Terms] = []
-        self.load = (4, 0, True)
-        self.names = Released()
-        self.jobs: list[Callable[[], Awaitable[None]]] = []
-        """What was to run until the server ends."""
-        self.arranger = Arranger(self.lobby, HostLimits(), self._start, lambda: 0)
-        self.elsewhere = Elsewhere(
-            end.links,
-            self.lobby,
-            {},
-            outcome=lambda outcome, _live: self.arranger.ended(outcome),
-            tell_end=lambda _connection, _name, _match: None,
-            weigh=lambda _terms: 1,
-        )
-        self.presence = Presence(
-            end.links,
-            self.lobby,
-            most_matches=5,
-            came=lambda member, fresh: self.arranger.came(member, fresh=fresh),
-            left=self.arranger.left,
-            no_more=lambda _member: None,
-        )
-        self.office = Office(
-            end.links,
-            self.lobby,
-            self.arranger,
-            self.presence,
-            self.elsewhere,
-            self.names,
-            name=end.name,
-            alone=alone,
-            play=self.played.append,
-            load=lambda: self.load,
-            start_soon=self.jobs.append,
-        )
-
-    def _start(self, terms: Terms) -> None:
-        self.office.start(terms)
-
-    def bot(self, name: str) -> Bot:
-        """A bot that is connected to this server."""
-        bot = Bot()
-        self.lobby.enter(Hello(name), bot, "secret").enter(1, 1)
-        return bot
-
-    def guest_of(self, link: Link, name: str, entry: int = 1) -> Member:
-        """A bot that is connected to another server."""
-        member = self.lobby.member(name)
-        member.enter(entry, 1)
-        member.connect(RemoteConnection(self.end.links, link, name, entry))
-        return member
-
-    def hold(self, term: int, server: str, number: int = 1) -> None:
-        """What the store says of the office holds for a minute."""
-        self.office.hold(Held(term, server, number), monotonic() + 60)
-
-    def say(self, name: str, message: Challenge | Accept) -> None:
-        self.office.handle(self.lobby.member(name), message)
 
 
 def challenged(id: str = "c1", challenger: str = "anna", opponent: str = "bert") -> Challenged:
@@ -328,84 +235,6 @@ async def test_who_comes_and_goes_is_told_to_all_and_its_name_is_free_again() ->
     assert (came.again, changed.again, changed.hello.quota) == (False, True, 2)
     assert gone == Gone("anna", 1, None)
     assert north.names.released == [("anna", 1)]
-
-
-def standings(bot: Bot) -> list[int | None]:
-    """How many more matches the bot was told that it takes, each time."""
-    return [each.quota for each in bot.heard if isinstance(each, Standing)]
-
-
-async def test_how_a_bot_stands_is_told_at_once_where_it_asks_for_nothing_else() -> None:
-    north = Server(alone("north"))
-    link = north.end.to("south")
-    anna = north.bot("anna")
-    north.hold(1, "south")
-    north.office.tell_standing(north.lobby.member("anna"))
-    assert standings(anna) == [None]
-    assert told(link) == []
-
-
-async def test_who_takes_no_more_is_answered_when_the_matchmaker_has_said_what_it_has_given() -> None:
-    north, south = Server(alone("north")), Server(alone("south"))
-    to_south, to_north = north.end.to("south"), south.end.to("north")
-    anna = north.bot("anna")
-    for server in (north, south):
-        server.hold(1, "south")
-    north.office.tell_standing(north.lobby.member("anna"), 0)
-    here, settles = told(to_south)
-    assert isinstance(here, Here)
-    assert here.hello.quota == 0
-    assert settles == Settles("anna", 1, 1)
-    assert isinstance(settles, Settles)
-    south.guest_of(to_north, "anna")
-    south.office.settle(to_north, settles)
-    (given,) = told(to_north)
-    assert given == Given("anna", 1, 1, [])
-    assert isinstance(given, Given)
-    assert standings(anna) == []
-    north.office.given(to_south, given)
-    (job,) = north.jobs
-    await job()
-    assert standings(anna) == [0]
-
-
-async def test_the_matchmaker_names_what_it_has_given_a_bot_and_is_to_be_played_elsewhere() -> None:
-    south = Server(alone("south"))
-    north, west = south.end.to("north"), south.end.to("west")
-    south.hold(1, "south")
-    for name in ("anna", "bert"):
-        south.guest_of(north, name, entry=4)
-    terms = spec("anna", "bert")
-    south.elsewhere.place(west, terms)
-    south.office.settle(north, Settles("anna", 4, 9))
-    south.office.settle(north, Settles("anna", 3, 8))  # of a connection of before
-    south.office.settle(north, Settles("carl", 4, 7))
-    south.hold(2, "west")
-    south.office.settle(north, Settles("anna", 4, 10))
-    assert told(north) == [Given("anna", 4, 9, [terms.match])]
-
-
-async def test_where_matches_are_arranged_a_bot_is_answered_after_the_start_of_what_is_played_elsewhere() -> (
-    None
-):
-    south = Server(alone("south"))
-    west = south.end.to("west")
-    south.hold(1, "south")
-    anna = south.bot("anna")
-    south.bot("bert")
-    member = south.lobby.member("anna")
-    terms = spec("anna", "bert")
-    south.elsewhere.place(west, terms)
-    south.office.tell_standing(member, 0)
-    assert standings(anna) == []
-    ((seat, player),) = member.matches.values()
-    assert isinstance(seat, RemoteSeat)
-    assert not seat.introduced(player)
-    begun = Referee(terms).handle(Opened(), 0)
-    seat.tell(next(each.message for each in begun if isinstance(each, Tell) and each.player is player), 0)
-    (job,) = south.jobs
-    await job()
-    assert [type(each).__name__ for each in anna.heard] == ["Start", "Standing"]
 
 
 async def test_a_match_is_played_where_both_players_are() -> None:
