@@ -1,6 +1,8 @@
 """`arena play`, typed through a real pseudo-terminal."""
 
+import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pexpect
@@ -23,6 +25,8 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         timeout=40,
         echo=False,
         dimensions=(rows, 120),
+        # Where tests run in the background of a shell, that makes them ignore Ctrl-C, and so all that they start.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 
