@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# four more than there are cores: most tests wait a while, for other processes or until something has had its time
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 4 )))
+# six more than there are cores: most tests wait a while, for other processes or until something has had its time
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 6 )))
 
 # which tests `make test` runs, as files and folders; none: all
 TESTS ?=

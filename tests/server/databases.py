@@ -68,9 +68,7 @@ def _ask(folder: Path, statement: str, database: str = "postgres") -> None:
 class Postgresql:
     """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
 
-    def __init__(
-        self, binaries: Path, folder: Path, *, lasting: bool, template: Path | None = None
-    ) -> None:
+    def __init__(self, binaries: Path, folder: Path, *, lasting: bool, template: Path | None = None) -> None:
         """Make its data.
 
         lasting   as a host has it, with its own settings and waiting for the disk at each commit; else small, and quick
@@ -100,8 +98,18 @@ class Postgresql:
                 _copy(data, template)
 
     def _make(self, data: Path, *, lasting: bool) -> None:
-        command = [*self._before, str(self._binaries / "initdb"), "--pgdata", str(data), "--username", "arena"]
-        command += ["--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
+        command = [*self._before, str(self._binaries / "initdb"), "--pgdata", str(data)]
+        command += [
+            "--username",
+            "arena",
+            "--auth",
+            "trust",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C.UTF-8",
+            "--no-sync",
+        ]
         command += [] if lasting else ["--wal-segsize", "1"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
 

@@ -2,7 +2,6 @@
 
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 
 import pexpect
@@ -25,9 +24,13 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         timeout=40,
         echo=False,
         dimensions=(rows, 120),
-        # Where tests run in the background of a shell, that makes them ignore Ctrl-C, and so all that they start.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts() -> None:
+    """Where tests run in the background of a shell, that makes them ignore Ctrl-C, and so all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ended(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:
