@@ -33,10 +33,13 @@ compiled: $(STAMP)  ## the virtual environment, and the search compiled in its c
 
 # The tests start hundreds of processes: without bytecode each of them compiles what it loads.
 test soak quick: export PYTHONDONTWRITEBYTECODE =
-# The stores of tests wait for the disk at each commit, which takes no time where there is room for them in memory.
-test soak quick: export PYTEST_DEBUG_TEMPROOT = $(shell \
+# The stores of tests wait for the disk at each commit, and databases come and go: both take little time where there is room
+# for them in memory.
+MEMORY = $(shell \
   ! findmnt --noheadings --output OPTIONS /dev/shm | grep -q noexec && [ -w /dev/shm ] && \
-  [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 1024 ] && echo /dev/shm)
+  [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 2048 ] && echo /dev/shm)
+test soak quick: export PYTEST_DEBUG_TEMPROOT = $(MEMORY)
+test soak quick: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 
 # Every worker would compile all that it imports by itself, at the same time as the others; tests/bytecode.py has the tests.
 bytecode: $(STAMP)
