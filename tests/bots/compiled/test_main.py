@@ -10,7 +10,6 @@ from pathlib import Path
 from bots.compiled.__main__ import main
 from bots.compiled.cache import chosen_folder
 
-
 OTHERS = ("-own-", "probe-", "test-", "solve-gather", "solve-spread")
 """What other tests compile, which may run at the same time: it is of games of somebody's own, of tests, or of larger maps."""
 
