@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# four more than there are cores: most tests wait a while, for other processes or until something has had its time
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 4 )))
+# six more than there are cores: most tests wait a while, for other processes or until something has had its time
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 6 )))
 
 # which tests `make test` runs, as files and folders; none: all
 TESTS ?=
@@ -15,12 +15,15 @@ TESTS ?=
 STATUS ?= /dev/null
 # what `make quick` leaves out beside properties: what needs other programs, many processes or long, and what says
 # nothing of a library
-SLOW := e2e web docker docs examples benchmarks bots/compiled ladder/test_cluster.py test_alone.py test_house.py
+SLOW := e2e web docker docs examples benchmarks bots/compiled test_alone.py test_house.py \
+  $(addprefix ladder/test_,cluster.py cores.py fleet.py play.py runner.py)
+# more of it, as folders and files of tests
+WITHOUT ?=
 
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder compiled test test-anywhere soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled bytecode test test-anywhere soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
@@ -30,22 +33,29 @@ compiled: $(STAMP)  ## the virtual environment, and the search compiled in its c
 
 # The tests start hundreds of processes: without bytecode each of them compiles what it loads.
 test soak quick: export PYTHONDONTWRITEBYTECODE =
-# The stores of tests wait for the disk at each commit, which takes no time where there is room for them in memory.
-test soak quick: export PYTEST_DEBUG_TEMPROOT = $(shell \
+# The stores of tests wait for the disk at each commit, and databases come and go: both take little time where there is room
+# for them in memory.
+MEMORY = $(shell \
   ! findmnt --noheadings --output OPTIONS /dev/shm | grep -q noexec && [ -w /dev/shm ] && \
-  [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 1024 ] && echo /dev/shm)
+  [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 2048 ] && echo /dev/shm)
+test soak quick: export PYTEST_DEBUG_TEMPROOT = $(MEMORY)
+test soak quick: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 
-test: compiled  ## unit, property and end-to-end tests
+# Every worker would compile all that it imports by itself, at the same time as the others; tests/bytecode.py has the tests.
+bytecode: $(STAMP)
+	@$(BIN)/python -m compileall -q -j 0 -x '/test_' *.py games maps protocol solved match rating server ladder bots testkit tests
+
+test: compiled bytecode  ## unit, property and end-to-end tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS); status=$$?; echo $$status >$(STATUS); exit $$status
 
 test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
 	.ci/anywhere $(RUNS)
 
-quick: compiled  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(SLOW:%=--ignore tests/%) tests; \
+quick: compiled bytecode  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(patsubst %,--ignore tests/%,$(SLOW) $(WITHOUT)) tests; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 
-soak: compiled  ## what lasts long: broken networks, kills again and again, many more examples of each property
+soak: compiled bytecode  ## what lasts long: broken networks, kills again and again, many more examples of each property
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 

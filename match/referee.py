@@ -36,6 +36,7 @@ from match.events import (
     TurnLeft,
 )
 from match.lag import LagBudget
+from match.readiness import Readiness
 from match.terms import Terms
 from protocol.codes import Code, EndReason
 from protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
@@ -73,11 +74,9 @@ class Referee:
         self._movers: list[Player] = []
         self._played = MoveList()
         """The moves as messages hold them."""
-        self._opened_at: int | None = None
+        self.readiness = Readiness(self.terms)
         self._playing = False
-        self._ready = dict.fromkeys(Player, False)
         self._left_at: dict[Player, int] = {}
-        self._awaited: set[Player] = set()  # who is not back since the server was away
         self._faults = dict.fromkeys(Player, 0)
         self._lag = dict.fromkeys(Player, LagBudget())
         self.turn_since: int | None = None  # when the turn left whose clock runs
@@ -162,18 +161,17 @@ class Referee:
     # getting ready
 
     def _open(self, now: int) -> list[Effect]:
-        if self._opened_at is not None:
+        if self.readiness.asked:
             return []
-        self._opened_at = now
+        self.readiness.ask(now)
         self.revision += 1
         return [Tell(player, self._start_message(player)) for player in Player]
 
     def _get_ready(self, player: Player) -> list[Effect]:
-        if self._playing or self._ready[player] or self._opened_at is None:
+        if self._playing or not self.readiness.get_ready(player):
             return []
-        self._ready[player] = True
         self.revision += 1
-        if not all(self._ready.values()):
+        if self.readiness.missing:
             return []
         self._playing = True
         return [self._turn(0)]
@@ -181,7 +179,7 @@ class Referee:
     # playing
 
     def _start_clock(self, turn: TurnLeft, now: int) -> list[Effect]:
-        here = self.mover not in self._awaited  # else the turn begins when its mover is back
+        here = not self.readiness.awaits(self.mover)  # else the turn begins when its mover is back
         if here and self._playing and turn.ply == len(self.moves) and self.turn_since is None:
             self.turn_since = now
             self._turn_lag = turn.lag
@@ -279,10 +277,10 @@ class Referee:
         return []
 
     def _return(self, player: Player, now: int) -> list[Effect]:
-        self._awaited.discard(player)
+        self.readiness.come_back(player, now)
         if self._left_at.pop(player, None) is not None:
             self.revision += 1
-        if self._opened_at is None:
+        if not self.readiness.asked:
             return []
         effects: list[Effect] = [Tell(player, self._start_message(player))]
         if self._playing and player is self.mover:
@@ -294,15 +292,15 @@ class Referee:
         if self._playing:
             detail = f"{self._who(player)} came back without its session, so it has lost what it was playing"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
-        self._ready[player] = False
+        self.readiness.forget(player)
         self.revision += 1
         return self._return(player, now)
 
     def _go_on(self, now: int) -> list[Effect]:
         """Everybody is away, and the turn that was interrupted begins anew when its mover is back."""
-        self._opened_at = now if self._opened_at is not None else None
+        self.readiness.go_on(now)
         self.turn_since = None
-        self._left_at, self._awaited = dict.fromkeys(Player, now), set(Player)
+        self._left_at = dict.fromkeys(Player, now)
         self.revision += 1
         return []
 
@@ -310,10 +308,11 @@ class Referee:
 
     def _deadlines(self) -> list[tuple[int, Player | None]]:
         """Each deadline that can fall, with the player who misses it (None: whoever is not ready)."""
-        if self.over or self._opened_at is None:
+        ready_by = self.readiness.deadline
+        if self.over or ready_by is None:
             return []
         if not self._playing:
-            return [(self._opened_at + self.terms.ready_ms * MS, None)]
+            return [(ready_by, None)]
         grace = self.terms.grace_ms * MS
         deadlines: list[tuple[int, Player | None]] = [(at + grace, who) for who, at in self._left_at.items()]
         if self.turn_since is not None:
@@ -345,7 +344,7 @@ class Referee:
         return self._flag(player, "no move came", now)
 
     def _judge_no_show(self, now: int) -> list[Effect]:
-        missing = [player for player in Player if not self._ready[player]]
+        missing = self.readiness.missing
         winner = missing[0].opponent if len(missing) == 1 else None
         names = " and ".join(self._who(player) for player in missing)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"

@@ -173,6 +173,7 @@ class Host:
             outcome=self._ended_elsewhere,
             tell_end=ends.tell,
             sharing=Sharing(misdeeds, work, accounts, lambda: self._admission),
+            start_soon=tasks.start_soon,
         )
         self.membership = (
             None
@@ -348,9 +349,8 @@ class Host:
 
     def listing(self) -> Listing:
         """What goes on: the matches in progress, the bots, and the open challenges."""
-        return Listing(
-            self.arena.listed(), self.lobby.present(), self.arena.office.listed()[:LISTED_CHALLENGES]
-        )
+        challenges = self.arena.office.listed()[:LISTED_CHALLENGES]
+        return Listing(self.arena.listed(), self.lobby.present(), challenges)
 
     async def tell_browsers(self) -> None:
         """Send a new listing to whoever browses whenever something changes, until cancelled."""

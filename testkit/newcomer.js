@@ -11,12 +11,13 @@ const SILENT_MS = 25000; // the server pings every 10 s: one that says nothing f
 const starts = new Map(); // match -> its start
 const sent = new Map(); // match -> the last move that was sent
 let session = "";
+let settled = false; // whether the server has said that it takes no more
 let quota; // how many more matches it takes; undefined for as many as come
 let graceMs = 30000;
 let pause = 100;
 let socket = null;
 
-const report = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
+const report = (what) => process.stdout.write(`${JSON.stringify({ at: new Date().toISOString(), ...what })}\n`);
 const say = (to, message) => to.readyState === WebSocket.OPEN && to.send(encode(message));
 
 function choose(moves) {
@@ -61,6 +62,7 @@ function take(here, message) {
       leave();
       break;
     case "standing":
+      settled = quota === 0 && message.quota === 0;
       leave();
       break;
     case "error":
@@ -71,8 +73,9 @@ function take(here, message) {
   }
 }
 
+// section 5, status: a start that was sent before the answer counts
 function leave() {
-  if (quota === 0 && starts.size === 0) process.exit(0);
+  if (settled && starts.size === 0) process.exit(0);
 }
 
 function connect() {

@@ -19,7 +19,7 @@ import pytest
 from testkit.parts import told_of
 from tests.dealing import dealt
 
-pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
+pytest_plugins = ["tests.properties", "tests.bytecode", "tests.collector", "tests.serving"]
 
 # A terminal's size is what a test makes it, and not what it happens to be started from.
 for size in ("COLUMNS", "LINES"):

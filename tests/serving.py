@@ -11,6 +11,7 @@ from tests.server.databases import (
     own_postgresql,
     postgresql,
     postgresql_database,
+    postgresql_template,
     shared_postgresql,
     stopped_postgresql,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "own_postgresql",
     "postgresql",
     "postgresql_database",
+    "postgresql_template",
     "shared_postgresql",
     "stopped_postgresql",
 ]

@@ -24,6 +24,7 @@ from server.arena.messages import (
     ArenaMessage,
     Did,
     Ended,
+    Given,
     Gone,
     Here,
     Kept,
@@ -33,6 +34,7 @@ from server.arena.messages import (
     Overdue,
     Place,
     Plies,
+    Settles,
     Shown,
     Snapshot,
     Spent,
@@ -46,6 +48,7 @@ from server.arena.pauses import Pauses
 from server.arena.presence import Presence
 from server.arena.remote import RemoteConnection
 from server.arena.sharing import Sharing
+from server.arena.standings import StartSoon
 from server.arena.watching import RemoteWatcher
 from server.bus.bus import Bus
 from server.lobby.lobby import Lobby
@@ -88,6 +91,7 @@ class Arena:
         outcome: Callable[[Outcome, LiveMatch], None],
         tell_end: TellEnd,
         sharing: Sharing,
+        start_soon: StartSoon,
     ) -> None:
         """Take part in an arena.
 
@@ -103,6 +107,7 @@ class Arena:
         outcome       told how each match of another server ended, and which it was
         tell_end      tells a bot of here the end of a match from the store
         sharing       the limits that are by address
+        start_soon    runs a task until the server ends
         """
         self._lobby = lobby
         self._matches = matches
@@ -148,6 +153,7 @@ class Arena:
             alone=alone,
             play=play,
             load=self._load,
+            start_soon=start_soon,
         )
         self.pauses = Pauses(lobby, matches.rooms, self.elsewhere, alone=lambda: not self.links.hears)
         self._watchers: dict[tuple[str, str], tuple[Link, RemoteWatcher, Spectators]] = {}
@@ -283,6 +289,10 @@ class Arena:
                 self._place(link, message)
             case Wants():
                 self.office.wanted(link, message)
+            case Settles():
+                self.office.settle(link, message)
+            case Given():
+                self.office.given(link, message)
             case Open():
                 self.office.opened(link, message)
             case Watching():

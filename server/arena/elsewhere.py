@@ -177,7 +177,7 @@ class Elsewhere:
         for player, name in names.items():
             member = self._lobby.member(name)
             seat = found.seats.get(player)
-            if seat is None:
+            if seat is None or not seat.is_for(member):
                 seat = found.seats[player] = RemoteSeat(self._links, member, player, live.match)
             known = member.matches.get(live.match)
             if known is None or known[0] is not seat:
@@ -217,9 +217,12 @@ class Elsewhere:
             member = self._lobby.find(name)
             if member is None:
                 continue
-            place = member.matches.get(match)
-            if place is not None and place[0] is found.seats.get(player):
+            place, seat = member.matches.get(match), found.seats.get(player)
+            if place is not None and place[0] is seat:
                 member.finish(match)
+                if found.opened and not seat.ended and member.here and member.connection:
+                    # Its server tells the end first to whoever is connected: this one was on its way to here.
+                    self._tell_end(member.connection, member.name, match)
             self._lobby.forget(member)
 
     def take(self, match: str) -> Distant | None:
@@ -233,15 +236,9 @@ class Elsewhere:
             if distant is None or distant.owner is not None or found.get(match) is not None:
                 continue  # whoever plays it tells of it, or ends too
             del self._matches[match]
-            players = distant.live.players
-            here = [self._lobby.find(name) for name in msgspec.structs.astuple(players)]
-            over = distant.over
             self._finish(match, distant)
             if distant.watched is not None:
                 distant.watched.close()
-            for member in here:
-                if member is not None and member.here and member.connection is not None and not over:
-                    self._tell_end(member.connection, member.name, match)
         self._lobby.stir()
 
     # the way to players of here

@@ -142,18 +142,18 @@ class Did(Struct, frozen=True, array_like=True, gc=False, tag="did"):
 
 
 class Overdue(Struct, frozen=True, array_like=True, tag="overdue"):
-    """The time of a player of the receiver's has run out, as far as the sender knows."""
+    """The time of a player of the receiver's has run out, for a move or to be ready, as far as the sender knows."""
 
     match: MatchId
     player: Player
     entry: Count
     ply: Ply
     allowed: Duration
-    """How long the move may take from the leaving of the turn."""
+    """How long that may take from when the player was asked."""
 
 
 class Waited(Struct, frozen=True, array_like=True, tag="waited"):
-    """No move has come for so long as it may take; had one come in time, it would have been told before."""
+    """Nothing has come for so long as it may take; had it come in time, it would have been told before."""
 
     match: MatchId
     player: Player
@@ -175,6 +175,25 @@ class Wants(Struct, frozen=True, array_like=True, tag="wants"):
     name: Name
     entry: Count
     message: Challenge | Accept | Decline | Withdraw
+
+
+class Settles(Struct, frozen=True, array_like=True, tag="settles"):
+    """A bot of the sender's takes another number of matches from now on: what had the matchmaker given it before?"""
+
+    name: Name
+    entry: Count
+    number: Count
+    """Of this question."""
+
+
+class Given(Struct, frozen=True, array_like=True, tag="given"):
+    """The answer to `Settles`."""
+
+    name: Name
+    entry: Count
+    number: Count
+    matches: Annotated[list[MatchId], Meta(max_length=MOST_MESSAGES)]
+    """Those that are not over, begun or not."""
 
 
 class Open(Struct, frozen=True, array_like=True, tag="open"):
@@ -241,6 +260,8 @@ ArenaMessage = (
     | Waited
     | Place
     | Wants
+    | Settles
+    | Given
     | Open
     | Watching
     | Shown

@@ -17,8 +17,9 @@ from protocol.codes import Code
 from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Decline, Error, Withdraw
 from server.arena.elsewhere import Elsewhere
 from server.arena.links import Link, Links
-from server.arena.messages import Open, Place, Wants
+from server.arena.messages import MOST_MESSAGES, Given, Open, Place, Settles, Wants
 from server.arena.presence import Presence
+from server.arena.standings import Standings, StartSoon
 from server.lobby.accounts import Refused
 from server.lobby.lobby import Lobby
 from server.lobby.matchmaking.arranger import Arranger
@@ -63,6 +64,7 @@ class Office:
         alone: bool,
         play: Callable[[Terms], None],
         load: Callable[[], tuple[int, int, bool]],
+        start_soon: StartSoon,
     ) -> None:
         """Arrange, or bring to who does.
 
@@ -70,6 +72,7 @@ class Office:
         alone  whether it is an arena by itself, and always in office
         play   begins a match here
         load   says how many matches this server may have and has, and whether it takes more
+        start_soon  runs a task until the server ends
         """
         self._links = links
         self._lobby = lobby
@@ -82,6 +85,7 @@ class Office:
         self._play = play
         self._load = load
         self._held = NOBODY
+        self._standings = Standings(start_soon, self._ask_given, arranger.tell_standing)
         self._until = 0.0
         """Until when this server is surely in office, in monotonic seconds."""
         self._late: list[_Late] = []
@@ -120,7 +124,7 @@ class Office:
         if held.server and self._late:
             late, self._late = self._late, []
             for each in late:
-                if monotonic() - each.at < PATIENCE_SECONDS and each.member.here:
+                if monotonic() - each.at < PATIENCE_SECONDS and each.member.connection is not None:
                     self._say(each.member, each.message)
 
     def _wake_house(self) -> None:
@@ -172,11 +176,35 @@ class Office:
             member.tell(Error(Code.RATE_LIMITED, "nobody arranges matches just now: try again in a moment"))
 
     def tell_standing(self, member: Member, quota: int | UnsetType = UNSET) -> None:
-        self._arranger.tell_standing(member, quota)
-        if quota is not UNSET:
-            self._presence.tell(member, again=True)
+        if quota is UNSET:
+            self._arranger.tell_standing(member)
+            return
+        self._arranger.take_only(member, quota)
+        self._lobby.stir()
+        self._presence.tell(member, again=True)
+        self._standings.answer(member)
+
+    def _ask_given(self, member: Member, number: int) -> list[str] | None:
+        """Ask who arranges which matches it has given a bot; what this server has given it, where it is that."""
+        if self.here:
+            return list(member.matches)
+        link = self._links.find(self._held.server) if self._held.server else None
+        if link is not None:
+            self._links.send(link, Settles(member.name, member.entry, number))
+        return None
+
+    def given(self, _link: Link, told: Given) -> None:
+        """Who arranges says which matches it has given a bot of here."""
+        self._standings.given(told.name, told.entry, told.number, told.matches)
 
     # of bots of others
+
+    def settle(self, link: Link, told: Settles) -> None:
+        """Say which matches a bot of another server was given; nothing where somebody else arranges, who is asked too."""
+        member = self._lobby.find(told.name)
+        if self.here and member is not None and member.entry == told.entry:
+            matches = list(member.matches)[:MOST_MESSAGES]
+            self._links.send(link, Given(told.name, told.entry, told.number, matches))
 
     def wanted(self, link: Link, told: Wants) -> None:
         """A bot of another server says something of a challenge."""
@@ -229,6 +257,9 @@ class Office:
     def start(self, terms: Terms) -> None:
         """Have a match played: where both players are, else by the server with the least load."""
         where = self._choose(terms)
+        there = self._name if where is None else where.name
+        if not self._alone:
+            log.info("to be played on %s", there, extra={"match": terms.match})
         if where is None:
             self._play(terms)
             return

@@ -10,11 +10,11 @@ from time import monotonic_ns
 from games.core import Player
 from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
 from protocol.codes import Code
-from protocol.messages import Accepted, Error, ServerMessage, Turn
+from protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
 from server.arena.links import Link, Links
 from server.arena.messages import Did, Overdue, Told, Waited
 from server.rooms.deadline_timer import ARRIVAL_TURNS
-from server.rooms.member import DistantConnection, Member
+from server.rooms.member import BotConnection, DistantConnection, Member
 
 log = logging.getLogger("arena.remote")
 
@@ -51,7 +51,7 @@ class RemoteConnection(DistantConnection):
         self.ask(message, 0)
 
     def ask(self, message: ServerMessage, ran: int) -> None:
-        if isinstance(message, Turn):
+        if isinstance(message, (Start, Turn)):
             self._waited = None
         self._links.send(self.link, Told(self._name, self.entry, message, ran))  # type: ignore[arg-type]
 
@@ -85,10 +85,15 @@ class RemoteSeat:
         """Who has the room; None while nobody has it, as from a server's end until another takes its matches over."""
         self._turn: tuple[int, int] | None = None
         """The ply that is asked for, and since when the player's clock runs, in monotonic ns."""
-        self._ready: GotReady | None = None
+        self._ready: tuple[GotReady, int] | None = None
+        """That it is ready, and the session in which it has said so: another one knows nothing of it."""
         self._move: tuple[Moved, int] | None = None
         """A move that is not answered, and how long it took."""
         self._resigned: Resigned | BrokeProtocol | None = None
+        self._begun: tuple[BotConnection | None, int] | None = None
+        """The connection by which the player was told last that the match begins, and when, in monotonic ns."""
+        self.ended = False
+        """Whether the player was told the end."""
 
     @property
     def full(self) -> bool:
@@ -97,11 +102,23 @@ class RemoteSeat:
     async def has_space(self) -> None:
         """There always is."""
 
+    def introduced(self, player: Player) -> bool:  # noqa: ARG002  it is one player's
+        """Whether the player has been told, by the connection that it has now, that the match begins."""
+        return self._begun is not None and self._begun[0] is self._member.connection
+
     @property
     def unanswered(self) -> list[Event]:
         """What the player said and was not answered."""
         move = None if self._move is None else self._move[0]
-        return [each for each in (self._ready, move, self._resigned) if each is not None]
+        return [each for each in (self._said_ready, move, self._resigned) if each is not None]
+
+    @property
+    def _said_ready(self) -> GotReady | None:
+        return self._ready[0] if self._ready is not None and self._ready[1] == self._member.session else None
+
+    def is_for(self, member: Member) -> bool:
+        """Whether it is this one's place; a bot that was forgotten and comes again is another."""
+        return self._member is member
 
     def is_of(self, entry: int) -> bool:
         """Whether the player has this connection, and to this server."""
@@ -112,8 +129,8 @@ class RemoteSeat:
         self._owner = owner
         if owner is None or isinstance(self._member.connection, DistantConnection):
             return
-        if self._ready is not None:
-            self._send(self._ready, 0)
+        if (ready := self._said_ready) is not None:
+            self._send(ready, 0)
         if self._move is not None:
             self._send(*self._move)
         if self._resigned is not None:
@@ -128,7 +145,7 @@ class RemoteSeat:
                     self._move = event, spent
                 self._send(event, spent)
             case GotReady():
-                self._ready = event
+                self._ready = event, self._member.session
                 self._send(event, 0)
             case Resigned() | BrokeProtocol():
                 self._resigned = event
@@ -148,6 +165,10 @@ class RemoteSeat:
     def tell(self, message: ServerMessage, ran: int) -> None:
         """Tell the player, who is connected here, what the owner says of the match."""
         match message:
+            case Start():
+                self._begun = self._member.connection, monotonic_ns()
+            case End():
+                self.ended = True
             case Turn(ply=ply):
                 if self._move is not None and self._move[0].ply == ply:
                     self._send(*self._move)  # it is answered already, and the answer did not arrive
@@ -160,19 +181,30 @@ class RemoteSeat:
         self._member.tell(message)
 
     def overdue(self, asked: Overdue, owner: Link) -> None:
-        """Say that no move has come, as soon as its time has run out here too; nothing where one has come."""
-        if self._turn is None or self._turn[0] != asked.ply:
+        """Say that nothing has come, as soon as its time has run out here too; nothing where something has come."""
+        since = self._asked_since(asked.ply)
+        if since is None:
             return
-        wait = max(0, self._turn[1] + asked.allowed - monotonic_ns())
+        wait = max(0, since + asked.allowed - monotonic_ns())
         loop = asyncio.get_running_loop()
-        loop.call_later(wait / 1e9, self._let_arrive, asked, owner, self._turn, ARRIVAL_TURNS)
+        loop.call_later(wait / 1e9, self._let_arrive, asked, owner, since, ARRIVAL_TURNS)
 
-    def _let_arrive(self, asked: Overdue, owner: Link, turn: tuple[int, int], turns: int) -> None:
-        if self._turn != turn or self._owner is not owner:
+    def _asked_since(self, ply: int) -> int | None:
+        """Since when the player is asked for its move, or to be ready, in ns; None where it was not, or has answered."""
+        if self._turn is None:
+            return (
+                self._begun[1]
+                if self._begun and self.introduced(self._player) and not self._said_ready
+                else None
+            )
+        answered = self._move is not None and self._move[0].ply == ply
+        return self._turn[1] if self._turn[0] == ply and not answered else None
+
+    def _let_arrive(self, asked: Overdue, owner: Link, since: int, turns: int) -> None:
+        if self._asked_since(asked.ply) != since or self._owner is not owner:
             return
         if turns:
             # What has reached this machine is on its way through the event loop, and goes first.
-            asyncio.get_running_loop().call_soon(partial(self._let_arrive, asked, owner, turn, turns - 1))
+            asyncio.get_running_loop().call_soon(partial(self._let_arrive, asked, owner, since, turns - 1))
             return
-        if self._move is None or self._move[0].ply != asked.ply:
-            self._links.send(owner, Waited(asked.match, asked.player, asked.entry, asked.ply))
+        self._links.send(owner, Waited(asked.match, asked.player, asked.entry, asked.ply))

@@ -109,7 +109,7 @@ class Arranging(Protocol):
         """Follow a message about a challenge. Raises Refused."""
 
     def tell_standing(self, member: Member, quota: int | UnsetType = UNSET) -> None:
-        """Tell a bot how it stands; with a quota, that is set first."""
+        """Tell a bot how it stands; with a quota, that is set first, and all that it was given before begins before."""
 
 
 class Dispatch:

@@ -51,14 +51,15 @@ class Ends:
     async def _tell(self, connection: BotConnection, name: str, match: str) -> None:
         record = None
         try:
-            with anyio.fail_after(SECONDS):
-                while self._is_in_progress(match):
-                    await self._lobby.wait_change()
-                line = await self._queries.record(match)
-                while line is None and await self._queries.in_progress(match):
-                    # As while no server of an arena has its room: its players are told of it when one has.
-                    await anyio.sleep(AGAIN_SECONDS)
-                    line = await self._queries.record(match)
+            line = await self._line(name, match)
+            while line is None and await self._plays(name, match):
+                # On a server of an arena that does not know of it yet, or that waits for another to take it over.
+                if self._is_told(connection, name, match):
+                    return
+                await anyio.sleep(AGAIN_SECONDS)
+                line = await self._line(name, match)
+            if line is None:
+                line = await self._line(name, match)  # it may have ended between the two questions
             record = None if line is None else from_line(line)
         except TimeoutError:
             log.warning("the store took too long for the end of match %s", match, extra={"bot": name})
@@ -73,6 +74,31 @@ class Ends:
             connection.tell(Error(Code.NO_SUCH_MATCH, detail, match))
         else:
             connection.tell(end_of(record))
+
+    async def _line(self, name: str, match: str) -> str | None:
+        """The record of a match that is over, as soon as the store has it; None for one that the bot is in, or that is none."""
+        with anyio.fail_after(SECONDS):
+            while self._is_in_progress(match) and not self._is_in(name, match):
+                await self._lobby.wait_change()
+            return await self._queries.record(match)
+
+    def _is_in(self, name: str, match: str) -> bool:
+        member = self._lobby.find(name)
+        return member is not None and match in member.matches
+
+    async def _plays(self, name: str, match: str) -> bool:
+        """Whether a match is not over, as far as the store knows, and the bot plays it."""
+        with anyio.fail_after(SECONDS):
+            players = await self._queries.playing(match)
+        return players is not None and name in (players.maxie, players.minnie)
+
+    def _is_told(self, connection: BotConnection, name: str, match: str) -> bool:
+        """Whether whoever has the room has told the bot of its match, and tells of its end too; or it has gone."""
+        member = self._lobby.find(name)
+        if member is None or member.connection is not connection:
+            return True
+        place = member.matches.get(match)
+        return place is not None and place[0].introduced(place[1])
 
 
 def end_of(record: Record) -> End:

@@ -136,8 +136,9 @@ class Lobby:
 
     def forget(self, member: Member) -> None:
         """Drop a member who is away and plays nothing: names come from the network, so they must go."""
-        if member.connection is None and not member.matches:
-            self._members.pop(member.name, None)
+        # Who has come in again meanwhile is another member, and stays.
+        if member.connection is None and not member.matches and self._members.get(member.name) is member:
+            del self._members[member.name]
 
     async def wait_connected(self, name: str, seconds: float) -> bool:
         """Whether the bot is connected: True as soon as it is, False after `seconds`."""

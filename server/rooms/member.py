@@ -91,6 +91,10 @@ class MatchInbox(Protocol):
         """Hand over an event that happened at monotonic ns `at`. False when the match is over."""
         ...
 
+    def introduced(self, player: Player) -> bool:
+        """Whether the player has been told, by the connection that it has now, that the match begins."""
+        ...
+
 
 @dataclass(frozen=True)
 class Takes:

@@ -51,13 +51,19 @@ class Reach:
         held, self._held = self._held, None
         if held == referee.ply:
             return Verdict.GO_ON
-        mover, since = referee.mover_now, referee.turn_since
-        distant = self._players[mover].distant if mover is not None else None
-        if mover is not None and distant is not None and since is not None:
-            allowed = max(0, deadline - since)
-            waited = distant.has_waited(referee.terms.match, mover, referee.ply, allowed)
-            return Verdict.JUDGE if waited else Verdict.WAIT
-        return Verdict.JUDGE
+        mover = referee.mover_now
+        if mover is not None:
+            asked, since = [mover], referee.turn_since
+        else:
+            asked, since = referee.readiness.missing, referee.readiness.since
+        waited = [
+            since is None or self._has_waited(referee, each, max(0, deadline - since)) for each in asked
+        ]
+        return Verdict.JUDGE if all(waited) else Verdict.WAIT
+
+    def _has_waited(self, referee: Referee, player: Player, allowed: int) -> bool:
+        distant = self._players[player].distant
+        return distant is None or distant.has_waited(referee.terms.match, player, referee.ply, allowed)
 
     def _out_of_reach(self) -> bool:
         for member in self._players.values():

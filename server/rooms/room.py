@@ -148,6 +148,10 @@ class Room:
         self._work()
         return True
 
+    def introduced(self, player: Player) -> bool:
+        """Whether the player has been told, by the connection that it has now, that the match begins."""
+        return self._told_by[player] is self.players[player].connection
+
     def _limited(self, moved: Moved) -> Moved:
         """A move with as much of its thinking as is kept, before anybody but the player has seen it."""
         before = self._thinking.cut
@@ -205,6 +209,10 @@ class Room:
             self.referee.handle(self._limited(event) if type(event) is Moved else event, at)
         self._seq = len(self._unfinished.events)
         self._writing = False
+        if self.referee.over:
+            # It ended as the server did, and whoever stayed connected to another one may not have been told.
+            for member in self.players.values():
+                member.tell(self._shown.end())
         # What players have said by now comes after the server's return.
         waiting, self._inbox = self._inbox, deque()
         self.go_on()

@@ -99,11 +99,13 @@ async def record_of(engine: AsyncEngine, match: str) -> str | None:
     return None if found is None else record_in(found)
 
 
-async def is_open(engine: AsyncEngine, match: str) -> bool:
-    """Whether a match is in the store that is not over."""
-    query = sa.select(matches.c.number).where(matches.c.match == match, matches.c.finished.is_(None))
+async def players_of_open(engine: AsyncEngine, match: str) -> Players | None:
+    """The players of a match in the store that is not over; None where there is no such match."""
+    query = sa.select(matches.c.maxie, matches.c.minnie)
+    query = query.where(matches.c.match == match, matches.c.finished.is_(None))
     async with reading(engine) as connection:
-        return (await connection.execute(query)).scalar_one_or_none() is not None
+        found = (await connection.execute(query)).one_or_none()
+    return None if found is None else Players(found.maxie, found.minnie)
 
 
 async def shown_match(engine: AsyncEngine, match: str) -> Shown | None:

@@ -89,9 +89,9 @@ class Queries:
         """The record of a finished match, as one line of JSON; None where there is no such match."""
         return await finished.record_of(self._engine, match)
 
-    async def in_progress(self, match: str) -> bool:
-        """Whether a match is in the store that is not over, whichever server plays it."""
-        return await finished.is_open(self._engine, match)
+    async def playing(self, match: str) -> Players | None:
+        """Who plays a match that is not over, on whichever server; None where there is no such match in the store."""
+        return await finished.players_of_open(self._engine, match)
 
     async def match_list(self, before: Place | None, limit: int, bot: str, game: str) -> MatchList:
         """Finished matches, the newest first: those before a place, of a bot, of a game."""

@@ -28,6 +28,7 @@ from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
 from testkit.parts import missing, program, requires
 from testkit.players import Player
+from testkit.trail import trails
 from tests.server.databases import Postgresql
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +53,8 @@ async def three(
     folder: Path, nats: NatsServer, postgresql: Postgresql, url: str, *options: str
 ) -> AsyncIterator[list[ArenaServer]]:
     database = urlsplit(url).path[1:]
-    async with arena_servers(3, folder, nats, postgresql.folder, database, *OPTIONS, *options) as servers:
+    told = *OPTIONS, "--verbose", *options
+    async with arena_servers(3, folder, nats, postgresql.folder, database, *told) as servers:
         yield servers
 
 
@@ -78,7 +80,8 @@ async def test_deaths_under_play_cost_nobody_anything(
         players = players_of(servers, 12, lambda: random.uniform(0.02, 0.4))
         dice = random.Random(7)
         report = await rounds(servers, players, postgresql_database, dice, count, kinds=kinds)
-    assert report.outcome.faults == []
+    faults = report.outcome.faults
+    assert faults == [], await trails(postgresql_database, faults, [each.log for each in servers])
     assert all(each.taken is not None for each in report.deaths)
     assert report.outcome.acknowledged > 50
 
@@ -106,7 +109,8 @@ async def test_servers_restarted_one_after_the_other_lose_nothing(
     assert "Traceback" not in logs
     outcome = Outcome()
     await hold_against(postgresql_database, players, set(), outcome)
-    assert outcome.faults == []
+    faults = outcome.faults
+    assert faults == [], await trails(postgresql_database, faults, [each.log for each in servers])
 
 
 async def acknowledged(players: Sequence[Player], more: int) -> None:
@@ -230,7 +234,11 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
         records = {each.match: each for each in await records_of(engine, "serve")}
     for each in clients:
         compare(each.told(), records)
-    assert {each.result.reason.value for each in records.values()} <= {"line", "board_full"}
+    wrong = [
+        match for match, each in records.items() if each.result.reason.value not in ("line", "board_full")
+    ]
+    files = [*(each.log for each in servers), *(each.output for each in clients)]
+    assert wrong == [], await trails(postgresql_database, wrong, files)
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
 
 

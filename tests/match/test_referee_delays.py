@@ -141,6 +141,19 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     assert told(referee.handle(GotReady(MINNIE), 5200 * MS), MAXIE, Turn)
 
 
+def test_who_is_away_as_the_server_is_back_can_be_as_late_as_its_grace_and_then_gets_ready_in_peace() -> None:
+    referee = Referee(terms(ready=1000, grace=5000))
+    referee.handle(Opened(), 0)
+    referee.handle(GotReady(MAXIE), 900 * MS)
+    referee.handle(ServerBack(), 1000 * MS)
+    referee.handle(Returned(MAXIE), 1000 * MS)
+    assert referee.next_deadline == 6000 * MS
+    assert told(referee.handle(Returned(MINNIE), 5900 * MS), MINNIE, Start)
+    assert referee.next_deadline == 6900 * MS
+    referee.handle(DeadlineFell(), 6800 * MS)
+    assert told(referee.handle(GotReady(MINNIE), 6850 * MS), MAXIE, Turn)
+
+
 def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
     referee = started(tc="1+0")
     referee.handle(ServerBack(), 0)

@@ -6,6 +6,7 @@ A test that asks for `database` runs on both. Where there is no PostgreSQL it is
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import signal
@@ -43,6 +44,11 @@ def _somebody() -> str:
     return "nobody"
 
 
+def _copy(data: Path, to: Path) -> None:
+    """Copy the data of a PostgreSQL that does not run, with their owner and modes."""
+    subprocess.run(["cp", "--archive", str(data), str(to)], check=True)
+
+
 def _children(process: int) -> list[int]:
     listings = Path(f"/proc/{process}/task").glob("*/children")
     return [int(child) for listing in listings for child in listing.read_text(encoding="ascii").split()]
@@ -62,8 +68,12 @@ def _ask(folder: Path, statement: str, database: str = "postgres") -> None:
 class Postgresql:
     """A PostgreSQL of our own in a folder; its user is `arena`, and it trusts whoever comes."""
 
-    def __init__(self, binaries: Path, folder: Path, *, lasting: bool) -> None:
-        """lasting: as a host has it, with its own settings and waiting for the disk at each commit; else small, and quick."""
+    def __init__(self, binaries: Path, folder: Path, *, lasting: bool, template: Path | None = None) -> None:
+        """Make its data.
+
+        lasting   as a host has it, with its own settings and waiting for the disk at each commit; else small, and quick
+        template  where such data are to be copied from; made by the first that asks, for it takes longer than to copy them
+        """
         self.folder = folder
         self._binaries = binaries
         # Cleaning up goes through all databases for as long as the server runs, and tests make hundreds of them.
@@ -75,15 +85,23 @@ class Postgresql:
         """The names of databases that are there for whoever needs one next."""
         if self._before:
             shutil.chown(folder, _somebody(), 65534)
-        made = [
-            *self._before,
-            str(binaries / "initdb"),
-            "--pgdata",
-            str(folder / "data"),
+        data = folder / "data"
+        if template is None:
+            self._make(data, lasting=lasting)
+            return
+        with template.with_suffix(".lock").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            if template.exists():
+                _copy(template, data)
+            else:
+                self._make(data, lasting=lasting)
+                _copy(data, template)
+
+    def _make(self, data: Path, *, lasting: bool) -> None:
+        command = [*self._before, str(self._binaries / "initdb"), "--pgdata", str(data)]
+        command += [
             "--username",
             "arena",
-        ]
-        made += [
             "--auth",
             "trust",
             "--encoding",
@@ -92,8 +110,8 @@ class Postgresql:
             "C.UTF-8",
             "--no-sync",
         ]
-        made += [] if lasting else ["--wal-segsize", "1"]
-        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        command += [] if lasting else ["--wal-segsize", "1"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
 
     @property
     def processes(self) -> list[int]:
@@ -171,12 +189,14 @@ class Postgresql:
 
 
 @contextmanager
-def made_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
+def made_postgresql(
+    binaries: Path, *, lasting: bool = False, template: Path | None = None
+) -> Iterator[Postgresql]:
     """A PostgreSQL that does not run yet; stopped and gone afterwards."""
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
-        server = Postgresql(binaries, folder, lasting=lasting)
+        server = Postgresql(binaries, folder, lasting=lasting, template=template)
         try:
             yield server
         finally:
@@ -186,31 +206,40 @@ def made_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgr
 
 
 @contextmanager
-def running_postgresql(binaries: Path, *, lasting: bool = False) -> Iterator[Postgresql]:
+def running_postgresql(
+    binaries: Path, *, lasting: bool = False, template: Path | None = None
+) -> Iterator[Postgresql]:
     """A PostgreSQL that runs, and is gone afterwards."""
-    with made_postgresql(binaries, lasting=lasting) as server:
+    with made_postgresql(binaries, lasting=lasting, template=template) as server:
         server.start()
         yield server
 
 
 @pytest.fixture(scope="session")
-def shared_postgresql() -> Iterator[Postgresql | None]:
+def postgresql_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all workers of this run find the data of a new PostgreSQL."""
+    mine = tmp_path_factory.getbasetemp()
+    return (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "postgresql"
+
+
+@pytest.fixture(scope="session")
+def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
     """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
     binaries = postgresql_folder()
     if binaries is None:
         yield None
         return
-    with running_postgresql(binaries) as server:
+    with running_postgresql(binaries, template=postgresql_template) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def stopped_postgresql() -> Iterator[Postgresql]:
+def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
     """The PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
     binaries = postgresql_folder()
     if binaries is None:
         pytest.skip(str(missing("postgresql")))
-    with made_postgresql(binaries) as server:
+    with made_postgresql(binaries, template=postgresql_template) as server:
         yield server
 
 

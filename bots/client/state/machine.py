@@ -239,7 +239,7 @@ class Machine:
         return [Complain(f"match {match}: {why}; the match is {how}"), Send(state.resign)]
 
     def _welcome(self, welcome: Welcome) -> list[Action]:
-        self.welcomed = self._ever_welcomed = self._settled = True
+        self.welcomed = self._ever_welcomed = True
         self.grace = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while nobody was here to be told, also with a session that is forgotten. To say
@@ -247,7 +247,9 @@ class Machine:
         back: list[Action] = [
             Send(Ready(match)) for match, state in self._matches.items() if state.phase is not Phase.PREPARING
         ]
-        return back + self.challenge()
+        # What was given before the server heard that it is to be the last may still be on its way.
+        asked = [] if self._settled else [Send(Status(quota=0))]
+        return [*back, *asked, *self.challenge()]
 
     def _over(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]

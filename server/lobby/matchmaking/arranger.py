@@ -14,7 +14,6 @@ from time import monotonic, monotonic_ns
 
 import anyio
 from anyio.lowlevel import checkpoint
-from msgspec import UNSET, UnsetType
 
 from games.core import Player
 from match.terms import Terms
@@ -181,15 +180,16 @@ class Arranger:
             if why:
                 log.warning("suspended: %s", why, extra={"bot": name})
 
-    def tell_standing(self, member: Member, quota: int | UnsetType = UNSET) -> None:
-        """Tell a bot how it stands; with a quota, that is set first, and a bot that takes nothing more is asked nothing."""
-        if quota is not UNSET:
-            member.take_only(quota)
-            if quota == 0:
-                self.close_of(member.name, f"{member.name} takes no more matches")
-            self._lobby.stir()
-        state, detail = standing(member, self._lobby.connected(), self._offer, draining=self._draining)
-        member.tell(Standing(state, detail, member.quota))
+    def take_only(self, member: Member, quota: int) -> None:
+        """Give a bot so many matches more; one that takes nothing more is asked nothing."""
+        member.take_only(quota)
+        if quota == 0:
+            self.close_of(member.name, f"{member.name} takes no more matches")
+
+    def tell_standing(self, member: Member) -> None:
+        """Tell a bot how it stands."""
+        stands = standing(member, self._lobby.connected(), self._offer, draining=self._draining)
+        member.tell(Standing(*stands, member.quota))
 
     def listed(self) -> list[Challenged]:
         """The open challenges as a listing shows them, oldest first."""

@@ -1,5 +1,6 @@
 """`arena play`, typed through a real pseudo-terminal."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -23,7 +24,13 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         timeout=40,
         echo=False,
         dimensions=(rows, 120),
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts() -> None:
+    """Where tests run in the background of a shell, that makes them ignore Ctrl-C, and so all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ended(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:

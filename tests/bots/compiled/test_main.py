@@ -10,10 +10,15 @@ from pathlib import Path
 from bots.compiled.__main__ import main
 from bots.compiled.cache import chosen_folder
 
+OTHERS = ("-own-", "probe-", "test-", "solve-gather", "solve-spread")
+"""What other tests compile, which may run at the same time: it is of games of somebody's own, of tests, or of larger maps."""
+
 
 def kernels() -> Iterator[Path]:
-    """What is compiled, but for games of somebody's own, which other tests add to."""
-    return (path for path in chosen_folder().rglob("*.nbc") if "-own-" not in path.name)
+    """What is compiled, but for what other tests add to it."""
+    return (
+        path for path in chosen_folder().rglob("*.nbc") if not any(other in path.name for other in OTHERS)
+    )
 
 
 def test_a_second_run_finds_everything_compiled() -> None:

@@ -82,10 +82,11 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
         assert out[0] == status_of(outcome, after.player)
 
 
+@pytest.mark.parametrize("positions", [90, pytest.param(500, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
-def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
+def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...], positions: int) -> None:
     rng = random.Random(1)
-    for _ in range(270):
+    for _ in range(positions):
         game = Riskless(random_map(rng, 12, caps))
         check(game, random_position(game, rng), rng)
 

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from games.core import Player
+from match.events import Event
 from protocol.codes import Code
 from protocol.messages import ServerMessage
 from server.arena import messages
@@ -95,6 +97,25 @@ class Bot:
 
     def dismiss(self, code: Code) -> None:
         self.dismissed.append(code)
+
+
+class Inbox:
+    """A match of which its player has been told, or not yet: `server.rooms.member.MatchInbox`."""
+
+    full = False
+
+    def __init__(self, *, told: bool = False) -> None:
+        self.told = told
+
+    async def has_space(self) -> None:
+        raise NotImplementedError
+
+    def take(self, event: Event, at: int) -> bool:
+        raise NotImplementedError(event, at)
+
+    def introduced(self, player: Player) -> bool:
+        assert player is Player.MAXIE
+        return self.told
 
 
 Noted = Callable[..., None]

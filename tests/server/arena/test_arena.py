@@ -27,6 +27,8 @@ from protocol.messages import (
     Hello,
     Listing,
     Move,
+    Ping,
+    Pong,
     Ready,
     Standing,
     Start,
@@ -197,6 +199,33 @@ async def test_the_journal_of_a_match_between_servers_replays_to_its_record(post
     for at, event in happened:
         referee.handle(event, at)
     assert referee.moves == record.moves
+
+
+async def test_no_match_begins_for_a_bot_that_was_told_that_it_gets_no_more(postgresql_database: str) -> None:
+    exchange, buses = Exchange(), list[LossyBus]()
+
+    def join() -> LossyBus:
+        buses.append(LossyBus(exchange.join(), Random(1), loses=0, repeats=0, late=0))
+        return buses[-1]
+
+    async with arena(postgresql_database, 2, join) as hosts:
+        office, other = sorted(hosts, key=lambda host: not host.arena.office.here)
+        async with enter(other, "anna") as anna, enter(office, "bert"):
+            await until(lambda: all(len(host.lobby.connected()) == 2 for host in hosts))
+            # The matchmaker gives a match, and what it tells of that does not arrive at once.
+            for bus in buses:
+                bus.away = True
+            office.arranger.change_offer(offer(), concurrency=20)
+            await until(lambda: office.rooms)
+            await anna.say(Status(0))
+            await anna.say(Ping())
+            assert isinstance(await anna.next(), Pong)
+            for bus in buses:
+                bus.away = False
+            begun, standing = await anna.next(), await anna.next()
+            assert isinstance(begun, Start)
+            assert isinstance(standing, Standing)
+            assert (standing.quota, standing.detail) == (0, "takes no more matches; 1 in play")
 
 
 async def test_while_the_bus_is_away_matches_inside_a_server_go_on_and_others_stand_still(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from games.core import Player
 from match.events import GotReady
 from protocol.codes import Code, EndReason
+from protocol.messages import End as EndMessage
 from protocol.messages import Error, LiveMatch, Standing, Turn
 from protocol.timecontrol import TimeControl
 from protocol.values import Clocks, Players
@@ -129,12 +130,16 @@ def test_players_are_in_the_matches_that_are_said_to_be_in_progress_and_in_no_ot
                 case "ended":
                     elsewhere.ended(link, Ended(match))
                     if state is not None and theirs:
+                        if state.opened and not state.over:
+                            ends += [("anna", match), ("bert", match)]
                         state.over = True
                         if not state.opened:
                             del model[match]
                 case "kept":
                     elsewhere.kept(link, kept(match))
-                    if theirs:
+                    if state is not None and theirs:
+                        if state.opened and not state.over:
+                            ends += [("anna", match), ("bert", match)]
                         del model[match]
                         outcomes.append(match)
                 case "anew":
@@ -208,6 +213,20 @@ async def test_a_player_is_told_only_by_who_has_the_room_and_only_on_the_connect
     for message in (standing, about):
         known.elsewhere.tell(west, Told("anna", 3, message, 0))
     assert heard == [turn, standing, about]
+
+
+async def test_who_was_told_the_end_by_nobody_is_told_it_from_the_store() -> None:
+    end = alone()
+    south = end.to("south")
+    known = Known(end)
+    known.elsewhere.opened(south, opened("m"))
+    over = EndMessage("m", "maxie", EndReason.LINE, "three in a line", [], Clocks(0, 0))
+    known.elsewhere.tell(south, Told("anna", 3, over, 0))
+    known.elsewhere.tell(south, Told("bert", 2, over, 0))  # on a connection of before
+    known.elsewhere.ended(south, Ended("m"))
+    known.elsewhere.kept(south, kept("m"))
+    assert known.bots["anna"].heard == [over]
+    assert known.ends == [("bert", "m")]
 
 
 async def test_only_who_has_the_room_may_ask_whether_a_time_is_over() -> None:

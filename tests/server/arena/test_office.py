@@ -9,106 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.terms import Terms, from_json, to_json
+from match.terms import from_json, to_json
 from protocol.codes import Code
-from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Error, Hello, ServerMessage
+from protocol.messages import (
+    Accept,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    Error,
+    ServerMessage,
+)
 from protocol.timecontrol import TimeControl
-from server.arena.elsewhere import Elsewhere
-from server.arena.links import Link
 from server.arena.messages import Gone, Here, Open, Place, Told, Wants
-from server.arena.office import MOST_PATIENT, Office
-from server.arena.presence import Presence
-from server.arena.remote import RemoteConnection
-from server.lobby.accounts import Accounts, Refused
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
-from server.net.limits import HostLimits
-from server.rooms.member import Member
+from server.arena.office import MOST_PATIENT
+from server.lobby.accounts import Refused
 from server.store.arena import Office as Held
 from tests.server.arena.arenas import until
-from tests.server.arena.ends import Bot, End, alone, linked, told
+from tests.server.arena.ends import Bot, alone, linked, told
+from tests.server.arena.offices import Server
 from tests.server.matches import spec
 
 ASKED = Challenge("bert", game="tictactoe")
-
-
-class Released:
-    """`server.lobby.names.Names` of a test, that keeps what was released."""
-
-    def __init__(self) -> None:
-        self.released: list[tuple[str, int]] = []
-
-    async def recall(self, name: str) -> bytes:
-        raise NotImplementedError(name)
-
-    async def claim(self, hello: Hello, secret: str | None) -> tuple[int, int]:
-        raise NotImplementedError(hello, secret)
-
-    def release(self, name: str, entry: int) -> None:
-        self.released.append((name, entry))
-
-
-class Server:
-    """The office of one server, with what it stands on."""
-
-    def __init__(self, end: End, *, alone: bool = False) -> None:
-        self.end = end
-        self.lobby = Lobby(Accounts(anyone=True))
-        self.played: list[Terms] = []
-        self.load = (4, 0, True)
-        self.names = Released()
-        self.arranger = Arranger(self.lobby, HostLimits(), self._start, lambda: 0)
-        self.elsewhere = Elsewhere(
-            end.links,
-            self.lobby,
-            {},
-            outcome=lambda outcome, _live: self.arranger.ended(outcome),
-            tell_end=lambda _connection, _name, _match: None,
-            weigh=lambda _terms: 1,
-        )
-        self.presence = Presence(
-            end.links,
-            self.lobby,
-            most_matches=5,
-            came=lambda member, fresh: self.arranger.came(member, fresh=fresh),
-            left=self.arranger.left,
-            no_more=lambda _member: None,
-        )
-        self.office = Office(
-            end.links,
-            self.lobby,
-            self.arranger,
-            self.presence,
-            self.elsewhere,
-            self.names,
-            name=end.name,
-            alone=alone,
-            play=self.played.append,
-            load=lambda: self.load,
-        )
-
-    def _start(self, terms: Terms) -> None:
-        self.office.start(terms)
-
-    def bot(self, name: str) -> Bot:
-        """A bot that is connected to this server."""
-        bot = Bot()
-        self.lobby.enter(Hello(name), bot, "secret").enter(1, 1)
-        return bot
-
-    def guest_of(self, link: Link, name: str, entry: int = 1) -> Member:
-        """A bot that is connected to another server."""
-        member = self.lobby.member(name)
-        member.enter(entry, 1)
-        member.connect(RemoteConnection(self.end.links, link, name, entry))
-        return member
-
-    def hold(self, term: int, server: str, number: int = 1) -> None:
-        """What the store says of the office holds for a minute."""
-        self.office.hold(Held(term, server, number), monotonic() + 60)
-
-    def say(self, name: str, message: Challenge | Accept) -> None:
-        self.office.handle(self.lobby.member(name), message)
 
 
 def challenged(id: str = "c1", challenger: str = "anna", opponent: str = "bert") -> Challenged:

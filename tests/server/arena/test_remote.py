@@ -7,11 +7,13 @@ from time import monotonic_ns
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from games.core import Player
-from match.events import BrokeProtocol, GotReady, Left, Moved, Resigned
+from match.events import BrokeProtocol, GotReady, Left, Moved, Opened, Resigned, Tell
+from match.referee import Referee
 from protocol.codes import Code
-from protocol.messages import Accepted, Error, Turn
+from protocol.messages import Accepted, Error, Start, Turn
 from protocol.values import Clocks
 from server.arena.links import Link
 from server.arena.messages import ArenaMessage, Did, Overdue, Told, Waited
@@ -19,6 +21,7 @@ from server.arena.remote import RemoteConnection, RemoteSeat
 from server.rooms.deadline_timer import ARRIVAL_TURNS
 from server.rooms.member import Member
 from tests.server.arena.ends import Bot, End, alone, linked, told
+from tests.server.matches import spec
 
 MAXIE = Player.MAXIE
 SECOND = 1_000_000_000
@@ -207,6 +210,67 @@ async def test_who_has_left_and_come_back_is_told_by_other_means() -> None:
     seat.owned_by(link)
     assert told(link) == []  # its own server says again what was not answered
     assert not seat.is_of(3)
+
+
+def begins() -> Start:
+    """That the match of the seat begins."""
+    return next(
+        each.message
+        for each in Referee(structs.replace(spec("anna", "bert"), match="m")).handle(Opened(), 0)
+        if isinstance(each, Tell) and isinstance(each.message, Start)
+    )
+
+
+async def test_a_player_has_been_told_that_its_match_begins_by_the_connection_that_it_has_now() -> None:
+    end = alone()
+    seat, member, _ = seat_of(end)
+    seat.owned_by(end.to("south"))
+    known = [seat.introduced(MAXIE)]
+    seat.tell(begins(), 0)
+    known.append(seat.introduced(MAXIE))
+    member.connect(Bot())
+    known.append(seat.introduced(MAXIE))
+    assert known == [False, True, False]
+
+
+async def test_that_a_player_was_ready_is_said_again_only_as_long_as_it_has_its_session() -> None:
+    end = alone()
+    seat, member, _ = seat_of(end)
+    seat.take(GotReady(MAXIE), 0)
+    assert seat.unanswered == [GotReady(MAXIE)]
+    member.enter(4, 4)
+    link = end.to("south")
+    seat.owned_by(link)
+    assert seat.unanswered == []
+    assert told(link) == []
+
+
+async def test_an_owner_is_told_that_a_player_is_not_ready_only_by_who_has_told_it_that_the_match_begins() -> (
+    None
+):
+    end = alone()
+    seat, member, _ = seat_of(end)
+    link = end.to("south")
+    seat.owned_by(link)
+    asked = Overdue("m", MAXIE, 3, 0, 0)
+    seat.overdue(asked, link)
+    await turns_of_the_loop()
+    assert told(link) == []
+    seat.tell(begins(), 0)
+    seat.overdue(Overdue("m", MAXIE, 3, 0, 60 * SECOND), link)
+    await turns_of_the_loop()
+    assert told(link) == [], "it has more time than that"
+    seat.overdue(asked, link)
+    await turns_of_the_loop()
+    assert told(link) == [Waited("m", MAXIE, 3, 0)]
+    seat.overdue(asked, link)
+    seat.take(GotReady(MAXIE), 0)  # it was on its way
+    await turns_of_the_loop()
+    assert told(link) == [Did("m", 3, GotReady(MAXIE), 0, 7)]
+    member.connect(Bot())
+    seat.overdue(asked, link)
+    await turns_of_the_loop()
+    assert told(link) == []
 
 
 async def test_an_owner_is_told_that_the_time_is_over_only_where_no_move_has_come() -> None:

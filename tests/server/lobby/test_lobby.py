@@ -48,10 +48,28 @@ class Kept:
         self.posted.append(event)
         return True
 
+    def introduced(self, player: Player) -> bool:
+        raise NotImplementedError(player)
+
 
 @pytest.fixture
 def lobby() -> Lobby:
     return Lobby(Accounts(anyone=True))
+
+
+async def test_who_is_back_is_not_forgotten_with_whom_it_was_before(lobby: Lobby) -> None:
+    wire = Wire()
+    before, _ = await enter(lobby, Hello("anna"), wire)
+    assert lobby.leave(before, wire)
+    # As by a match that was placed for it, and begins while the record of the last one is being written.
+    now = lobby.member("anna")
+    now.begin("m", Kept(), Player.MAXIE)
+    lobby.forget(before)
+    assert lobby.find("anna") is now
+    again, _ = await enter(lobby, Hello("anna"), Wire())
+    assert again is now
+    lobby.forget(before)
+    assert lobby.connected() == [now]
 
 
 async def test_who_leaves_and_plays_nothing_is_forgotten(lobby: Lobby) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from games.core import Player
 from match.clock import MS
-from match.events import Moved, TurnLeft
+from match.events import GotReady, Moved, Opened, TurnLeft
+from match.referee import Referee
 from protocol.codes import Code
 from protocol.messages import ServerMessage
 from server.rooms.member import DistantConnection, Member
 from server.rooms.reach import Reach, Verdict
+from tests.server.matches import terms
 from tests.server.refereed import MAXIE, MINNIE, started
 
 
@@ -53,6 +55,21 @@ def test_who_is_connected_elsewhere_is_flagged_only_when_its_server_has_waited_a
     assert distant.asked == [(MAXIE, 0, 1050 * MS)]
     distant.waited = True
     assert reach.look(referee, 1050 * MS) is Verdict.JUDGE
+
+
+def test_who_is_connected_elsewhere_is_missing_only_when_its_server_has_waited_as_long() -> None:
+    referee, anna, bert = Referee(terms(ready=1000)), Distant(), Distant()
+    referee.handle(Opened(), 5 * MS)
+    reach = Reach(
+        {MAXIE: Member("anna", connection=anna), MINNIE: Member("bert", connection=bert)}, lambda: True
+    )
+    assert reach.look(referee, 1005 * MS) is Verdict.WAIT
+    assert [each.asked for each in (anna, bert)] == [[(MAXIE, 0, 1000 * MS)], [(MINNIE, 0, 1000 * MS)]]
+    anna.waited = True
+    assert reach.look(referee, 1005 * MS) is Verdict.WAIT
+    referee.handle(GotReady(MINNIE), 6 * MS)
+    assert reach.look(referee, 1005 * MS) is Verdict.JUDGE
+    assert len(bert.asked) == 2, "who is ready is not asked"
 
 
 def test_the_turn_of_who_is_connected_here_is_judged_at_once() -> None:

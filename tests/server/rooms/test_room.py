@@ -206,13 +206,16 @@ async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: b
             journal.append(given.match, seq, seq, event)
         await journal.drain()
         [past] = await unfinished(engine, "test")
-        room, _ = make_room(journal, given, past)
+        room, connections = make_room(journal, given, past)
         with anyio.fail_after(10):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(room.run)
                 if not ended:
                     await anyio.wait_all_tasks_blocked()
                     await post(room, Resigned(Player.MAXIE), 10)
+        # Of an end that was told by a server that is gone, too: in an arena its players may be on others.
+        told = [[(end.winner, end.reason) for end in each.of(End)] for each in connections.values()]
+        assert told == [[("minnie", EndReason.RESIGNATION)]] * 2
         assert room.record().result.reason is EndReason.RESIGNATION
         assert not await unfinished(engine, "test")
 

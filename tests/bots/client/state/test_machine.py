@@ -16,6 +16,8 @@ from protocol.messages import (
     Move,
     Ready,
     Resign,
+    Standing,
+    Status,
 )
 from protocol.timecontrol import TimeControl
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
@@ -291,6 +293,25 @@ def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
     assert isinstance(finish, Finish)
     assert finish.ending.reason is None
     assert machine.received(start(), 1.1) != []
+
+
+def test_who_comes_back_before_it_was_told_that_no_match_comes_any_more_asks_again() -> None:
+    machine = Machine(HELLO)
+    machine.opened()
+    machine.received(welcome(), 0.0)
+    assert machine.finish() == [Send(Status(quota=0))]
+    machine.lost()
+    machine.opened()
+    assert machine.received(welcome(), 1.0) == [Send(Status(quota=0))]
+    assert not machine.done
+    machine.received(start(), 1.1)  # it was given meanwhile
+    machine.received(Standing("finishing", "takes no more matches; 1 in play", 0), 1.2)
+    assert not machine.done
+    machine.lost()
+    machine.opened()
+    assert machine.received(welcome(), 2.0) == []
+    machine.received(end([]), 2.1)
+    assert machine.done
 
 
 def test_matches_of_which_nothing_was_heard_make_room_for_new_ones() -> None:
