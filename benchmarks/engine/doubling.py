@@ -29,7 +29,7 @@ MAPS = ("world", "usa")
 SECONDS = 0.03
 """A move of one thread, and of several."""
 TURNS = 3
-PAIRS = 90
+PAIRS = 45
 FEWER = 1 / 10
 """Which part of the pairs the forms play that Jamboree does not play by unless it is told to."""
 DEFAULT_FORM = "original"

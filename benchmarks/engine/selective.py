@@ -17,6 +17,7 @@ from benchmarks.engine.contest import (
     SAMPLES,
     STARTS,
     TABLE_MB,
+    TURNS,
     Contest,
     Engine,
     Score,
@@ -84,7 +85,7 @@ def run(
         f"Pairs with seats swapped on {', '.join(MAPS)}, {STARTS}, evaluator `features`, "
         f"tables of {TABLE_MB} MB, empty at the start of each match. A move of the search without the device has a fixed "
         "number of nodes, and one of the search with it as many as cost the same time on that map, measured on "
-        f"{SAMPLES} other positions in the thread's own time; so the load of the machine has no say. A position that comes up "
+        f"{SAMPLES} other positions in the thread's own time, the best of {TURNS}; so the load of the machine has no say. A position that comes up "
         f"for the third time is a draw. At most {pairs} pairs on each map; after each quarter of them a device is done whose "
         "99 % interval has 0 outside. Elo of all maps' pairs together, and on the map where it is least and most.",
         ["device", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)", "least", "most"],

@@ -14,6 +14,7 @@ from benchmarks.engine.contest import (
     SAMPLES,
     STARTS,
     TABLE_MB,
+    TURNS,
     Contest,
     Engine,
     Score,
@@ -68,7 +69,7 @@ def run(
         f"a quarter of them with the more nodes; on a map whose interval then holds {LEAST_ANYWHERE}, twice as many and again, "
         f"{DOUBLINGS} times at the most, as long as the map has other openings. They are played {STARTS}, tables of {TABLE_MB} MB, empty at the start "
         "of each match. A move of `plain` has a fixed number of nodes, and one of `features` as many as cost the same time, "
-        f"measured on {SAMPLES} other positions in the thread's own time; so the load of the machine has no say. A position "
+        f"measured on {SAMPLES} other positions in the thread's own time, the best of {TURNS} by turns; so the load of the machine has no say. A position "
         "that comes up for the third time is a draw. The Elo of all is that of the pairs that all maps have had.",
         ["map", "territories, cap, goal", "nodes a move", "pairs", "points", "drawn", "Elo (95 %)"],
         rows,
