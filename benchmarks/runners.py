@@ -37,6 +37,9 @@ MANY = 5000
 START_SECONDS, PROFILE_SECONDS = 5.0, 8.0
 """Until the bots of a ladder play, and for how long the runner is looked at then."""
 
+LONGER = {"tictactoe": 5}
+"""By how many times more matches of a game are played: a hundred short ones take half a second, and are all beginning."""
+
 FASTCHESS, CUTECHESS, EQUAL = "fastchess, chess", "cutechess, chess", "riskless, a draw after as many plies"
 """What plays games of equal length."""
 MOST_MS = {"riskless": 0.15, "tictactoe": 0.3}
@@ -230,7 +233,7 @@ def main() -> int:
             plies = round(costs[FASTCHESS][-1].plies)
             costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, plies))
             for game in ("riskless", "tictactoe"):
-                costs.setdefault(game, []).append(arena(game, rounds, concurrency))
+                costs.setdefault(game, []).append(arena(game, rounds * LONGER.get(game, 1), concurrency))
         stages = {game: stages_of(game, concurrency) for game in MOST_MS}
     text = report(costs, stages, concurrency, note())
     print(text)

@@ -78,17 +78,25 @@ def disk_milliseconds(count: int) -> list[float]:
 
 
 async def answer_milliseconds(
-    play: Callable[[int, Load], Coroutine[Any, Any, None]], seconds: float
+    play: Callable[[int, Load], Coroutine[Any, Any, None]],
+    seconds: float,
+    look: Callable[[], object] = lambda: None,
 ) -> list[float]:
-    """How long the one of two bots that was to move waited for each answer, from sending to receiving; `play` is a bot."""
+    """How long the one of two bots that was to move waited for each answer, from sending to receiving.
+
+    play  a bot, by its number
+    look  called before and after, beside the event loop
+    """
     load = Load()
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(play(number, load)) for number in range(2)]
         await all_in(load, 2)
         await asyncio.sleep(1)
+        await asyncio.to_thread(look)
         load.seconds.clear()
         await asyncio.sleep(seconds)
         taken = [1000 * each for each in load.seconds]
+        await asyncio.to_thread(look)
         for job in jobs:
             job.cancel()
     return taken
@@ -102,13 +110,15 @@ async def _measure(lone: Lone, seconds: float) -> None:
         lone.relay += await answer_milliseconds(lambda _, load: relay_bot(url, load, PAUSE_SECONDS), seconds)
     with arena(1) as running:
         url = running.url
+        said: list[str] = []
         lone.answer += await answer_milliseconds(
-            lambda number, load: arena_bot(url, f"bot {number}", load, PAUSE_SECONDS), seconds
+            lambda number, load: arena_bot(url, f"bot {number}", load, PAUSE_SECONDS),
+            seconds,
+            lambda: said.append(metrics(url)),
         )
-        # Of all its moves, those of its first second among them.
-        said = await asyncio.to_thread(metrics, url)
-        lone.moves.append(told(said, "arena_move_seconds").mean)
-        lone.commits.append(told(said, "arena_journal_seconds").mean)
+    for name, means in (("arena_move_seconds", lone.moves), ("arena_journal_seconds", lone.commits)):
+        before, after = (told(text, name) for text in said)
+        means.append(after.mean_since(before))
 
 
 async def lone_lines(seconds: float) -> list[str]:

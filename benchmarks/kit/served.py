@@ -139,10 +139,10 @@ class Told(NamedTuple):
     """In all."""
     times: float
 
-    @property
-    def mean(self) -> float:
-        """In milliseconds; 0 where it was told of nothing."""
-        return 1000 * self.seconds / self.times if self.times else 0.0
+    def mean_since(self, before: Told) -> float:
+        """The mean of what it was told of since then, in milliseconds; 0 where that is nothing."""
+        times = self.times - before.times
+        return 1000 * (self.seconds - before.seconds) / times if times else 0.0
 
 
 def told(text: str, name: str) -> Told:
