@@ -47,7 +47,7 @@ def test_list_as_json(tmp_path: Path) -> None:
 def test_show_draws_and_tells_the_starts() -> None:
     done = maps("show", "usa")
     assert (done.code, done.stderr) == (0, "")
-    assert "48 territories, 105 roads, cap 50; 525 armies win, ply 1000 is a draw" in done.stdout
+    assert "48 territories, 105 roads, cap 100; 980 armies win, ply 1000 is a draw" in done.stdout
     assert "39 Tennessee" in done.stdout
     assert "Maxie, who moves first: California (2), Florida (2)" in done.stdout
     assert "⠤" in done.stdout
