@@ -2,8 +2,8 @@
 
 python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
-A path as TO_HOST is a socket of this machine's own, whatever TO_PORT says.
-It prints a line once it listens, and one after each order, with the number of connections that it was for. Orders come as lines of standard input:
+A path as TO_HOST is a socket of this machine's own, whatever TO_PORT says, and 0 as PORT is any free one.
+It prints the port once it listens, and a line after each order, with the number of connections that it was for. Orders come as lines of standard input:
 
 delay SECONDS SPREAD   each piece of data comes so much later, give or take; the order of a connection stays
 drop SHARE RETRY       this share of the pieces is lost on the way, and sent again after RETRY seconds, as by TCP
@@ -146,8 +146,8 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
     )
-    async with await asyncio.start_server(accept, host, port, backlog=1024):
-        say("listening")
+    async with await asyncio.start_server(accept, host, port, backlog=1024) as server:
+        say(str(server.sockets[0].getsockname()[1]))
         while order := (await orders.readline()).decode().split():
             say(f"{obey(line, order)} connections")
 

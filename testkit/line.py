@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,14 +16,15 @@ class Line:
     def __init__(self, to: int | Path) -> None:
         """Start it, to a port or to a socket in the file system, and wait until it listens."""
         host, to_port = (LOOPBACK, to) if isinstance(to, int) else (str(to), 0)
-        with socket.create_server((LOOPBACK, 0)) as free:
-            self.port: int = free.getsockname()[1]
-        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, str(self.port), host, str(to_port)]
+        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, "0", host, str(to_port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
-        if self._said() != "listening":
+        said = self._said()
+        if not said:
+            self.close()
             raise RuntimeError("the line does not listen")
+        self.port = int(said)
 
     def order(self, *words: str) -> int:
         """Give it an order; for how many connections that was."""

@@ -31,7 +31,7 @@ SCALES = ((2_000, 1.0), (16_000, 0.25))
 """Nodes of a move of the plain engine, and the part of the pairs that are played with so many."""
 PAIRS = 100
 LEAST_AVERAGE, LEAST_ANYWHERE = 100, -10
-DOUBLINGS = 6
+DOUBLINGS = 4
 """How often a map's pairs are doubled at the most."""
 
 

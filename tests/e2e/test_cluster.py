@@ -225,6 +225,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
                 await leaves(servers[number % len(servers)], way, clients)
             await moved(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
+            await ended([], postgresql_database)  # the last record is written after its end is told
         finally:
             for each in clients:
                 each.close()
