@@ -55,8 +55,9 @@ quick: compiled bytecode  ## a part of the tests, for other versions of Python a
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(patsubst %,--ignore tests/%,$(SLOW) $(WITHOUT)) tests; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 
+# A property with hundreds of examples takes up to ten seconds of a core, of which it may have a tenth beside the others.
 soak: compiled bytecode  ## what lasts long: broken networks, kills again and again, many more examples of each property
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak; \
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak -o timeout=180; \
 	  status=$$?; echo $$status >$(STATUS); exit $$status
 
 check: $(STAMP)  ## lint, types, import contracts

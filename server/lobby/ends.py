@@ -43,18 +43,21 @@ class Ends:
         self._is_in_progress = is_in_progress
         self._metrics = metrics
         self._tasks = tasks
+        self._newest: dict[tuple[BotConnection, str], object] = {}
+        """The newest question of a bot after each match, while it is to be answered."""
 
     def tell(self, connection: BotConnection, name: str, match: str) -> None:
         """Tell a bot the end of a match as soon as the store has it; `no_such_match` where it is none of its own."""
         self._tasks.start_soon(self._tell, connection, name, match)
 
     async def _tell(self, connection: BotConnection, name: str, match: str) -> None:
-        record = None
+        asked, question, record = (connection, match), object(), None
+        self._newest[asked] = question
         try:
             line = await self._line(name, match)
             while line is None and await self._plays(name, match):
                 # On a server of an arena that does not know of it yet, or that waits for another to take it over.
-                if self._is_told(connection, name, match):
+                if self._newest.get(asked) is not question or self._is_told(connection, name, match):
                     return
                 await anyio.sleep(AGAIN_SECONDS)
                 line = await self._line(name, match)
@@ -68,6 +71,9 @@ class Ends:
             if why is None:
                 raise
             log.warning("no end of match %s: %s", match, why, extra={"bot": name})
+        finally:
+            if self._newest.get(asked) is question:
+                del self._newest[asked]
         if record is None or name not in (record.players.maxie, record.players.minnie):
             detail = f"{match!r:.70} is over, or not yours, or does not exist"
             self._metrics.rejections.labels(Code.NO_SUCH_MATCH.value).inc()

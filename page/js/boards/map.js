@@ -23,7 +23,7 @@ export class MapBoard {
   constructor(game, onSpot, { whole = false } = {}) {
     this.game = game;
     this.onSpot = onSpot;
-    this.picture = svg("svg", { class: "map", role: "img" });
+    this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : LEAST_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.march = new March();

@@ -10,7 +10,8 @@ store.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,6 +21,7 @@ from server.store import schema
 
 if TYPE_CHECKING:
     from alembic.config import Config
+    from sqlalchemy.engine.mock import MockConnection
 
 SCHEMA_VERSION = 7
 """What this program reads and writes; the last revision is this number in four digits."""
@@ -100,14 +102,36 @@ def upgrade(connection: Connection, version: int = SCHEMA_VERSION) -> None:
 
 def _make(connection: Connection) -> None:
     """Give an empty database all tables as they are now."""
+    if connection.dialect.driver == "asyncpg":
+        # all in one message, as the database may be far away
+        adapted: Any = connection.connection.dbapi_connection
+        adapted.run_async(lambda driver: driver.execute(_script()))
+    else:
+        _make_tables(connection)
+    connection.execute(sa.insert(_MARK).values(version_num=f"{SCHEMA_VERSION:04}"))
+    connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+
+
+def _make_tables(connection: Connection | MockConnection) -> None:
     schema.metadata.create_all(connection, checkfirst=False)
     # Of two indices that serve a query alike SQLite takes the one that was made last, and SQLAlchemy makes those of a
     # table in any order: what is not counted yet must not be looked for among all that ever was.
     schema.UNCOUNTED.drop(connection)
     schema.UNCOUNTED.create(connection)
     _MARK.create(connection, checkfirst=False)
-    connection.execute(sa.insert(_MARK).values(version_num=f"{SCHEMA_VERSION:04}"))
-    connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+
+
+@cache
+def _script() -> str:
+    """What makes the tables on PostgreSQL."""
+    statements: list[str] = []
+
+    def keep(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
+        statements.append(str(statement.compile(dialect=described.dialect)))
+
+    described = sa.create_mock_engine("postgresql+asyncpg://", keep)
+    _make_tables(described)
+    return ";".join(statements)
 
 
 def _migrate(connection: Connection, version: int) -> None:

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
+import pytest
 
 from games.core import Player
 from protocol.codes import Code
 from protocol.messages import End, Error, Hello
+from protocol.values import Players
 from server.lobby import ends
 from server.lobby.accounts import Accounts
 from server.lobby.ends import Ends
@@ -23,12 +25,28 @@ from tests.server.arena.ends import Bot, Inbox
 from tests.server.matches import record, terms
 
 
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ends, "AGAIN_SECONDS", 0.1)
+
+
+class Counted(Queries):
+    """Queries that count how often they are asked who plays a match."""
+
+    asked = 0
+
+    async def playing(self, match: str) -> Players | None:
+        self.asked += 1
+        return await super().playing(match)
+
+
 class Asking:
     """A server that knows of no match, on a store that another one uses too."""
 
-    def __init__(self, lobby: Lobby, told: Ends, journal: Journal) -> None:
+    def __init__(self, lobby: Lobby, told: Ends, queries: Counted, journal: Journal) -> None:
         self.lobby = lobby
         self.ends = told
+        self.queries = queries
         self.journal = journal
 
     def ask(self, name: str) -> Bot:
@@ -50,7 +68,8 @@ async def asking(database: str) -> AsyncIterator[Asking]:
         tasks.start_soon(journal.run)
         await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
         lobby = Lobby(Accounts(anyone=True))
-        yield Asking(lobby, Ends(lobby, Queries(engine), lambda _: False, Metrics(), tasks), journal)
+        queries = Counted(engine)
+        yield Asking(lobby, Ends(lobby, queries, lambda _: False, Metrics(), tasks), queries, journal)
         tasks.cancel_scope.cancel()
 
 
@@ -75,6 +94,22 @@ async def test_a_player_is_told_nothing_of_a_match_in_play_that_is_not_known_her
         await server.journal.durable(server.journal.close_match(record(terms().match)))
         await server.several_looks()
     assert anna.heard == []
+
+
+async def test_who_asks_again_and_again_waits_once(database: str) -> None:
+    async with asking(database) as server:
+        anna = server.ask("anna")
+        for _ in range(20):
+            server.ends.tell(anna, "anna", terms().match)
+        await server.several_looks()
+        before = server.queries.asked
+        await server.several_looks()
+        assert server.queries.asked - before <= 4
+        await server.journal.durable(server.journal.close_match(record(terms().match)))
+        await until(lambda: anna.heard)
+        await server.several_looks()
+    (told,) = anna.heard
+    assert isinstance(told, End)
 
 
 async def test_a_player_is_told_the_end_of_a_match_that_was_played_to_it_elsewhere(database: str) -> None:
