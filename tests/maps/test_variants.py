@@ -14,7 +14,7 @@ def test_a_map_with_other_numbers() -> None:
     world = load_map("world")
     assert variant("world") is world
     small = variant("world:cap=25")
-    assert (small.name, small.territory_cap, small.armies_to_win) == ("world:cap=25", 25, 200)
+    assert (small.name, small.territory_cap, small.armies_to_win) == ("world:cap=25", 25, 225)
     assert small.neighbours == world.neighbours
     assert variant("world:goal=300").armies_to_win == 300
     ring = variant("ring:12:cap=40,goal=99")
