@@ -93,15 +93,16 @@ async def test_servers_restarted_one_after_the_other_lose_nothing(
     at_once = "--concurrency", str(matches)
     async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
         slowest = matches / 15  # so many moves a second keep no server from its leases
+        between = max(60, 3 * matches)
         players = players_of(servers, 2 * matches, lambda: random.uniform(0.02, slowest))
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             for each in servers:
-                await acknowledged(players, 10 * matches)
+                await acknowledged(players, between)
                 assert await each.stop() == 0, each.log.read_text()
                 each.start()
                 await each.wait_ready()
-            await acknowledged(players, 10 * matches)
+            await acknowledged(players, between)
             for task in playing:
                 task.cancel()
         await ended(players, postgresql_database)
