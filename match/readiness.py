@@ -6,6 +6,9 @@ from games.core import Player
 from match.clock import MS
 from match.terms import Terms
 
+EVERYBODY = frozenset(Player)
+NOBODY: frozenset[Player] = frozenset()
+
 
 class Readiness:
     """Who is ready, and who is back since the server was away. Only the referee calls it.
@@ -14,13 +17,15 @@ class Readiness:
     ready from then on.
     """
 
+    __slots__ = ("_awaited", "_away_ns", "_missing", "_ready_ns", "since")
+
     def __init__(self, terms: Terms) -> None:
         self._ready_ns = terms.ready_ms * MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * MS)
         self.since: int | None = None
         """Since when the players are asked, in ns; None where they are not yet."""
-        self._missing = set(Player)
-        self._awaited: set[Player] = set()
+        # A server keeps this for each match in progress, and all of them share these two.
+        self._missing, self._awaited = EVERYBODY, NOBODY
 
     @property
     def asked(self) -> bool:
@@ -51,22 +56,22 @@ class Readiness:
         """A player says that it is ready; False where that is known, or nobody was asked."""
         if self.since is None or player not in self._missing:
             return False
-        self._missing.discard(player)
+        self._missing -= {player}
         return True
 
     def forget(self, player: Player) -> None:
         """A player knows nothing of the match any more."""
-        self._missing.add(player)
+        self._missing |= {player}
 
     def go_on(self, now: int) -> None:
         """The server was away, and nobody is back yet."""
-        self._awaited = set(Player)
+        self._awaited = EVERYBODY
         self._begin_anew(now)
 
     def come_back(self, player: Player, now: int) -> None:
         """A player is there again."""
         if player in self._awaited:
-            self._awaited.discard(player)
+            self._awaited -= {player}
             self._begin_anew(now)
 
     def _begin_anew(self, now: int) -> None:

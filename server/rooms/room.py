@@ -117,9 +117,8 @@ class Room:
         self._writing = unfinished is not None
         """Whether an event is on its way into the journal, or those of before are not judged yet: the next one waits."""
         self._closed = False
-        self._space_made = anyio.Event()
-        self._pushed_back = False
-        """Whether somebody waits for space in the inbox."""
+        self._space_made: anyio.Event | None = None
+        """What those wait for who wait for space in the inbox; None where nobody does."""
         self._over = anyio.Event()
         """Set with the end of the match, for the room's task."""
         self._timer = DeadlineTimer()
@@ -132,7 +131,8 @@ class Room:
     async def has_space(self) -> None:
         """Wait until it is not full."""
         while self.full:
-            self._pushed_back = True
+            if self._space_made is None:
+                self._space_made = anyio.Event()
             await self._space_made.wait()
 
     def take(self, event: Event, at: int) -> bool:
@@ -170,7 +170,7 @@ class Room:
         finally:
             self._closed = True
             self._timer.stop()
-            self._space_made.set()
+            self._tell_of_space()
             if self.referee.over or not self._handed_on:
                 self._shown.last()
                 # Whoever has been told of the end may take its next match before this record is written.
@@ -279,10 +279,14 @@ class Room:
                 self._judge(*self._inbox.popleft())
             except Exception as error:  # noqa: BLE001  a fault in one room must not end its caller
                 self._void(error)
-        if self._pushed_back and len(self._inbox) < self._most_waiting:
-            self._pushed_back = False
+        if self._space_made is not None and len(self._inbox) < self._most_waiting:
+            self._tell_of_space()
+
+    def _tell_of_space(self) -> None:
+        """Let those look again who wait for space in the inbox."""
+        if self._space_made is not None:
             self._space_made.set()
-            self._space_made = anyio.Event()
+            self._space_made = None
 
     def _judge(self, event: Event, arrived: int, of_player: bool) -> None:  # noqa: FBT001  as the inbox keeps it
         """Give an event to the referee, and where it changes the match to the journal."""

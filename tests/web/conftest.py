@@ -15,8 +15,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """A browser for all tests of this folder; it is gone before others, which may have an event loop of their own."""
+def browser(loaded_commands: None) -> Iterator[Browser]:
+    """A browser for all tests of this folder; it is gone before others, which may have an event loop of their own.
+
+    Servers and bots are forked from what is there by then, so that no test is the first to start it.
+    """
     with chromium() as running:
         yield running
 

@@ -232,7 +232,7 @@ async def test_a_room_that_goes_on_counts_the_positions_of_the_whole_match(datab
     }
     game = make_game("riskless", still)
     given = replace(
-        terms(grace=30_000), game=game, opening=(circle[0], circle[1]), adjudication=DEFAULT_RULES
+        terms("60+1", grace=30_000), game=game, opening=(circle[0], circle[1]), adjudication=DEFAULT_RULES
     )
     moves = [*circle[2:], *(circle * 10)]
     played = Referee(given)
