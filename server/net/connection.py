@@ -268,6 +268,8 @@ class Connection(asyncio.Protocol):
         response = self._protocol.accept(event)
         response.headers["Server"] = self._service.program
         self._protocol.send_response(response)
+        # The library keeps the request for as long as the connection lasts, and nobody asks for its headers again.
+        event.headers.clear()
         if self._protocol.state is State.OPEN:
             self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
