@@ -2,8 +2,9 @@
 
 A quarter of all that the map can hold wins, and a match is a draw after 10 plies a territory, or 1,000 where that is
 more. About two fifths of the territories are held at the start, as many by each side, with 2 armies each; Minnie has
-an army more on the first of hers, on `ring:12` two. With these numbers most matches between equals are decided, and neither seat is
-the better one: `arena maps measure` found them. `m1` and `m2`, a ring and a grid, keep the numbers of their source.
+an army more on the first of hers, on `ring:12` three and on `ring:32` two. With these numbers most matches between
+equals are decided, and neither seat is the better one: `arena maps measure` found them. `m1` and `m2`, a ring and a
+grid, keep the numbers of their source.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ ARMIES = 2
 """Armies of a territory that is held at the start."""
 HELD = 5
 """Each side holds one territory of so many at the start."""
-RING_EXTRAS = {12: 2}
-"""How many armies more Minnie has on a ring of so many territories, where one is too few."""
+RING_EXTRAS = {12: 3, 32: 2}
+"""How many armies more Minnie has on a ring of so many territories, where one army is too little."""
 MINNIES = {(5, 5): 3, (6, 5): 2, (7, 7): 2, (8, 6): 4}
 """Minnie's colour on grids of these widths and heights, where the first that is possible leaves a seat the better one."""
 

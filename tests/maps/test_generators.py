@@ -89,11 +89,11 @@ def cross(a: Place, b: Place, c: Place, d: Place) -> bool:
 
 
 def check_numbers(map: RisklessMap) -> None:
-    """What is the same for all of them: as many territories a side, the extra army or two, and the goal a quarter of all."""
+    """What is the same for all of them: as many territories a side, the extra armies, and the goal a quarter of all."""
     maxie = [n for n in map.start if n > 0]
     minnie = [-n for n in map.start if n < 0]
     assert len(maxie) == len(minnie)
-    assert sum(minnie) == sum(maxie) + (2 if map.name == "ring:12" else 1)
+    assert sum(minnie) == sum(maxie) + {"ring:12": 3, "ring:32": 2}.get(map.name, 1)
     assert set(maxie) == {2}
     assert map.armies_to_win == map.territory_cap * map.size // 4
 
