@@ -26,7 +26,7 @@ HELD = 5
 """Each side holds one territory of so many at the start."""
 RING_EXTRAS = {12: 3, 32: 2}
 """How many armies more Minnie has on a ring of so many territories, where one army is too little."""
-MINNIES = {(5, 5): 3, (6, 5): 2, (7, 7): 2, (8, 6): 4}
+MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Minnie's colour on grids of these widths and heights, where the first that is possible leaves a seat the better one."""
 
 PLANAR_SIZES = range(5, 65)
