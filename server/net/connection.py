@@ -97,9 +97,8 @@ class Connection(asyncio.Protocol):
 
     def _new_protocol(self) -> ServerProtocol:
         """The library's side of one request, and of the websocket that it may open."""
-        return ServerProtocol(
-            subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._service.limits.message_bytes
-        )
+        most = self._service.limits.message_bytes
+        return ServerProtocol(subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=most)
 
     def eof_received(self) -> None:
         if not self._let_in:
@@ -268,8 +267,7 @@ class Connection(asyncio.Protocol):
         response = self._protocol.accept(event)
         response.headers["Server"] = self._service.program
         self._protocol.send_response(response)
-        # The library keeps the request for as long as the connection lasts, and nobody asks for its headers again.
-        event.headers.clear()
+        event.headers.clear()  # the library keeps the request for as long as the connection lasts
         if self._protocol.state is State.OPEN:
             self._outgoing.end_after(None)
             self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)

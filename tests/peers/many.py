@@ -2,7 +2,7 @@
 
 import socket
 import sys
-import time
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 from testkit.wire import arguments, report
@@ -15,7 +15,10 @@ for _attempt in range(int(sys.argv[4])):
         sockets.append(socket.create_connection((address.hostname or "", address.port or 0), timeout=5))
     except OSError:
         continue
-time.sleep(0.5)
+# The server takes connections as they come: once one more is answered, of another address, all these are let in or refused.
+last = HTTPConnection(address.hostname or "", address.port, timeout=60, source_address=("127.0.0.9", 0))
+last.request("GET", "/")
+last.getresponse()
 
 
 def alive(each: socket.socket) -> bool:
