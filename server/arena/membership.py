@@ -147,7 +147,7 @@ class Membership:
         look = partial(
             store.look, lease=lease, runs=self._takes() and (hears or self._seen is None), hears=hears
         )
-        seen = await self._journal.write(look)
+        seen = await self._journal.write(look, urgent=True)
         self._reached = monotonic()
         self._seen = seen
         self._arena.follow(seen, asked + OFFICE_SECONDS)
@@ -164,7 +164,7 @@ class Membership:
 
     async def _take_over(self, name: str, number: int) -> None:
         taken = await self._journal.write(
-            partial(store.take_over, lease=self._journal.lease, dead=name, number=number)
+            partial(store.take_over, lease=self._journal.lease, dead=name, number=number), urgent=True
         )
         if taken is None:
             return

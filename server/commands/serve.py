@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from enum import StrEnum
 from importlib import import_module
 from ipaddress import ip_network
@@ -33,7 +34,6 @@ from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from protocol.record import Record, to_line
 from protocol.timecontrol import BadTimeControl
 from server.bus.bus import Bus, BusError
-from server.bus.opening import open_bus
 from server.commands.courses import SHIPPED, BadCourses, courses_of
 from server.commands.processes import (
     OwnPortOption,
@@ -43,7 +43,7 @@ from server.commands.processes import (
     option_of_many,
 )
 from server.commands.retention import retention_of
-from server.commands.serving import again_and_again, require_shared, tell_back, tell_lost, until_told_to_stop
+from server.commands.serving import StopSignals, in_arena, require_shared, until_told_to_stop
 from server.commands.tls import tls_of
 from server.host import CannotListen, open_host
 from server.lobby.house import HousePlan
@@ -334,6 +334,8 @@ def serve(
     async def tell(each: Record) -> None:
         await _tell(each, record)
 
+    stop = StopSignals()
+
     async def once(arena: Bus | None) -> None:
         async with (
             open_host(
@@ -365,14 +367,11 @@ def serve(
             err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
             if running.resumed:
                 err.print(f"going on with {running.resumed} matches; their bots have {grace} s to return")
-            await until_told_to_stop(running, drain)
+            await until_told_to_stop(running, drain, stop)
 
     async def main() -> None:
-        if not bus:
-            await once(None)
-            return
-        async with open_bus(bus, name=name or "arena", ca=bus_ca, lost=tell_lost, back=tell_back) as carried:
-            await again_and_again(carried, once)
+        with closing(stop):
+            await (in_arena(bus, once, stop, name=name, ca=bus_ca) if bus else once(None))
 
     # Whoever is the first to ask for a table of an event would wait a tenth of a second for NumPy.
     import_module("rating.bradley_terry")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
 from time import monotonic
 
 import anyio
@@ -12,6 +14,7 @@ import anyio
 from console import Misuse, err
 from server.arena.membership import CutOff
 from server.bus.bus import Bus
+from server.bus.opening import open_bus
 from server.host import Host
 from server.store.database import StoreError, file_of
 from server.store.lease import LeaseLost
@@ -24,49 +27,100 @@ LASTING_SECONDS = 2.0
 """How long a server has run that has come in before it lost its place."""
 
 
+class StopSignals:
+    """SIGINT and SIGTERM, each of which tells to stop.
+
+    Before the first wait and after `close` they end the process at once. Between the two none is lost, whatever
+    becomes of the server meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.told = False
+        """Whether somebody who waited has been told."""
+        self._open = ExitStack()
+        self._coming: AsyncIterator[signal.Signals] | None = None
+
+    async def wait(self) -> None:
+        """Wait until told to stop; not at all where that has been."""
+        if not self.told:
+            await self.wait_again()
+
+    async def wait_again(self) -> None:
+        """Wait for a signal that nobody has taken yet."""
+        if self._coming is None:
+            receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
+            self._coming = self._open.enter_context(receiver)
+        async for _ in self._coming:
+            break
+        self.told = True
+
+    async def come_within(self, seconds: float) -> bool:
+        """Wait so long at the most, and say whether told to stop."""
+        with anyio.move_on_after(seconds):
+            await self.wait()
+        return self.told
+
+    def close(self) -> None:
+        """Wait for none any more."""
+        self._open.close()
+
+
 def require_shared(option: str, db: str | None) -> None:
     """See that the servers of an arena can share a store, where this option asks for several. Raises Misuse."""
     if option and (not db or file_of(db) is not None):
         raise Misuse(f"{option}: the servers of an arena share a PostgreSQL: give its --db postgresql://…")
 
 
-def tell_lost(why: str) -> None:
-    """The bus is away."""
+async def in_arena(
+    address: str, once: Callable[[Bus], Awaitable[None]], stop: StopSignals, *, name: str, ca: Path | None
+) -> None:
+    """Be a server of the arena whose bus is at this address, until it is told to stop. Raises BusError."""
+    async with open_bus(address, name=name or "arena", ca=ca, lost=_tell_lost, back=_tell_back) as bus:
+        await again_and_again(bus, once, stop)
+
+
+def _tell_lost(why: str) -> None:
     log.warning("the bus is away: %s", why)
 
 
-def tell_back() -> None:
-    """The bus is there again."""
+def _tell_back() -> None:
     log.warning("the bus is back")
 
 
-async def again_and_again(bus: Bus, once: Callable[[Bus], Awaitable[None]]) -> None:
-    """Be a server of an arena until it is told to stop. One that lost its place comes in anew, as soon as it can."""
+async def again_and_again(bus: Bus, once: Callable[[Bus], Awaitable[None]], stop: StopSignals) -> None:
+    """Be a server of an arena until it is told to stop. One that lost its place comes in anew, as soon as it can.
+
+    once: is such a server until it is told to stop, or raises what it ended by
+    """
     was_in = False
     while True:
-        while not bus.connected:  # noqa: ASYNC110  the bus itself tells whether it is there
-            await anyio.sleep(AGAIN_SECONDS)
+        while not bus.connected:
+            if await stop.come_within(AGAIN_SECONDS):
+                return
         began = monotonic()
         try:
             await once(bus)
         except (LeaseLost, CutOff) as error:
+            if stop.told:
+                log.warning("%s; this server was about to stop, and has stopped", error)
+                return
             was_in = True
             log.warning("%s; this server begins anew", error)
         except StoreError as error:
-            if not was_in and monotonic() - began < LASTING_SECONDS:
+            if stop.told or (not was_in and monotonic() - began < LASTING_SECONDS):
                 raise
             was_in = True
             log.warning("the store cannot be used: %s; trying again", error)
         else:
             return
-        await anyio.sleep(AGAIN_SECONDS)
+        if await stop.come_within(AGAIN_SECONDS):
+            return
 
 
-async def until_told_to_stop(running: Host, drain: float) -> None:
+async def until_told_to_stop(running: Host, drain: float, stop: StopSignals) -> None:
     """Wait for SIGINT or SIGTERM, and then for matches to end, as long as they may."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for _ in signals:
-            break
+    await stop.wait()
+    with closing(stop):  # whoever gets impatient with what is left to do ends the process
         if not running.rooms:
             return
         if running.membership is not None:
@@ -77,8 +131,8 @@ async def until_told_to_stop(running: Host, drain: float) -> None:
         async with anyio.create_task_group() as tasks:
 
             async def impatient() -> None:
-                async for _ in signals:
-                    tasks.cancel_scope.cancel()
+                await stop.wait_again()
+                tasks.cancel_scope.cancel()
 
             tasks.start_soon(impatient)
             left = await running.drain(drain)

@@ -86,11 +86,14 @@ async def test_deaths_under_play_cost_nobody_anything(
     assert report.outcome.acknowledged > 50
 
 
-@pytest.mark.parametrize("matches", [6, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "matches", [6, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(900)])]
+)
 async def test_servers_restarted_one_after_the_other_lose_nothing(
     matches: int, nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
-    at_once = "--concurrency", str(matches)
+    # Beside other tests so many bots, which are one process, take more than half a minute to come back.
+    at_once = "--concurrency", str(matches), "--ready", str(30 + matches)
     async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
         slowest = matches / 15  # so many moves a second keep no server from its leases
         between = max(60, 3 * matches)
@@ -117,7 +120,7 @@ async def test_servers_restarted_one_after_the_other_lose_nothing(
 async def acknowledged(players: Sequence[Player], more: int) -> None:
     """Wait until so many moves more were acknowledged."""
     goal = sum(len(each.acknowledged) for each in players) + more
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(60 + more):
         while sum(len(each.acknowledged) for each in players) < goal:
             await asyncio.sleep(0.02)
 

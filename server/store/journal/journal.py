@@ -31,6 +31,7 @@ from protocol.record import Record
 from server.store import database, lease
 from server.store.journal.batch import Batch, closing, write_batch
 from server.store.journal.overdue import Overdue
+from server.store.journal.renewal import Renewal
 from server.store.journal.rows import EventRow, Rows
 from server.store.journal.writer import Writer, open_writer
 from server.store.lease import ARENA_SECONDS, LEASE_SECONDS, Lease, LeaseLost
@@ -107,19 +108,16 @@ class Journal:
         self._hurried = anyio.Event()
         """Set when the server is about to stop."""
         self._writer: Writer | None = None
-        self._lease = Lease(server, 0, ARENA_SECONDS if arena else LEASE_SECONDS, arena)
+        wanted = Lease(server, 0, ARENA_SECONDS if arena else LEASE_SECONDS, arena)
+        self._renewal = Renewal(wanted, self._work.set)
         self._gone = False
         """Whether the database is cut off from here, and nothing is waited for at the end."""
-        self._renew_at = 0.0
-        """When the lease is to be renewed, in monotonic seconds."""
-        self._reminder: asyncio.TimerHandle | None = None
-        """What wakes `run` for that where no batch does."""
         self._overdue = Overdue(self._abandon)
 
     @property
     def lease(self) -> Lease:
         """The lease under which it writes; its number is 0 until `run` has taken the name."""
-        return self._lease
+        return self._renewal.lease
 
     def keep_session(self, name: str, secret: bytes) -> Batch:
         """Note a bot's session by the hash of its secret, so that it can return after a restart."""
@@ -196,7 +194,7 @@ class Journal:
                 self._writer = writer
                 self._opened.set()
                 task_status.started()
-                await self._run(writer, Rows(self._lease))
+                await self._run(writer, Rows(self.lease))
         finally:
             self._writer = None
             self._opened.set()
@@ -204,32 +202,23 @@ class Journal:
 
     @asynccontextmanager
     async def _holding(self, writer: Writer) -> AsyncIterator[None]:
-        _, _, seconds, arena = self._lease
-        self._lease = await lease.hold(writer, self._server, seconds=seconds, arena=arena)
-        self._renew_at = monotonic() + self._lease.renew_seconds
-        self._remind()
+        _, _, seconds, arena = self.lease
+        self._renewal.begin(await lease.hold(writer, self._server, seconds=seconds, arena=arena))
         try:
             yield
         finally:
-            for timer in (self._reminder, self._later):
-                if timer is not None:
-                    timer.cancel()
+            self._renewal.stop()
+            if self._later is not None:
+                self._later.cancel()
             self._overdue.stop()
             try:
                 if not self._gone:
-                    await writer.write(partial(lease.give_back, lease=self._lease))
+                    await writer.write(partial(lease.give_back, lease=self.lease))
             except LeaseLost:
                 pass  # it is somebody else's: nothing to give back
             except Exception as error:  # noqa: BLE001  a store that is away must not keep the server from ending
                 why = database.complaint(error) or error
                 log.warning("the lease is not given back, and runs out by itself: %s", why)
-
-    def _remind(self) -> None:
-        wait = self._renew_at - monotonic()
-        if wait <= 0:
-            self._work.set()
-            wait = self._lease.renew_seconds
-        self._reminder = asyncio.get_running_loop().call_later(wait, self._remind)
 
     async def _run(self, writer: Writer, rows: Rows) -> None:
         # What every commit does is asyncio's own: anyio looks up for each event and each turn which loop it is in.
@@ -254,7 +243,7 @@ class Journal:
                 failure = lost
                 raise
             except Exception as error:
-                failure = LeaseLost(self._lease) if self._gone else error
+                failure = LeaseLost(self.lease) if self._gone else error
                 if self._gone:
                     raise failure from error  # else it is told to every room that waits for this batch
             finally:
@@ -295,7 +284,7 @@ class Journal:
                 await self._hurried.wait()
 
     def _writing(self, writer: Writer, batch: Batch, rows: Rows, *, again: bool) -> Awaitable[None]:
-        if batch.has_only_rows and monotonic() < self._renew_at and rows.may_append(batch.rows):
+        if batch.has_only_rows and not self._renewal.due and rows.may_append(batch.rows):
             return writer.commit(partial(rows.append, rows=batch.rows), by_driver=True)
         return writer.commit(partial(self._write, batch, rows, again=again), by_driver=False)
 
@@ -337,11 +326,11 @@ class Journal:
 
     async def _renew(self, writer: Writer) -> None:
         """Renew the lease where that is due and no batch has come that does it. Raises LeaseLost."""
-        if monotonic() < self._renew_at:
+        if not self._renewal.due:
             return
-        self._renew_at = monotonic() + self._lease.renew_seconds
+        self._renewal.tried()
         try:
-            await self._commit(writer.write(partial(lease.renew, lease=self._lease)))
+            await self._commit(writer.write(partial(lease.renew, lease=self.lease)))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  the next try may find the store there again
@@ -354,11 +343,11 @@ class Journal:
             if len(self._batch.then) == count:
                 return
 
-    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+    async def write(self, work: Callable[[sa.Connection], T], *, urgent: bool = False) -> T:
         """Do other work in a transaction of its own, between batches: nobody then waits for a locked file.
 
-        Waits for `run` to be under way. Raises database.StoreError where that is over, or never came so far,
-        and LeaseLost.
+        Waits for `run` to be under way and, unless it is urgent, for what came before. Raises database.StoreError where
+        that is over, or never came so far, and LeaseLost.
         """
         await self._opened.wait()
         if self._writer is None:
@@ -366,14 +355,13 @@ class Journal:
 
         def fenced(connection: sa.Connection) -> T:
             result = work(connection)
-            lease.require(connection, self._lease)
+            self._renewal.require(connection)
             return result
 
         try:
-            return await self._writer.write(fenced)
+            return await self._writer.write(fenced, patient=not urgent)
         except LeaseLost:
-            self._renew_at = 0.0  # `run` finds it out now, and ends
-            self._work.set()
+            self._renewal.hasten()  # `run` finds it out now, and ends
             raise
 
     async def drain(self) -> None:
@@ -390,10 +378,5 @@ class Journal:
             await self.durable(self._under_way)
 
     def _write(self, batch: Batch, rows: Rows, connection: sa.Connection, *, again: bool) -> None:
-        now = monotonic()
-        if now >= self._renew_at:
-            lease.renew(connection, self._lease)
-            self._renew_at = now + self._lease.renew_seconds
-        else:
-            lease.require(connection, self._lease)
-        write_batch(connection, batch, rows, self._lease, again=again)
+        self._renewal.require(connection)
+        write_batch(connection, batch, rows, self.lease, again=again)
