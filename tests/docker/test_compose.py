@@ -161,7 +161,7 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
 def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: Path) -> None:
     terms = {"BOTS": "3", "TC": "10+1", "MAP": "path4", "ROUNDS": "1000"}
     compose("up", "--build", "--detach", "--scale", "greedy=2", "server", "random", "greedy", **terms)
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 180
     while "2/6000 " not in compose("logs", "server"):
         assert time.monotonic() < limit, compose("logs")
         time.sleep(0.5)
