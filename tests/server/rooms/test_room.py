@@ -51,6 +51,10 @@ class FakeConnection:
         return [each for each in self.told if isinstance(each, kind)]
 
 
+PATIENT = terms("60+1", ready=60_000, grace=30_000)
+"""Of a match in which nothing falls due: none of these tests is about time, and each may have a tenth of a core."""
+
+
 @asynccontextmanager
 async def journal_of(engine: AsyncEngine) -> AsyncIterator[Journal]:
     journal = Journal(engine)
@@ -98,7 +102,7 @@ async def playing(room: Room, maxie: FakeConnection) -> None:
 
 async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, PATIENT)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await playing(room, connections[Player.MAXIE])
@@ -115,7 +119,7 @@ async def test_a_move_is_in_the_journal_before_anybody_is_told(database: str) ->
 
 async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, PATIENT)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await opened(room, connections[Player.MAXIE])
@@ -132,7 +136,7 @@ async def test_what_comes_while_one_is_written_is_taken_in_order(database: str) 
 async def test_who_floods_a_room_waits(database: str) -> None:
     async with open_store(database) as engine:
         journal = Journal(engine)  # that does not run yet: the first event stays on its way
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, PATIENT)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await anyio.wait_all_tasks_blocked()
@@ -156,7 +160,7 @@ async def test_what_cannot_be_written_is_told_to_nobody_and_voids_the_match(tmp_
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
-        room, connections = make_room(journal, terms())
+        room, connections = make_room(journal, PATIENT)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await opened(room, connections[Player.MAXIE])
@@ -175,7 +179,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(tmp_path: Path) -> 
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         journal_of(engine) as journal,
     ):
-        room, connections = make_room(journal, terms(), keep_again=(0.01,) * 1000)
+        room, connections = make_room(journal, PATIENT, keep_again=(0.01,) * 1000)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
             await opened(room, connections[Player.MAXIE])
@@ -196,7 +200,7 @@ async def test_a_record_is_kept_as_soon_as_the_store_is_back(tmp_path: Path) -> 
 @pytest.mark.parametrize("ended", [False, True])
 async def test_a_match_goes_on_where_its_journal_ends(database: str, *, ended: bool) -> None:
     """`ended`: the server was killed between a match's last event and its record."""
-    given = terms(grace=30_000)
+    given = PATIENT
     async with open_store(database) as engine, journal_of(engine) as journal:
         journal.open_match(given, "2026-11-20T12:00:00Z")
         events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE), TurnLeft(0)]
@@ -231,9 +235,7 @@ async def test_a_room_that_goes_on_counts_the_positions_of_the_whole_match(datab
         "start": [["maxie", 1], None, None, ["minnie", 1]],
     }
     game = make_game("riskless", still)
-    given = replace(
-        terms("60+1", grace=30_000), game=game, opening=(circle[0], circle[1]), adjudication=DEFAULT_RULES
-    )
+    given = replace(PATIENT, game=game, opening=(circle[0], circle[1]), adjudication=DEFAULT_RULES)
     moves = [*circle[2:], *(circle * 10)]
     played = Referee(given)
     events: list[Event] = [Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE)]
@@ -271,7 +273,7 @@ async def test_a_room_that_goes_on_counts_the_positions_of_the_whole_match(datab
 async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or_shown(database: str) -> None:
     cut: list[int] = []
     async with open_store(database) as engine, journal_of(engine) as journal:
-        given = terms()
+        given = PATIENT
         lines = {player: FakeConnection() for player in Player}
         members = {player: Member(str(player), connection=line) for player, line in lines.items()}
         room = Room(given, members, journal, LoopWatch(), cut=cut.append)
@@ -294,7 +296,7 @@ async def test_what_strangers_say_of_their_moves_is_bounded_before_it_is_kept_or
 async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(database: str) -> None:
     """A bot that chooses anew for each turn would else answer the second one with another move."""
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms(ready=60_000))
+        room, connections = make_room(journal, PATIENT)
         again = FakeConnection()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
@@ -318,7 +320,7 @@ async def test_who_comes_back_while_its_turn_is_being_written_is_asked_once(data
 
 async def test_who_comes_back_while_the_end_is_being_written_is_told_of_it(database: str) -> None:
     async with open_store(database) as engine, journal_of(engine) as journal:
-        room, connections = make_room(journal, terms(ready=60_000))
+        room, connections = make_room(journal, PATIENT)
         again = FakeConnection()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(room.run)
