@@ -38,6 +38,7 @@ function plays(id) {
 }
 
 async function route() {
+  const mine = ++asked; // a view that is still being loaded for an earlier address is not shown any more
   const [name, parameters] = read();
   // Another ply of what is shown is not another view.
   const key = name === "match" ? `match/${parameters[0]}/${plays(parameters[0])}` : name === "file" ? "file" : location.pathname + location.search;
@@ -46,7 +47,6 @@ async function route() {
     current.go(ply);
     return;
   }
-  const mine = ++asked;
   const View = await load(name, parameters[0]);
   if (mine !== asked) return;
   current?.stop();

@@ -1,4 +1,4 @@
-"""Sends a frame of 100 MB as its move."""
+"""Sends a frame of 8 MB as its move: more than the kernel keeps between the two, so that it hears the answer while it sends."""
 
 from contextlib import suppress
 
@@ -10,5 +10,5 @@ wire = Wire(*arguments())
 wire.begin()
 wire.hear("turn")
 with suppress(ConnectionClosed):
-    wire.socket.send(bytes(100_000_000))
+    wire.socket.send(bytes(8_000_000))
 wire.listen()

@@ -50,6 +50,22 @@ def test_a_ply_has_an_address_that_survives_a_reload_and_the_ways_back(
     expect(page.locator(".told")).to_contain_text("Ply 3")
 
 
+def test_who_is_back_before_a_view_has_been_loaded_stays_where_the_address_says(
+    played: Arena, page: Page, match: str
+) -> None:
+    page.goto(f"{played.url}match/{match}/2")
+    expect(page.locator(".told")).to_contain_text("Ply 2")
+    # What a browser does that has gone back before the bot's view was there, without the time that it takes for it.
+    page.evaluate("""() => {
+        const address = location.href;
+        document.querySelector(".player .name").click();
+        history.replaceState(null, "", address);
+        dispatchEvent(new PopStateEvent("popstate"));
+    }""")
+    page.wait_for_timeout(300)
+    expect(page.locator(".told")).to_contain_text("Ply 2", timeout=1000)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
