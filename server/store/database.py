@@ -191,6 +191,10 @@ def _postgresql(url: sa.URL, patience: Patience = PATIENCE) -> AsyncEngine:
 async def prepare(engine: AsyncEngine) -> None:
     """Make the tables, or bring those of an older version up to date as they are. Raises StoreError."""
     async with usable(engine), exclusive(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            # Nobody waits to take over from a server that has not come in yet, and a busy one takes its time for this.
+            patient = f"SET LOCAL idle_in_transaction_session_timeout = '{round(1000 * PATIENCE.idle)}ms'"
+            await connection.exec_driver_sql(patient)
         await connection.run_sync(migrations.upgrade)
 
 

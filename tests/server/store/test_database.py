@@ -144,6 +144,21 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
+async def test_a_server_of_an_arena_has_longer_for_its_tables_than_for_what_others_wait_for(
+    postgresql_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def timeout(connection: Connection) -> str:
+        return str(connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one())
+
+    seen: list[str] = []
+    monkeypatch.setattr(migrations, "upgrade", lambda connection: seen.append(timeout(connection)))
+    async with closing(make_engine(postgresql_database, arena=True)) as engine:
+        await prepare(engine)
+        async with engine.connect() as connection:
+            seen.append(await connection.run_sync(timeout))
+    assert seen == ["10s", "1500ms"]
+
+
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])
 async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
     database: str, version: int
