@@ -51,6 +51,11 @@ class Patience(NamedTuple):
     """How long it waits for the next statement of a transaction before it ends it: a process that stands still in the
     middle of one must not keep its locks, for others wait for them to take its name over."""
 
+    @property
+    def idle_timeout(self) -> str:
+        """`idle` as PostgreSQL is told of it."""
+        return f"{round(1000 * self.idle)}ms"
+
 
 PATIENCE = Patience()
 ARENA_PATIENCE = Patience(command=10, connect=3, idle=1.5)
@@ -175,9 +180,7 @@ def _postgresql(url: sa.URL, patience: Patience = PATIENCE) -> AsyncEngine:
             connect_args={
                 "command_timeout": patience.command,
                 "timeout": patience.connect,
-                "server_settings": {
-                    "idle_in_transaction_session_timeout": f"{round(1000 * patience.idle)}ms"
-                },
+                "server_settings": {"idle_in_transaction_session_timeout": patience.idle_timeout},
             },
         )
     except ModuleNotFoundError:
@@ -193,8 +196,8 @@ async def prepare(engine: AsyncEngine) -> None:
     async with usable(engine), exclusive(engine) as connection:
         if engine.dialect.name == "postgresql":
             # Nobody waits to take over from a server that has not come in yet, and a busy one takes its time for this.
-            patient = f"SET LOCAL idle_in_transaction_session_timeout = '{round(1000 * PATIENCE.idle)}ms'"
-            await connection.exec_driver_sql(patient)
+            longer = f"SET LOCAL idle_in_transaction_session_timeout = '{PATIENCE.idle_timeout}'"
+            await connection.exec_driver_sql(longer)
         await connection.run_sync(migrations.upgrade)
 
 

@@ -217,7 +217,7 @@ async def test_text_frame() -> None:
     assert outcome.told[-1]["code"] == 1007
 
 
-async def test_a_frame_of_8_mb() -> None:
+async def test_a_frame_of_100_mb() -> None:
     outcome = await misbehave("huge", control=PLENTY)
     assert_lost(outcome, EndReason.PROTOCOL_ERROR)
     assert outcome.told[-1]["code"] == 1009

@@ -1,14 +1,6 @@
-"""Sends a frame of 8 MB as its move: more than the kernel keeps between the two, so that it hears the answer while it sends."""
+"""Announces a frame of 100 MB as its move, and sends more of it than the kernel keeps between the two: 8 MB."""
 
-from contextlib import suppress
+from testkit.bare import frame
+from testkit.bare_move import answer_with
 
-from websockets.exceptions import ConnectionClosed
-
-from testkit.wire import Wire, arguments
-
-wire = Wire(*arguments())
-wire.begin()
-wire.hear("turn")
-with suppress(ConnectionClosed):
-    wire.socket.send(bytes(8_000_000))
-wire.listen()
+answer_with(frame(bytes(100_000_000))[:8_000_000])

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from time import monotonic, perf_counter
 from typing import TypeVar
@@ -104,6 +104,8 @@ class Journal:
         self._batch = Batch()
         self._under_way: Batch | None = None
         self._work = asyncio.Event()
+        self._in_turn = anyio.Lock()
+        """Is held by what `write` does and is not urgent."""
         self._opened = anyio.Event()
         self._hurried = anyio.Event()
         """Set when the server is about to stop."""
@@ -350,8 +352,6 @@ class Journal:
         that is over, or never came so far, and LeaseLost.
         """
         await self._opened.wait()
-        if self._writer is None:
-            raise database.StoreError("the journal is closed")
 
         def fenced(connection: sa.Connection) -> T:
             result = work(connection)
@@ -359,7 +359,11 @@ class Journal:
             return result
 
         try:
-            return await self._writer.write(fenced, patient=not urgent)
+            # However many wait for their turn, one of them at the most is before a batch or what is urgent.
+            async with nullcontext() if urgent else self._in_turn:
+                if self._writer is None:
+                    raise database.StoreError("the journal is closed")
+                return await self._writer.write(fenced)
         except LeaseLost:
             self._renewal.hasten()  # `run` finds it out now, and ends
             raise

@@ -10,7 +10,7 @@ waits, and none takes longer than the way to a thread.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -30,13 +30,10 @@ class Writer(Protocol):
     waits: bool
     """Whether a commit waits for something: then it is worth while to gather what comes for the next one."""
 
-    async def write(self, work: Callable[[sa.Connection], T], *, patient: bool = False) -> T:
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Do `work` in a transaction, commit it, and return what it returned. A failure is rolled back and raised.
 
         It is not cancelled half-way: half a commit would block the database for whoever comes next.
-
-        patient: whether it lets what is not patient go before it, and waits for those that are and came before it;
-                 of many such one at a time is waited for by whoever is not
         """
         ...
 
@@ -59,12 +56,10 @@ class _Blocking:
         """lasting: whether a commit waits for the disk."""
         self._connection = connection
         self._thread = thread
-        self._patience = anyio.Lock()
         self.waits = lasting
 
-    async def write(self, work: Callable[[sa.Connection], T], *, patient: bool = False) -> T:
-        async with self._patience if patient else nullcontext():
-            return await self._thread.do(partial(self._write, work))
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        return await self._thread.do(partial(self._write, work))
 
     async def commit(self, work: Callable[[sa.Connection], T], *, by_driver: bool) -> T:
         here = by_driver or not self.waits
@@ -119,13 +114,12 @@ class _Asynchronous:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
         self._one = anyio.Lock()
-        self._patience = anyio.Lock()
         self._driver: _Terminates | None = None
         """What the connection is to the driver, while something is being written."""
 
-    async def write(self, work: Callable[[sa.Connection], T], *, patient: bool = False) -> T:
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
         with anyio.CancelScope(shield=True):
-            async with self._patience if patient else nullcontext(), self._one:
+            async with self._one:
                 try:
                     # A connection that was lost is made anew by the next transaction.
                     async with self._connection.begin():

@@ -313,3 +313,27 @@ async def test_nobody_waits_for_a_journal_that_could_not_be_opened(own_postgresq
             await journal.run()
         with anyio.fail_after(10):
             await refused.wait()
+
+
+async def test_a_crowd_of_writers_keeps_nothing_urgent_waiting_and_comes_on_in_its_order(
+    database: str,
+) -> None:
+    done: list[int] = []
+    crowd, hurried = range(30), [100, 101, 102]
+
+    async def write(number: int) -> None:
+        await journal.write(lambda connection: connection.execute(sa.select(1)), urgent=number in hurried)
+        done.append(number)
+
+    async with open_store(database) as engine, anyio.create_task_group() as running:
+        journal = Journal(engine)
+        await running.start(journal.run)
+        async with anyio.create_task_group() as tasks:
+            for number in (*crowd, *hurried):
+                tasks.start_soon(write, number)  # they begin in this order, in one turn of the event loop
+        running.cancel_scope.cancel()
+    assert [each for each in done if each in crowd] == list(crowd)
+    assert [each for each in done if each in hurried] == hurried
+    # What is under way is waited for, and one of the crowd that was about to be.
+    assert done.index(hurried[0]) <= 2
+    assert done.index(hurried[-1]) <= 4

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from server.store import sqlite
-from server.store.database import make_engine, open_store
+from server.store.database import make_engine
 from server.store.journal.writer import Writer, open_writer
 
 INSERT = "INSERT INTO numbers VALUES (?)"
@@ -102,27 +102,3 @@ async def test_a_commit_comes_after_what_the_thread_was_given_before(tmp_path: P
         await anyio.lowlevel.checkpoint()
         may_end.set()
     assert sorted(kept(file)) == [1, 2]
-
-
-async def test_a_crowd_that_is_patient_keeps_nobody_waiting_who_is_not_and_comes_on_in_its_order(
-    database: str,
-) -> None:
-    done: list[int] = []
-    crowd, hurried = range(30), [100, 101, 102]
-
-    async def write(number: int) -> None:
-        await writer.write(lambda connection: connection.execute(sa.select(1)), patient=number < hurried[0])
-        done.append(number)
-
-    async with (
-        open_store(database) as engine,
-        open_writer(engine) as writer,
-        anyio.create_task_group() as tasks,
-    ):
-        for number in (*crowd, *hurried):
-            tasks.start_soon(write, number)  # they begin in this order, in one turn of the event loop
-    assert [each for each in done if each in crowd] == list(crowd)
-    assert [each for each in done if each in hurried] == hurried
-    # What is under way is waited for, and one of the crowd that was about to be.
-    assert done.index(hurried[0]) <= 2
-    assert done.index(hurried[-1]) <= 4
