@@ -60,14 +60,19 @@ class Report:
     """Matches between bots that came in by different servers, as far as the bots were told at the deaths."""
 
 
-def players_of(servers: Sequence[ArenaServer], count: int, think: Callable[[], float]) -> list[Player]:
-    """So many bots, which begin at the servers in turn and look for another one when theirs is away."""
+def players_of(
+    servers: Sequence[ArenaServer], count: int, think: Callable[[], float], keepalive: float = 2.0
+) -> list[Player]:
+    """So many bots, which begin at the servers in turn and look for another one when theirs is away.
+
+    keepalive: seconds after which they ask a server that says nothing, and for which they wait for an answer
+    """
     urls = [each.url for each in servers]
     made = []
     for number in range(count):
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
-        made.append(Player(urls[first], f"bot {number}", think, elsewhere=others, keepalive=2.0))
+        made.append(Player(urls[first], f"bot {number}", think, elsewhere=others, keepalive=keepalive))
     return made
 
 

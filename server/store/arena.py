@@ -1,5 +1,5 @@
-"""What the servers of an arena know of each other by the store: who lives, who takes over from whom, who holds an
-office, and where each bot is connected.
+"""What the servers of an arena know of each other by the store: who lives, who takes over from whom, and who holds an
+office. Where each bot is connected is in `server.store.presences`.
 
 Whoever changes something here does so in a transaction that requires its own lease, so of two servers that want the same
 one wins, and one that was taken for dead changes nothing.
@@ -13,11 +13,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.processes.identity import is_gone
 from server.store import database
 from server.store.journal.rows import chunks
-from server.store.lease import Lease, database_time, holder, holds, renew, require
-from server.store.schema import matches, offices, presences, servers
+from server.store.lease import Lease, database_time, holds, renew, require
+from server.store.schema import matches, offices, servers
 
 MATCHMAKER = "matchmaker"
 """The office of whoever matches the bots of an arena."""
@@ -54,20 +53,6 @@ class Look(NamedTuple):
     neighbours: list[Neighbour]
     """All servers of the arena whose matches nobody has taken over, the one that looks too."""
     office: Office
-
-
-class Presence(NamedTuple):
-    """Where a bot is connected, or was."""
-
-    hash: bytes
-    entry: int
-    session: int
-    server: str
-    """Empty where it is not connected, also because its server has ended."""
-
-
-class NameTaken(Exception):
-    """Another server of the arena has let a bot of this name in."""
 
 
 def look(connection: sa.Connection, lease: Lease, *, runs: bool, hears: bool) -> Look:
@@ -159,59 +144,3 @@ async def whereabouts(engine: AsyncEngine, wanted: Collection[str]) -> dict[str,
             for row in await connection.execute(query.where(matches.c.match.in_(some))):
                 found[row.match] = row.server if row.finished is None else None
     return found
-
-
-async def recall(engine: AsyncEngine, name: str) -> Presence | None:
-    """Where a bot is connected, or was; None for a name that never was in the arena."""
-    async with database.reading(engine) as connection:
-        return await connection.run_sync(_recall, name)
-
-
-def _recall(connection: sa.Connection, name: str) -> Presence | None:
-    now = database_time(connection.dialect.name)
-    lives = (
-        (servers.c.name == presences.c.server)
-        & (servers.c.number == presences.c.number)
-        & (servers.c.until > now)
-    )
-    place = (servers.c.host, servers.c.pid, servers.c.place, servers.c.started)
-    query = sa.select(presences, *place)
-    row = connection.execute(
-        query.select_from(presences.outerjoin(servers, lives)).where(presences.c.name == name)
-    ).one_or_none()
-    if row is None:
-        return None
-    here = row.pid is not None and not is_gone(holder(row))
-    return Presence(bytes.fromhex(row.hash), row.entry, row.session, row.server if here else "")
-
-
-def claim(connection: sa.Connection, lease: Lease, *, name: str, secret: bytes, returns: bool) -> Presence:
-    """Let a bot in on this server, in a transaction of the writer's: with the session that it had, or with a new one.
-
-    Raises NameTaken where another server has let one of that name in, or given it another session.
-    """
-    require(connection, lease)
-    kind = connection.dialect.name
-    nobody = {"name": name, "hash": "", "entry": 0, "session": 0, "server": "", "number": 0}
-    connection.execute(database.insert(kind, presences).on_conflict_do_nothing(), nobody)
-    its = presences.c.name == name
-    # Two that claim one name wait for each other here.
-    connection.execute(sa.select(presences.c.entry).where(its).with_for_update()).one()
-    known = _recall(connection, name)
-    if known is None:
-        raise LookupError(f"the presence of {name!r} was there a moment ago")
-    if returns and known.hash != secret:
-        raise NameTaken(name)
-    if not returns and known.server not in ("", lease.name):
-        raise NameTaken(name)
-    entry = known.entry + 1
-    session = known.session if returns else entry
-    changed = sa.update(presences).where(its).values(hash=secret.hex(), entry=entry, session=session)
-    connection.execute(changed.values(server=lease.name, number=lease.number))
-    return Presence(secret, entry, session, lease.name)
-
-
-def release(connection: sa.Connection, *, name: str, entry: int) -> None:
-    """A bot's connection of that number has ended; nothing happens where it has another already."""
-    its = (presences.c.name == name) & (presences.c.entry == entry)
-    connection.execute(sa.update(presences).where(its).values(server="", number=0))

@@ -165,7 +165,7 @@ servers = sa.Table(  # server.store.lease: who writes under a name
     ),  # until when it surely hears the others of it
 )
 
-presences = sa.Table(  # server.store.arena: where each bot of an arena is connected, or was
+presences = sa.Table(  # server.store.presences: where each bot of an arena is connected, or was
     "presences",
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),

@@ -97,7 +97,8 @@ async def test_servers_restarted_one_after_the_other_lose_nothing(
     async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
         slowest = matches / 15  # so many moves a second keep no server from its leases
         between = max(60, 3 * matches)
-        players = players_of(servers, 2 * matches, lambda: random.uniform(0.02, slowest))
+        # Each server says that it stops, so nobody need find it out.
+        players = players_of(servers, 2 * matches, lambda: random.uniform(0.02, slowest), keepalive=20.0)
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             for each in servers:

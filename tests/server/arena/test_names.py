@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from protocol.codes import Code
 from protocol.messages import Hello
 from server.arena.names import ArenaNames
 from server.lobby.accounts import Refused
 from server.rooms.member import secret_hash
-from server.store import arena as store
+from server.store import presences
 from server.store.database import Engine, open_store
 from server.store.journal.journal import Journal
 from tests.server.arena.test_membership import take_for_dead, until_it_is_lost
@@ -75,8 +76,8 @@ async def test_a_name_is_free_once_its_last_connection_has_ended_and_only_then(d
         free = False
         with anyio.fail_after(20):
             while not free:
-                known = await store.recall(engine, "anna")
-                free = known is not None and known.server == ""
+                known = await presences.recall(engine, ["anna"])
+                free = known["anna"].server == ""
         assert await north.claim(Hello("anna"), "another") == (3, 3)
         assert await south.recall("anna") == secret_hash("another")
 
@@ -103,3 +104,46 @@ async def test_a_server_that_has_lost_its_lease_lets_nobody_in_and_only_the_log_
     assert refused.value.code is Code.SERVER_FULL
     assert "taken over" not in refused.value.detail
     assert "taken over" in caplog.text
+
+
+async def test_those_who_come_and_go_together_are_written_together(database: str) -> None:
+    names = [f"bot {number}" for number in range(100)]
+    async with two(database) as (engine, north, south):
+        begun = 0
+
+        def counted(*_: object) -> None:
+            nonlocal begun
+            begun += 1
+
+        sa.event.listen(engine.sync_engine, "commit", counted)
+        entries: dict[str, tuple[int, int]] = {}
+
+        async def comes(name: str) -> None:
+            entries[name] = await north.claim(Hello(name), "secret")
+
+        async with anyio.create_task_group() as tasks:
+            for name in names:
+                tasks.start_soon(comes, name)
+        assert entries == dict.fromkeys(names, (1, 1))
+        with pytest.raises(Refused):
+            await south.claim(Hello(names[-1]), "another")
+        for name in names:
+            north.release(name, 1)
+        with anyio.fail_after(20):
+            while any(each.server for each in (await presences.recall(engine, names)).values()):
+                await anyio.sleep(0.01)
+        assert begun < 40  # with those of the lease, and of the questions
+
+
+async def test_of_two_claims_of_one_name_the_later_is_decided_after_the_earlier(database: str) -> None:
+    async with two(database) as (_, north, _south):
+        told: list[tuple[int, int]] = []
+
+        async def comes(hello: Hello, secret: str | None) -> None:
+            told.append(await north.claim(hello, secret))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(comes, Hello("anna"), "secret")
+            tasks.start_soon(comes, Hello("anna"), "another")
+            tasks.start_soon(comes, Hello("anna", session="another"), None)
+        assert told == [(1, 1), (2, 2), (3, 2)]

@@ -13,7 +13,6 @@ from match.events import Opened, to_journal
 from match.terms import to_json
 from server.processes.identity import this_process
 from server.store import arena, lease, schema
-from server.store.arena import NameTaken
 from server.store.database import open_store
 from server.store.journal.batch import Batch, write_batch
 from server.store.journal.reader import events_of
@@ -133,31 +132,3 @@ async def test_an_office_has_one_holder_and_passes_on_when_that_is_gone(database
         assert (await look(south, runs=False)).server == ""  # it gives it up
         await taken(writer, "west")
         assert (await look(south)).term == 3
-
-
-async def test_a_name_has_one_connection_and_its_session_opens_it_everywhere(database: str) -> None:
-    async with open_store(database) as engine, open_writer(engine) as writer:
-        north, south = [await taken(writer, name) for name in ("north", "south")]
-
-        async def claim(holder: Lease, secret: bytes, *, returns: bool) -> arena.Presence:
-            return await writer.write(
-                partial(arena.claim, lease=holder, name="anna", secret=secret, returns=returns)
-            )
-
-        assert await arena.recall(engine, "anna") is None
-        first = await claim(north, b"one", returns=False)
-        assert (first.entry, first.session) == (1, 1)
-        with pytest.raises(NameTaken):
-            await claim(south, b"two", returns=False)
-        with pytest.raises(NameTaken):
-            await claim(south, b"two", returns=True)
-        back = await claim(south, b"one", returns=True)
-        assert (back.entry, back.session) == (2, 1)
-        await writer.write(partial(arena.release, name="anna", entry=1))  # late word of the connection before
-        assert await arena.recall(engine, "anna") == (b"one", 2, 1, "south")
-        await writer.write(partial(arena.release, name="anna", entry=2))
-        assert await arena.recall(engine, "anna") == (b"one", 2, 1, "")
-        fresh = await claim(north, b"three", returns=False)
-        assert (fresh.entry, fresh.session) == (3, 3)
-        await run_out(engine, "north")
-        assert (await claim(south, b"four", returns=False)).entry == 4  # its server has ended
