@@ -6,7 +6,7 @@ take from the end of what others still have. So whatever lasts stands where a pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 
 WEB = Path(__file__).parent / "web"
+OF_THE_PAGE = 2
+"""Workers that have the page's tests, where there are twice as many. Each has a browser and a set of servers, which take
+seconds to start; one alone would still have half of those tests when all others are done, and each of these would take some.
+"""
 LONG = 300.0
 """Seconds of a test's own timeout from which on it is among the first."""
 
@@ -40,19 +44,26 @@ def parts(count: int, workers: int) -> list[int]:
 
 
 def dealt(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
-    """The tests in their new order: with the page's in one worker's hands, which have one browser and one set of servers."""
+    """The tests in their new order: with the page's in the hands of a few workers, each of which has a browser and servers."""
     web = [item for item in items if of_the_page(item.path)]
     others = [item for item in items if not of_the_page(item.path)]
     lasting = sorted((item for item in others if patience_of(item)), key=patience_of, reverse=True)
     quick = [item for item in others if not patience_of(item)]
     if workers < 2:
         return [*lasting, *web, *quick]
+    pages = OF_THE_PAGE if workers >= 2 * OF_THE_PAGE else 1
     hands: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    hands[0] += web
-    for number, (_, of_one_file) in enumerate(groupby(lasting, key=lambda item: item.path)):
-        hands[1 + number % (workers - 1)] += of_one_file
+    for of_one_file in files_of(web):
+        min(hands[:pages], key=len).extend(of_one_file)
+    for number, of_one_file in enumerate(files_of(lasting)):
+        hands[pages + number % (workers - pages)] += of_one_file
     for hand, size in zip(hands, parts(len(items), workers), strict=True):
         missing = max(0, size - len(hand))
         hand.extend(quick[:missing])
         del quick[:missing]
     return [*(item for hand in hands for item in hand), *quick]
+
+
+def files_of(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]]:
+    """Those that follow each other in one file."""
+    return (list(of_one_file) for _, of_one_file in groupby(items, key=lambda item: item.path))

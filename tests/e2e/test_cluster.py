@@ -62,8 +62,8 @@ async def three(
     ("kinds", "count"),
     [
         (("kill",), 1),
-        (("freeze",), 1),
-        (("split",), 1),
+        pytest.param(("freeze",), 1, marks=pytest.mark.soak),
+        pytest.param(("split",), 1, marks=pytest.mark.soak),
         pytest.param(("kill", "freeze", "bus", "store", "power", "split"), 12, marks=pytest.mark.soak),
     ],
     ids=["kill", "freeze", "split", "all"],

@@ -79,7 +79,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: A
 
 def test_a_match_that_has_just_ended_is_shown_from_its_record(board: Arena, page: Page) -> None:
     with board.hurry(0.05):
-        for _ in range(5):
+        for _ in range(3):
             page.goto(board.url)
             # Such a match lasts for half a second: it is over when it is asked for, or soon after.
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
