@@ -147,3 +147,24 @@ async def test_of_two_claims_of_one_name_the_later_is_decided_after_the_earlier(
             tasks.start_soon(comes, Hello("anna"), "another")
             tasks.start_soon(comes, Hello("anna", session="another"), None)
         assert told == [(1, 1), (2, 2), (3, 2)]
+
+
+async def test_who_waits_to_come_in_when_the_server_ends_is_refused(database: str) -> None:
+    refused: list[Refused] = []
+
+    async with open_store(database) as engine, anyio.create_task_group() as bots:
+
+        async def comes(names: ArenaNames, name: str) -> None:
+            with pytest.raises(Refused) as caught:
+                await names.claim(Hello(name), "secret")
+            refused.append(caught.value)
+
+        async with anyio.create_task_group() as server:
+            # Nobody writes what this journal is asked for.
+            names = ArenaNames(engine, Journal(engine, server="north", arena=True), server)
+            bots.start_soon(comes, names, "anna")
+            await anyio.wait_all_tasks_blocked()
+            bots.start_soon(comes, names, "bert")
+            await anyio.wait_all_tasks_blocked()
+            server.cancel_scope.cancel()
+    assert [each.code for each in refused] == [Code.SERVER_FULL] * 2
