@@ -1,4 +1,5 @@
 import math
+import shlex
 from pathlib import Path
 
 import pytest
@@ -6,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.plan import (
+    COMMAND,
     NAME_LENGTH,
     BadLadder,
     BotPlan,
+    command_bot,
     duration,
     engine_bot,
     event_name,
@@ -50,11 +53,32 @@ def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> No
     )
 
 
-@given(st.text(min_size=1, max_size=120))
+@given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND)))
 def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
-    name = engine_bot(engine).name
+    assert_allowed(engine_bot(engine).name)
+
+
+@given(st.text(max_size=120))
+def test_every_command_has_a_name_that_the_protocol_allows_or_is_refused(line: str) -> None:
+    try:
+        plan = engine_bot(f"{COMMAND}{line}")
+    except BadLadder:
+        with pytest.raises(ValueError, match=r"^No |not enough"):
+            (_, *_) = shlex.split(line)  # it is no command line, or an empty one
+        return
+    assert_allowed(plan.name)
+    assert list(plan.command) == shlex.split(line)
+
+
+@pytest.mark.parametrize("line", ["''", "'#'", "a#b", "a\x00b", f"{'x' * 60} {'y' * 60}.py", "'  '"])
+def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
+    assert_allowed(command_bot(line).name)
+
+
+def assert_allowed(name: str) -> None:
     assert 1 <= len(name) <= NAME_LENGTH
     assert name.isprintable()
+    assert name == name.strip()
     assert "#" not in name
 
 
