@@ -6,9 +6,8 @@ take from the end of what others still have. So whatever lasts stands where a pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -64,6 +63,9 @@ def dealt(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
     return [*(item for hand in hands for item in hand), *quick]
 
 
-def files_of(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]]:
-    """Those that follow each other in one file."""
-    return (list(of_one_file) for _, of_one_file in groupby(items, key=lambda item: item.path))
+def files_of(items: Iterable[pytest.Item]) -> Iterable[list[pytest.Item]]:
+    """Those of each file."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    return files.values()
