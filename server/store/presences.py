@@ -71,13 +71,15 @@ def claim(connection: sa.Connection, lease: Lease, claims: Mapping[str, Claim]) 
     require(connection, lease)
     kind = connection.dialect.name
     names = sorted(claims)
+    # The order of Python, which is not that of every language: a crowd is claimed in parts.
+    ordered = presences.c.name.collate("C") if kind == "postgresql" else presences.c.name
     nobody = {"hash": "", "entry": 0, "session": 0, "server": "", "number": 0}
     for some in chunks(names):
         given = [{"name": name, **nobody} for name in some]
         connection.execute(database.insert(kind, presences).on_conflict_do_nothing(), given)
         # Two that claim one name wait for each other here.
         theirs = sa.select(presences.c.name).where(presences.c.name.in_(some))
-        connection.execute(theirs.order_by(presences.c.name).with_for_update()).all()
+        connection.execute(theirs.order_by(ordered).with_for_update()).all()
     let_in = {
         name: Presence(
             each.secret, known.entry + 1, known.session if each.returns else known.entry + 1, lease.name

@@ -65,7 +65,7 @@ async def test_each_of_a_crowd_is_let_in_or_not_by_itself(database: str) -> None
 
 
 async def test_a_crowd_that_two_servers_claim_is_divided_and_neither_waits_for_ever(database: str) -> None:
-    names = [f"bot {number}" for number in range(600)]
+    names = [f"{'bZ'[number % 2]}ot {number}" for number in range(1200)]
     let_in: dict[str, dict[str, Presence]] = {}
 
     async def comes(server: str, crowd: list[str]) -> None:
@@ -77,8 +77,8 @@ async def test_a_crowd_that_two_servers_claim_is_divided_and_neither_waits_for_e
     async with open_store(database) as engine:
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(comes, "north", names[:400])
-                tasks.start_soon(comes, "south", names[:199:-1])
+                tasks.start_soon(comes, "north", names[:800])
+                tasks.start_soon(comes, "south", names[:399:-1])
         known = await presences.recall(engine, names)
     north, south = let_in["north"], let_in["south"]
     assert not set(north) & set(south)
