@@ -126,7 +126,7 @@ def engine_bot(engine: str) -> BotPlan:
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = _program_name(options.split()) if engine.startswith(PROGRAM) else f"{base}{colon}{options}"
-    return BotPlan(_allowed(name), engine, threads=_threads_of(options))
+    return BotPlan(allowed_name(name), engine, threads=_threads_of(options))
 
 
 def command_bot(line: str) -> BotPlan:
@@ -137,11 +137,11 @@ def command_bot(line: str) -> BotPlan:
         raise BadLadder(f"{line!r:.100} is no command line: {error}") from None
     if not words:
         raise BadLadder(f"after {COMMAND} comes a program and its arguments, as in {COMMAND}node my_bot.js")
-    return BotPlan(_allowed(_program_name(words)), None, tuple(words))
+    return BotPlan(allowed_name(_program_name(words)), None, tuple(words))
 
 
-def _allowed(name: str) -> str:
-    """A name as the protocol allows it, and as close to this one as that can be."""
+def allowed_name(name: str) -> str:
+    """A bot's name as it may be in a ladder, and as close to this one as that can be: itself where it may."""
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
     return printed[:NAME_LENGTH].strip() or "?"
 

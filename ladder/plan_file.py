@@ -21,6 +21,7 @@ from ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
+    allowed_name,
     duration,
     engine_bot,
     event_name,
@@ -132,10 +133,10 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
     engine = f"{PROGRAM}{program}" if program else engine
     if not all(isinstance(word, str) and word for word in command):
         raise BadLadder(f'{where}: command: must be texts, as in ["python", "my_bot.py"]')
-    if len(name) > NAME_LENGTH or not name.isprintable() or "#" in name or name != name.strip():
+    if name and name != allowed_name(name):
         raise BadLadder(f"{where}: name: must be 1 to {NAME_LENGTH} printed characters without #")
     words = tuple(str(word) for word in command)
-    plan = engine_bot(engine) if engine else BotPlan(Path(words[0]).name[:NAME_LENGTH], None, words)
+    plan = engine_bot(engine) if engine else BotPlan(allowed_name(Path(words[0]).name), None, words)
     return replace(
         plan,
         name=name or plan.name,

@@ -34,7 +34,7 @@ from ladder.commands.play import play
 from ladder.commands.results import Reports, tell
 from ladder.event import Ladder
 from ladder.openings import SHIPPED
-from ladder.plan import NAME_LENGTH, BotPlan, LadderPlan
+from ladder.plan import NAME_LENGTH, BotPlan, LadderPlan, allowed_name
 from maps.setup import DEFAULT_MAP
 from protocol.adjudication import DEFAULT_RULES
 from protocol.timecontrol import BadTimeControl, TimeControl
@@ -117,9 +117,7 @@ def match(
 def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
     """The two bots under the names that were given, B with a time of its own. Raises Misuse."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
-        if name and (
-            len(name) > NAME_LENGTH or not name.isprintable() or name != name.strip() or "#" in name
-        ):
+        if name and name != allowed_name(name):
             raise Misuse(
                 f"{option}: {name!r:.80} is no name: 1 to {NAME_LENGTH} printed characters without #"
             )

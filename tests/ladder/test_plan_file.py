@@ -168,6 +168,12 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         read_ladder(tmp_path / "latin.toml")
 
 
+def test_a_command_has_a_name_that_is_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "ladder.toml"
+    file.write_text('[[bots]]\ncommand = ["bots/a#b"]\n[[bots]]\ncommand = ["/"]\n')
+    assert [bot.name for bot in read_ladder(file).bots] == ["a?b", "?"]
+
+
 def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "ladder.toml"
     file.write_text(
