@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 import arena_imports
 from bots.api.options import ENGINES
@@ -207,6 +207,13 @@ def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool
         yield running
     finally:
         running.stop()
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A context of a browser, as `Browser.new_context` makes it, whose pages wait nearly as long as a test may."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE * 900)
+    return context
 
 
 def wait(found: Any, seconds: float = PATIENCE) -> Any:

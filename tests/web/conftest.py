@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from testkit.browser import PATIENCE, Arena, arena, chromium, wait
+from testkit.browser import PATIENCE, Arena, arena, chromium, new_context, wait
 
 expect.set_options(timeout=PATIENCE * 700)
 
@@ -33,8 +33,7 @@ def tabs(browser: Browser) -> Iterator[BrowserContext]:
 
     So all are drawn by its process: one that has drawn the page before does so for a third of the work.
     """
-    context = browser.new_context(viewport=SIZE, accept_downloads=True)
-    context.set_default_timeout(PATIENCE * 900)
+    context = new_context(browser, viewport=SIZE, accept_downloads=True)
     keeper = context.new_page()
     keeper.route("**/*", lambda route: route.fulfill(body=""))
     keeper.goto("http://127.0.0.1/")  # a site is one whatever the port
@@ -73,8 +72,7 @@ def page(tabs: BrowserContext) -> Iterator[Page]:
 @pytest.fixture
 def mortal(browser: Browser) -> Iterator[Page]:
     """A page like `page` whose process is its own, and may crash."""
-    context = browser.new_context(viewport=SIZE)
-    context.set_default_timeout(PATIENCE * 900)
+    context = new_context(browser, viewport=SIZE)
     page = context.new_page()
     faults = faults_of(page)
     yield page

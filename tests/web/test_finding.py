@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maps.loader import map_names
-from testkit.browser import PATIENCE, Arena, arena, wait, write_dawdler
+from testkit.browser import PATIENCE, Arena, arena, new_context, wait, write_dawdler
 from testkit.forked import Forked
 
 
@@ -127,7 +127,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
 
 def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, browser: Browser) -> None:
     with arena(tmp_path, "--challenges-only") as running:
-        one, two = (browser.new_context() for _ in range(2))
+        one, two = (new_context(browser) for _ in range(2))
         first, second = one.new_page(), two.new_page()
         for page, name in ((first, "ada"), (second, "bob")):
             page.goto(f"{running.url}play")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from protocol.record import to_line
-from testkit.browser import Arena, arena, wait
+from testkit.browser import Arena, arena, new_context, wait
 from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
@@ -89,7 +89,7 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page:
 def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
     busy: Arena, browser: Browser, page: Page
 ) -> None:
-    context = browser.new_context(java_script_enabled=False)
+    context = new_context(browser, java_script_enabled=False)
     still = context.new_page()
 
     def live() -> bool:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from maps.setup import make_setup
 from protocol.record import to_line
-from testkit.browser import Arena
+from testkit.browser import Arena, new_context
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -139,7 +139,7 @@ def test_a_whole_map_is_in_sight_on_a_laptop(empty: Arena, page: Page, tmp_path:
 
 
 def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True)
+    context = new_context(browser, viewport={"width": 390, "height": 780}, has_touch=True)
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from testkit.browser import Arena
+from testkit.browser import Arena, new_context
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 SCHEMES: dict[Literal["dark", "light"], list[str]] = {"dark": ["color-contrast"], "light": []}
@@ -35,7 +35,7 @@ def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:
 @pytest.mark.soak
 def test_axe_finds_nothing_serious(played: Arena, browser: Browser) -> None:
     # axe is put into the page from outside, which the page's own policy rightly forbids
-    context = browser.new_context(bypass_csp=True)
+    context = new_context(browser, bypass_csp=True)
     page = context.new_page()
     match = played.ask("records")["matches"][-1]["match"]
     views = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from testkit.browser import PATIENCE, Arena
+from testkit.browser import Arena, new_context
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +107,7 @@ def downloaded(page: Page, link: str) -> bytes:
 
 
 def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser, match: str) -> None:
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(PATIENCE * 900)
+    context = new_context(browser, permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(f"{played.url}match/{match}/3")
     page.get_by_text("Share", exact=True).click()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maps.setup import make_setup
-from testkit.browser import Arena, arena, wait
+from testkit.browser import Arena, arena, new_context, wait
 
 # 100 moves come in one go, as they may from bots that hurry: how often the board is drawn, and its last ply.
 FLOOD = """async ([setup, digest]) => {
@@ -214,7 +214,7 @@ def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
 
 
 def test_nothing_is_wider_than_a_phone(board: Arena, slow: Arena, browser: Browser) -> None:
-    context = browser.new_context(viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True)
+    context = new_context(browser, viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True)
     phone = context.new_page()
     match = board.ask("records")["matches"][-1]["match"]
     phone.goto(slow.url)

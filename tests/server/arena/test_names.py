@@ -109,11 +109,11 @@ async def test_a_server_that_has_lost_its_lease_lets_nobody_in_and_only_the_log_
 async def test_those_who_come_and_go_together_are_written_together(database: str) -> None:
     names = [f"bot {number}" for number in range(100)]
     async with two(database) as (engine, north, south):
-        begun = 0
+        commits = 0
 
         def counted(*_: object) -> None:
-            nonlocal begun
-            begun += 1
+            nonlocal commits
+            commits += 1
 
         sa.event.listen(engine.sync_engine, "commit", counted)
         entries: dict[str, tuple[int, int]] = {}
@@ -132,7 +132,7 @@ async def test_those_who_come_and_go_together_are_written_together(database: str
         with anyio.fail_after(20):
             while any(each.server for each in (await presences.recall(engine, names)).values()):
                 await anyio.sleep(0.01)
-        assert begun < 40  # with those of the lease, and of the questions
+        assert commits < 40  # with those of the lease, and of the questions
 
 
 async def test_of_two_claims_of_one_name_the_later_is_decided_after_the_earlier(database: str) -> None:
