@@ -13,14 +13,15 @@ RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashe
 # The compiled searches, so that no bot has to compile them while a match waits: for the processor of this machine, and
 # for any. The next three stages need these sources alone, and are made at the same time as the wheel.
 FROM dependencies AS searches
+COPY arena arena
 COPY games games
 COPY bots bots
 COPY maps maps
 COPY solved solved
 FROM searches AS searches-here
-RUN XDG_CACHE_HOME=/kernels /opt/arena/bin/python -m bots.compiled
+RUN XDG_CACHE_HOME=/kernels /opt/arena/bin/python -m arena.bots.compiled
 FROM searches AS searches-any
-RUN XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic /opt/arena/bin/python -m bots.compiled
+RUN XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic /opt/arena/bin/python -m arena.bots.compiled
 
 FROM python:${PYTHON_VERSION}-slim AS wheel
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1

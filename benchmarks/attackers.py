@@ -32,13 +32,13 @@ from typing import Any, cast
 
 import uvloop
 
+from arena.server.net.outgoing import CLOSE_SECONDS
 from benchmarks.kit.faults import report
 from benchmarks.kit.halves import load_cores, on_cores, server_cores
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
 from benchmarks.kit.measure import Ratio, Section, short
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import ROOT, Running, arena, histogram, quantile
-from server.net.outgoing import CLOSE_SECONDS
 from testkit.horde import KINDS
 
 ALL = "all at once"

@@ -27,14 +27,14 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.host import open_host
+from arena.server.lobby.dispatch import Dispatch
+from arena.server.net.connection import Connection
+from arena.server.net.limits import HostLimits
 from benchmarks.kit.faults import report
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim, measured_on, write_server
-from protocol.messages import SUBPROTOCOL
-from server.host import open_host
-from server.lobby.dispatch import Dispatch
-from server.net.connection import Connection
-from server.net.limits import HostLimits
 
 BARE, SAME, DEFAULT = "bare websockets", "arena, messages to 1 MiB", "arena, messages to 16 KiB"
 SECTIONS = ("1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "10.*")

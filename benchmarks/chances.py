@@ -19,7 +19,7 @@ from math import exp, log
 from pathlib import Path
 from statistics import stdev
 
-from protocol.record import Record, from_line
+from arena.protocol.record import Record, from_line
 
 WON = 990_000
 """From here on a value says who wins, and is no estimate."""

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.server.store.database import make_engine, prepare
 from benchmarks.kit.filling import fill
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS
 from benchmarks.kit.halves import server_cores
@@ -26,7 +27,6 @@ from benchmarks.kit.plot import logarithmic
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena
 from benchmarks.kit.stores import NAMES, database
-from server.store.database import make_engine, prepare
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING = 10

@@ -24,19 +24,19 @@ from pathlib import Path
 import sqlalchemy as sa
 import uvloop
 
+from arena.games.core import Player
+from arena.maps.setup import make_setup
+from arena.match.events import Moved, TurnLeft
+from arena.match.terms import Terms
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players, Thinking
+from arena.server.store import database
+from arena.server.store.journal.batch import Batch
+from arena.server.store.journal.journal import Journal
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import measured_on, write_server
-from games.core import Player
-from maps.setup import make_setup
-from match.events import Moved, TurnLeft
-from match.terms import Terms
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeControl
-from protocol.values import Players, Thinking
-from server.store import database
-from server.store.journal.batch import Batch
-from server.store.journal.journal import Journal
 from testkit.parts import postgresql_folder
 from tests.server.databases import running_postgresql
 

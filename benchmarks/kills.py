@@ -22,7 +22,7 @@ from testkit.kills import Event
 BOT = """
 import time
 
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class Alike(Bot):
     def choose(self, position, clock):

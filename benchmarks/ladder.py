@@ -23,19 +23,19 @@ from pathlib import Path
 
 import anyio
 
+from arena.ladder.event import Ladder
+from arena.ladder.openings import RandomOpenings
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.play import run_ladder
+from arena.maps.setup import make_setup
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import FORFEITS
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.standings import is_void
+from arena.server.net.interpreter import settled
 from benchmarks.kills import BOT
 from benchmarks.kit.served import cpu_of_machine
-from ladder.event import Ladder
-from ladder.openings import RandomOpenings
-from ladder.plan import LadderPlan, engine_bot
-from ladder.play import run_ladder
-from maps.setup import make_setup
-from protocol.adjudication import Adjudication
-from protocol.codes import FORFEITS
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from rating.standings import is_void
-from server.net.interpreter import settled
 
 
 @dataclass

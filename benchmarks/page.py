@@ -30,7 +30,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
-from protocol.record import to_line
+from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, chromium, wait
 from testkit.parts import CHROMIUM
 from tests.web.screenshots import made_up

@@ -19,13 +19,13 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
-from server.net.answers import Answer
-from server.net.connection import Connection
-from server.net.interpreter import settled
-from server.net.limits import PRIVATE
-from server.net.request import Request
-from server.net.server import open_server
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.answers import Answer
+from arena.server.net.connection import Connection
+from arena.server.net.interpreter import settled
+from arena.server.net.limits import PRIVATE
+from arena.server.net.request import Request
+from arena.server.net.server import open_server
 
 TURN, ANSWER = 0x81, 0x82
 """What frames begin with that say that it is one's turn, and that do not."""

@@ -24,6 +24,13 @@ from urllib.parse import quote
 import msgspec
 import sqlalchemy as sa
 
+from arena.server.net.turns import SHARE
+from arena.server.store import tokens
+from arena.server.store.database import Engine, make_engine, open_store, prepare
+from arena.server.store.schema import matches, records
+from arena.server.store.stats import Stats, stats
+from arena.server.web.costs import cost_of
+from arena.server.web.pages import STORE_QUESTIONS
 from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
 from benchmarks.kit.load import Load, all_in, arena_bot
 from benchmarks.kit.plot import logarithmic
@@ -31,13 +38,6 @@ from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena, histogram, quantile
 from benchmarks.kit.stores import NAMES
 from benchmarks.kit.stores import database as empty_database
-from server.net.turns import SHARE
-from server.store import tokens
-from server.store.database import Engine, make_engine, open_store, prepare
-from server.store.schema import matches, records
-from server.store.stats import Stats, stats
-from server.web.costs import cost_of
-from server.web.pages import STORE_QUESTIONS
 
 AT_ONCE = 6
 ROUNDS = 40

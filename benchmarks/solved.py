@@ -16,15 +16,15 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bots.compiled.solving.solver import Solver
-from bots.compiled.solving.verify import verify
-from cores import cores
-from games.board import RisklessMap
-from maps.loader import load_map
-from solved.boards import Boards
-from solved.folders import file_name, find, made_here
-from solved.table import Table
-from solved.truth import Truth
+from arena.bots.compiled.solving.solver import Solver
+from arena.bots.compiled.solving.verify import verify
+from arena.cores import cores
+from arena.games.board import RisklessMap
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from arena.solved.folders import file_name, find, made_here
+from arena.solved.table import Table
+from arena.solved.truth import Truth
 
 README = Path(__file__).parents[1] / "maps" / "README.md"
 BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"

@@ -27,12 +27,8 @@ import anyio
 import uvloop
 from websockets.asyncio.client import ClientConnection
 
-from benchmarks.kit.load import line_to
-from benchmarks.kit.results import claim, measured_on, write_server
-from benchmarks.kit.script import longest
-from benchmarks.kit.served import arena
-from protocol.codec import decode_server, encode
-from protocol.messages import (
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.messages import (
     Browse,
     End,
     Hello,
@@ -43,6 +39,10 @@ from protocol.messages import (
     Turn,
     Watch,
 )
+from benchmarks.kit.load import line_to
+from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.script import longest
+from benchmarks.kit.served import arena
 
 PAUSE = 0.01
 """Seconds that a bot thinks, so that the machine is not simply full."""

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 
-from rating.bradley_terry import elo_ratings
-from rating.elo import SCALE, Tally, expected_score
-from rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
+from arena.rating.bradley_terry import elo_ratings
+from arena.rating.elo import SCALE, Tally, expected_score
+from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
 """How often two equal bots draw."""

@@ -21,13 +21,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from arena.protocol.record import from_line
+from arena.server.store import schema
+from arena.server.store.database import open_store
+from arena.server.store.packing import record_in
 from benchmarks.kit.faults import report
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim, measured_on, write_server
-from protocol.record import from_line
-from server.store import schema
-from server.store.database import open_store
-from server.store.packing import record_in
 from testkit.cable import Cable, NoCable, laid
 from testkit.crash import check_end
 

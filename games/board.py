@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-from games.core import BadData, Plain, whole_number
-from games.graph import reachable
+from arena.games.core import BadData, Plain, whole_number
+from arena.games.graph import reachable
 
 MAX_TERRITORIES = 1000
 MAX_CAP = 1000

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from games.basics import BadData, Plain, Player
+from arena.games.basics import BadData, Plain, Player
 
 MOST_CELLS = 1000
 """Cells of a board, at the most."""

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from games.core import AnyGame, BadGame, Game, UnknownGame
-from games.digest import digest_of
-from games.hexapawn import Hexapawn
-from games.loading import GameClass, game_in_file, installed, installed_game, is_file_spec, split_spec
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.games.core import AnyGame, BadGame, Game, UnknownGame
+from arena.games.digest import digest_of
+from arena.games.hexapawn import Hexapawn
+from arena.games.loading import GameClass, game_in_file, installed, installed_game, is_file_spec, split_spec
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
 """The games that the project brings."""

@@ -16,8 +16,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
-from games import plain
-from games.basics import (
+from arena.games import plain
+from arena.games.basics import (
     MAXIE,
     MINNIE,
     BadData,
@@ -31,7 +31,7 @@ from games.basics import (
     UnknownGame,
     whole_number,
 )
-from games.boards import Board, written
+from arena.games.boards import Board, written
 
 __all__ = [
     "MAXIE",

@@ -11,7 +11,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from games.core import Game, Plain
+from arena.games.core import Game, Plain
 
 POSITIONS = 1000
 """Positions that are looked at in all; those of Connect Four take about 0.1 s."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, whole_number
 
 MAX_NODES = 1_000_000
 MAX_VALUE = 900_000

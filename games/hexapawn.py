@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 Move = tuple[int, int]
 """(source, target), both numbers of squares."""

@@ -20,8 +20,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from games.basics import BadGame, GameError
-from games.core import Game
+from arena.games.basics import BadGame, GameError
+from arena.games.core import Game
 
 GROUP = "arena.games"
 """The group of entry points by which an installed package brings games: each is named as its class's `name`."""

@@ -14,7 +14,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from games.basics import BadData, Plain
+from arena.games.basics import BadData, Plain
 
 MOST = 2**53
 """The largest whole number, either way: what every reader of JSON keeps."""

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from games.board import MAX_TERRITORIES, RisklessMap
-from games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.board import MAX_TERRITORIES, RisklessMap
+from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 Move = tuple[int, int]
 """(source, target), both numbers of territories."""

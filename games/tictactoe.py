@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells."""

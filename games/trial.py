@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from games.basics import MAXIE, Outcome, Player
-from games.core import Game
-from games.digest import digest_of
+from arena.games.basics import MAXIE, Outcome, Player
+from arena.games.core import Game
+from arena.games.digest import digest_of
 
 LONGEST = 10_000
 """Plies of a random match; one that is not over then is believed to have no end."""

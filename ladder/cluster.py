@@ -19,19 +19,19 @@ import anyio
 import anyio.abc
 import msgspec
 
-from games.catalogue import KNOWN
-from ladder.bots import BotRefused
-from ladder.cluster_worker import PairDone, PairJob, play_pair, told_threads
-from ladder.event_terms import EventTerms, longest_seconds
-from ladder.plan import BotPlan
-from ladder.runner import MatchHost
-from ladder.schedule import Schedule
-from match.replay import verify
-from match.terms import Terms, to_json
-from protocol.codes import EndReason
-from protocol.record import BadRecord, Record, Result, from_line
-from rating.pairing import Pairing
-from server.processes.bot_process import Patience
+from arena.games.catalogue import KNOWN
+from arena.ladder.bots import BotRefused
+from arena.ladder.cluster_worker import PairDone, PairJob, play_pair, told_threads
+from arena.ladder.event_terms import EventTerms, longest_seconds
+from arena.ladder.plan import BotPlan
+from arena.ladder.runner import MatchHost
+from arena.ladder.schedule import Schedule
+from arena.match.replay import verify
+from arena.match.terms import Terms, to_json
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Record, Result, from_line
+from arena.rating.pairing import Pairing
+from arena.server.processes.bot_process import Patience
 
 if TYPE_CHECKING:
     from distributed import Client

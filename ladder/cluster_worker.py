@@ -14,21 +14,21 @@ from threading import Lock
 
 import anyio
 
-from games.catalogue import KNOWN, differing_rules
-from games.core import GameError
-from games.loading import split_spec
-from ladder.bots import BotRefused
-from ladder.event_terms import EventTerms
-from ladder.fleet import open_fleet
-from ladder.openings import ListedOpenings
-from ladder.plan import BotPlan, odds_of
-from ladder.runner import Runner
-from ladder.threads import Threads
-from match.terms import Terms, from_json
-from protocol.record import Record, to_line
-from rating.pairing import Pairing
-from server.host import open_host
-from server.processes.bot_process import Patience
+from arena.games.catalogue import KNOWN, differing_rules
+from arena.games.core import GameError
+from arena.games.loading import split_spec
+from arena.ladder.bots import BotRefused
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.fleet import open_fleet
+from arena.ladder.openings import ListedOpenings
+from arena.ladder.plan import BotPlan, odds_of
+from arena.ladder.runner import Runner
+from arena.ladder.threads import Threads
+from arena.match.terms import Terms, from_json
+from arena.protocol.record import Record, to_line
+from arena.rating.pairing import Pairing
+from arena.server.host import open_host
+from arena.server.processes.bot_process import Patience
 
 _OPENING = Lock()
 """Held while a host is opened: the library that brings a store up to date does one at a time in a process."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from server.host import Host
+from arena.server.host import Host
 
 ANOTHER_EVENT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """The way on for whoever starts such a ladder in containers, where an event cannot go on."""

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from cores import cores
-from games.catalogue import KNOWN
-from games.core import AnyGame
-from games.riskless import Riskless
-from ladder.cores import cores_for_bots
-from ladder.formats import make_format
-from ladder.openings import NoOpenings, Openings
-from ladder.plan import BotPlan, LadderPlan, odds_of
-from ladder.runner import named
-from ladder.schedule import Schedule
-from ladder.threads import Threads
-from maps.openings import shipped_openings
-from protocol.record import Record
-from rating.pairing import Pairing
-from rating.pentanomial import Counts, difference, pair_counts
-from rating.standings import Row, pair_scores, rows_by_pairs, table
-from server.store.ladder_lock import digest
+from arena.cores import cores
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.ladder.cores import cores_for_bots
+from arena.ladder.formats import make_format
+from arena.ladder.openings import NoOpenings, Openings
+from arena.ladder.plan import BotPlan, LadderPlan, odds_of
+from arena.ladder.runner import named
+from arena.ladder.schedule import Schedule
+from arena.ladder.threads import Threads
+from arena.maps.openings import shipped_openings
+from arena.protocol.record import Record
+from arena.rating.pairing import Pairing
+from arena.rating.pentanomial import Counts, difference, pair_counts
+from arena.rating.standings import Row, pair_scores, rows_by_pairs, table
+from arena.server.store.ladder_lock import digest
 
 
 @dataclass

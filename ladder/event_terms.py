@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from games.catalogue import KNOWN
-from games.core import AnyGame
-from ladder.openings import NoOpenings, Openings
-from match.terms import Terms, ThreadLimits
-from protocol.adjudication import Adjudication
-from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeControl, TimeOdds
-from protocol.values import Players
-from rating.pairing import Pairing
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.ladder.openings import NoOpenings, Openings
+from arena.match.terms import Terms, ThreadLimits
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.protocol.values import Players
+from arena.rating.pairing import Pairing
 
 LONG_MATCH = 1000
 """Plies that a match of a game without a ply limit may have, for the wall deadline."""

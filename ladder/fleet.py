@@ -13,10 +13,10 @@ from pathlib import Path
 
 import anyio
 
-from ladder.bots import BotRefused
-from ladder.plan import BotPlan
-from server.host import Host
-from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
+from arena.ladder.bots import BotRefused
+from arena.ladder.plan import BotPlan
+from arena.server.host import Host
+from arena.server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
 
 
 class Fleet:

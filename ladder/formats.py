@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from rating.pairing import Pair, check, everybody, shuffled
+from arena.rating.pairing import Pair, check, everybody, shuffled
 
 TIE_BREAKS = 4
 """How many pairs more a drawn encounter of a knockout gets, one by one; after them the better seed goes on."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from games.core import AnyGame
-from games.riskless import Riskless
-from maps.opening_file import read
-from maps.openings import shipped_openings
-from match.openings import Opening, random_opening
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.opening_file import read
+from arena.maps.openings import shipped_openings
+from arena.match.openings import Opening, random_opening
 
 SHIPPED: Final = "shipped"
 """The word for the openings that each map brings with it."""

@@ -8,23 +8,23 @@ from typing import Any, Protocol
 
 import anyio
 
-from games.catalogue import KNOWN
-from ladder.bots import BotRefused, Bots
-from ladder.cluster import ClusterRunner, open_cluster
-from ladder.cores import Pinning
-from ladder.dial_in import DialIn, gather
-from ladder.event import Ladder
-from ladder.event_terms import EventTerms
-from ladder.fleet import Fleet, open_fleet
-from ladder.plan import odds_of
-from ladder.record_file import RecordFile
-from ladder.runner import Runner
-from ladder.schedule import Schedule
-from protocol.record import Record
-from rating.pairing import Pairing
-from server.host import Host
-from server.processes.bot_process import Patience
-from server.store.ladders import StoredLadder, set_bots
+from arena.games.catalogue import KNOWN
+from arena.ladder.bots import BotRefused, Bots
+from arena.ladder.cluster import ClusterRunner, open_cluster
+from arena.ladder.cores import Pinning
+from arena.ladder.dial_in import DialIn, gather
+from arena.ladder.event import Ladder
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.fleet import Fleet, open_fleet
+from arena.ladder.plan import odds_of
+from arena.ladder.record_file import RecordFile
+from arena.ladder.runner import Runner
+from arena.ladder.schedule import Schedule
+from arena.protocol.record import Record
+from arena.rating.pairing import Pairing
+from arena.server.host import Host
+from arena.server.processes.bot_process import Patience
+from arena.server.store.ladders import StoredLadder, set_bots
 
 GRACE_MS = 2_000
 """How long a bot may take to come back, in milliseconds. On one machine a connection that breaks is a bot

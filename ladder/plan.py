@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from bots.api.options import ENGINES, PROGRAM, BadSpec, parse_spec, threads_of
-from ladder.formats import FORMATS
-from ladder.openings import SHIPPED
-from maps.setup import DEFAULT_MAP
-from protocol.adjudication import DEFAULT_RULES, Adjudication
-from protocol.duration import seconds_of
-from protocol.timecontrol import TimeControl
+from arena.bots.api.options import ENGINES, PROGRAM, BadSpec, parse_spec, threads_of
+from arena.ladder.formats import FORMATS
+from arena.ladder.openings import SHIPPED
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.duration import seconds_of
+from arena.protocol.timecontrol import TimeControl
 
 NAME_LENGTH = 56
 """Characters of a bot's name: what the protocol allows, less room for the number of a second process."""

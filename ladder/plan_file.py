@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
-from bots.api.options import PROGRAM
-from games.loading import is_file_spec
-from ladder.formats import FORMATS
-from ladder.openings import SHIPPED
-from ladder.plan import (
+from arena.bots.api.options import PROGRAM
+from arena.games.loading import is_file_spec
+from arena.ladder.formats import FORMATS
+from arena.ladder.openings import SHIPPED
+from arena.ladder.plan import (
     DEFAULT_TIME,
     MOST_THREADS,
     NAME_LENGTH,
@@ -29,9 +29,9 @@ from ladder.plan import (
     openings,
     unique_bots,
 )
-from protocol.adjudication import NONE, Adjudication, BadAdjudication
-from protocol.duration import DURATIONS
-from protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.adjudication import NONE, Adjudication, BadAdjudication
+from arena.protocol.duration import DURATIONS
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 
 def read_ladder(path: Path) -> LadderPlan:

@@ -17,20 +17,20 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
-from ladder.bots import BotRefused
-from ladder.cluster import ClusterLost
-from ladder.dial_in import DialIn, TooFewBots, await_in_vain
-from ladder.event import Ladder
-from ladder.organiser import GRACE_MS, Organiser, Watcher
-from ladder.progress import progress_of
-from ladder.record_file import RecordFile
-from rating.sprt import Sprt
-from server.host import CannotListen, Host, open_host
-from server.processes.bot_process import Patience
-from server.store.database import StoreError, now
-from server.store.ladder_lock import CannotResume
-from server.store.ladders import StoredLadder, claimed, finish
-from server.web.progress import EventProgress
+from arena.ladder.bots import BotRefused
+from arena.ladder.cluster import ClusterLost
+from arena.ladder.dial_in import DialIn, TooFewBots, await_in_vain
+from arena.ladder.event import Ladder
+from arena.ladder.organiser import GRACE_MS, Organiser, Watcher
+from arena.ladder.progress import progress_of
+from arena.ladder.record_file import RecordFile
+from arena.rating.sprt import Sprt
+from arena.server.host import CannotListen, Host, open_host
+from arena.server.processes.bot_process import Patience
+from arena.server.store.database import StoreError, now
+from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.ladders import StoredLadder, claimed, finish
+from arena.server.web.progress import EventProgress
 
 READY_MS = 30_000
 """How long a bot may prepare a match, in milliseconds; compiling a search for the first time takes seconds."""

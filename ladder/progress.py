@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from games.riskless import Riskless
-from ladder.event import Ladder
-from rating.pentanomial import pair_counts
-from rating.sprt import Sprt
-from rating.standings import pair_scores
-from server.web.progress import Due, EventProgress, SprtProgress
+from arena.games.riskless import Riskless
+from arena.ladder.event import Ladder
+from arena.rating.pentanomial import pair_counts
+from arena.rating.sprt import Sprt
+from arena.rating.standings import pair_scores
+from arena.server.web.progress import Due, EventProgress, SprtProgress
 
 MOST_DUE = 30
 """Matches that are shown as due; the schedule of many bots is longer than anybody reads."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from protocol.record import BadRecord, Record, from_line, to_line
+from arena.protocol.record import BadRecord, Record, from_line, to_line
 
 
 class RecordFile:

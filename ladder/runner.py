@@ -18,16 +18,16 @@ import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from games.core import Player
-from ladder.bots import BotRefused, Bots
-from ladder.event_terms import EventTerms, longest_seconds
-from ladder.threads import Threads
-from match.terms import Terms, ThreadLimits
-from protocol.codes import EndReason
-from protocol.record import Record, Result
-from protocol.values import Players, Seat
-from rating.pairing import Pairing
-from rating.standings import answered
+from arena.games.core import Player
+from arena.ladder.bots import BotRefused, Bots
+from arena.ladder.event_terms import EventTerms, longest_seconds
+from arena.ladder.threads import Threads
+from arena.match.terms import Terms, ThreadLimits
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.pairing import Pairing
+from arena.rating.standings import answered
 
 MOST_OVERTAKING = 8
 """How many matches may begin before one that is due and waits for more threads than are free: it must not wait for ever."""

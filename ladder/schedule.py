@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Mapping
 from uuid import UUID, uuid5
 
-from ladder.formats import Format
-from protocol.record import Record
-from rating.pairing import Pair, Pairing
-from rating.standings import is_empty, is_void, losers
+from arena.ladder.formats import Format
+from arena.protocol.record import Record
+from arena.rating.pairing import Pair, Pairing
+from arena.rating.standings import is_empty, is_void, losers
 
 TRIES = 3
 """How often a match is begun that a fault of the server makes void; then it stays void."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ladder.plan import BotPlan
-from match.terms import ThreadLimits
+from arena.ladder.plan import BotPlan
+from arena.match.terms import ThreadLimits
 
 
 @dataclass(frozen=True)

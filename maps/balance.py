@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from games.graph import Graph
+from arena.games.graph import Graph
 
 Side = tuple[int, ...]
 """The territories that a player starts with, lowest first."""

@@ -6,12 +6,12 @@ from typing import Any
 
 from rich.console import Console
 
-from games.board import RisklessMap
-from games.core import Game
-from games.riskless import Armies, Riskless
-from maps.drawing import draw
-from maps.loader import load_file, map_names
-from maps.mapfile import MapFile
+from arena.games.board import RisklessMap
+from arena.games.core import Game
+from arena.games.riskless import Armies, Riskless
+from arena.maps.drawing import draw
+from arena.maps.loader import load_file, map_names
+from arena.maps.mapfile import MapFile
 
 ROOM = 6
 """Lines to leave for what is written around the picture."""

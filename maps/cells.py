@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from maps.loader import SHIPPED, map_names
+from arena.maps.loader import SHIPPED, map_names
 
 FOLDER = SHIPPED / "cells"
 

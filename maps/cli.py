@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from console import Failure, JsonOption, err, out, write_json, write_text
-from maps.drawing import draw
-from maps.layout import roads
-from maps.loader import MapError, MapFile, load_file, map_names, read_file
-from maps.svg import draw_svg
+from arena.console import Failure, JsonOption, err, out, write_json, write_text
+from arena.maps.drawing import draw
+from arena.maps.layout import roads
+from arena.maps.loader import MapError, MapFile, load_file, map_names, read_file
+from arena.maps.svg import draw_svg
 
 WIDTH = 100
 """Columns of a picture that goes to a file or a pipe, and the most that one takes of a terminal."""

@@ -1,4 +1,4 @@
-"""Makes the cells of the shipped maps: `python -m maps.coasts`, or `make cells`, after a change of places or continents.
+"""Makes the cells of the shipped maps: `python -m arena.maps.coasts`, or `make cells`, after a change of places or continents.
 
 A territory's cell is what is nearer to its place than to any other (a Voronoi diagram), as far as it is land. Land is what
 lies near the places and the roads of a continent; where a map has no continents, of all of it. The geometry is shapely's,
@@ -13,10 +13,10 @@ from itertools import pairwise
 from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
 from shapely.geometry.base import BaseGeometry
 
-from maps.cells import FOLDER, Ring
-from maps.layout import lines, nearest_pair, roads
-from maps.loader import load_file, map_names
-from maps.mapfile import MapFile
+from arena.maps.cells import FOLDER, Ring
+from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.loader import load_file, map_names
+from arena.maps.mapfile import MapFile
 
 COAST = 0.62
 """How far land reaches from a place, in distances of the two closest places."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from games.board import RisklessMap
-from maps.layout import Point, extent, lines, nearest_pair, roads
-from maps.mapfile import MapFile
+from arena.games.board import RisklessMap
+from arena.maps.layout import Point, extent, lines, nearest_pair, roads
+from arena.maps.mapfile import MapFile
 
 MAX_ROWS = 44
 """A picture that would be higher is drawn smaller: it should fit on a screen."""

@@ -13,8 +13,8 @@ import random
 from collections.abc import Sequence
 from math import cos, pi, prod, sin
 
-from games.board import MAX_TERRITORIES, RisklessMap
-from maps.balance import Balance
+from arena.games.board import MAX_TERRITORIES, RisklessMap
+from arena.maps.balance import Balance
 
 RING_CAP = 100
 GRID_CAP = 50

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import dist
 
-from games.board import RisklessMap
-from maps.mapfile import MapFile
+from arena.games.board import RisklessMap
+from arena.maps.mapfile import MapFile
 
 Point = tuple[float, float]
 Line = tuple[Point, Point]

@@ -6,9 +6,9 @@ from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 
-from games.board import RisklessMap
-from maps.generators import made, parsed
-from maps.mapfile import MapError, MapFile, parse
+from arena.games.board import RisklessMap
+from arena.maps.generators import made, parsed
+from arena.maps.mapfile import MapError, MapFile, parse
 
 SHIPPED = Path(__file__).parent
 MAX_BYTES = 1_000_000

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from games.board import BadMap, RisklessMap
+from arena.games.board import BadMap, RisklessMap
 
 NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
 KEYS = ("description", *NUMBERS, "territory", "wraps")

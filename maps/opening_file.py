@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from games.core import AnyGame, Game, GameError, IllegalMove
-from games.riskless import Riskless
-from maps.openings import KEY, fingerprint
-from protocol.values import Data
+from arena.games.core import AnyGame, Game, GameError, IllegalMove
+from arena.games.riskless import Riskless
+from arena.maps.openings import KEY, fingerprint
+from arena.protocol.values import Data
 
 Opening = tuple[Data, ...]
 """As in match.openings, which stands beside this folder."""

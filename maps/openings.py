@@ -6,8 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from games.board import RisklessMap
-from maps.loader import SHIPPED, map_names
+from arena.games.board import RisklessMap
+from arena.maps.loader import SHIPPED, map_names
 
 FOLDER = SHIPPED / "openings"
 

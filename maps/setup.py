@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import cast
 
-from games.catalogue import KNOWN
-from games.core import AnyGame
-from games.riskless import Riskless
-from maps.loader import KEPT, load_map
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.loader import KEPT, load_map
 
 DEFAULT_MAP = "italy"
 """The map of a match for which none is named: a quick one, on which matches between equals are decided."""

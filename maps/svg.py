@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import cycle, product
 
-from maps.layout import Extent, Line, Point, extent, lines, nearest_pair, roads
-from maps.mapfile import MapFile
+from arena.maps.layout import Extent, Line, Point, extent, lines, nearest_pair, roads
+from arena.maps.mapfile import MapFile
 
 APART = 62.0
 """Pixels between the two closest territories, where the width allows."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from games.board import BadMap, RisklessMap
-from maps.generators import planar
-from maps.loader import MapError, load_map
+from arena.games.board import BadMap, RisklessMap
+from arena.maps.generators import planar
+from arena.maps.loader import MapError, load_map
 
 FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
 PLANAR = "planar:"

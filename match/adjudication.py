@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from games.core import AnyGame, Player
-from games.riskless import Armies
-from match.recurrence import Recurrence
-from match.solve import solve
-from protocol.adjudication import REPETITION, TABLE, Adjudication
-from protocol.record import RecordedMove
-from solved.header import BadTable
-from solved.solution import Solution, solution_of
+from arena.games.core import AnyGame, Player
+from arena.games.riskless import Armies
+from arena.match.recurrence import Recurrence
+from arena.match.solve import solve
+from arena.protocol.adjudication import REPETITION, TABLE, Adjudication
+from arena.protocol.record import RecordedMove
+from arena.solved.header import BadTable
+from arena.solved.solution import Solution, solution_of
 
 
 @dataclass(frozen=True)

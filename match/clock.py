@@ -16,9 +16,9 @@ from typing import Self
 
 from msgspec import Struct
 
-from games.core import MAXIE, MINNIE, Player
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks
+from arena.games.core import MAXIE, MINNIE, Player
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from games.core import Player
-from protocol.codes import EndReason
-from protocol.messages import ServerMessage
-from protocol.values import Data, GivingUp, Thinking
+from arena.games.core import Player
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import ServerMessage
+from arena.protocol.values import Data, GivingUp, Thinking
 
 LONGEST_WHY = 200
 """Characters that are kept of why a player gave up."""

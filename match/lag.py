@@ -19,7 +19,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from match.clock import MS
+from arena.match.clock import MS
 
 CAP = 500 * MS
 REFILL = 100 * MS

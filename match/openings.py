@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from games.core import Game, M, P
-from protocol.values import Data
+from arena.games.core import Game, M, P
+from arena.protocol.values import Data
 
 Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends it."""

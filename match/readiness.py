@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from games.core import Player
-from match.clock import MS
-from match.terms import Terms
+from arena.games.core import Player
+from arena.match.clock import MS
+from arena.match.terms import Terms
 
 EVERYBODY = frozenset(Player)
 NOBODY: frozenset[Player] = frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from games.core import Game
+from arena.games.core import Game
 
 
 class Recurrence:

@@ -13,11 +13,11 @@ from typing import assert_never
 
 from msgspec import UNSET
 
-from games.catalogue import KNOWN
-from games.core import MAXIE, BadData, GameError, IllegalMove, Player
-from match.adjudication import Adjudicator
-from match.clock import MS
-from match.events import (
+from arena.games.catalogue import KNOWN
+from arena.games.core import MAXIE, BadData, GameError, IllegalMove, Player
+from arena.match.adjudication import Adjudicator
+from arena.match.clock import MS
+from arena.match.events import (
     BrokeProtocol,
     DeadlineFell,
     Effect,
@@ -35,14 +35,14 @@ from match.events import (
     Tell,
     TurnLeft,
 )
-from match.lag import LagBudget
-from match.readiness import Readiness
-from match.terms import Terms
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
-from protocol.moves import MoveList
-from protocol.record import RecordedMove
-from protocol.values import Clocks, Seat
+from arena.match.lag import LagBudget
+from arena.match.readiness import Readiness
+from arena.match.terms import Terms
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
+from arena.protocol.moves import MoveList
+from arena.protocol.record import RecordedMove
+from arena.protocol.values import Clocks, Seat
 
 LATE_LIMIT = 50 * MS
 """Where the server was held up for longer than this, and than the margin, a flag is nobody's: the match is void."""

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from games.catalogue import differing_rules, make_game
-from games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
-from match.events import GotReady, Moved, Opened
-from match.referee import SEATS, Referee
-from match.terms import Terms
-from protocol.adjudication import REPETITION, TABLE
-from protocol.codes import EndReason
-from protocol.record import BadRecord, Record, Result
-from protocol.timecontrol import BadTimeControl, TimeControl
-from protocol.values import Data
-from solved.header import BadTable
-from solved.solution import solution_of
+from arena.games.catalogue import differing_rules, make_game
+from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
+from arena.match.events import GotReady, Moved, Opened
+from arena.match.referee import SEATS, Referee
+from arena.match.terms import Terms
+from arena.protocol.adjudication import REPETITION, TABLE
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Record, Result
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.values import Data
+from arena.solved.header import BadTable
+from arena.solved.solution import solution_of
 
 _BEFORE_ITS_END = frozenset(EndReason) - {
     EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF

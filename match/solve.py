@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from games.core import AnyGame, Player
+from arena.games.core import AnyGame, Player
 
 Bounds = tuple[int, int]
 """What a position is worth to Maxie, at least and at most: 1 a win, 0 a draw, -1 a loss."""

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from games.catalogue import KNOWN, make_game
-from games.core import AnyGame
-from match.clock import Clock
-from protocol.adjudication import Adjudication
-from protocol.engines import EngineInfo, Engines
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.timecontrol import TimeControl, TimeOdds
-from protocol.values import Data, Players, Seat
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.core import AnyGame
+from arena.match.clock import Clock
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.protocol.values import Data, Players, Seat
 
 
 class ThreadLimits(Struct, frozen=True):

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from games.core import AnyGame, BadData, Player
-from match.events import Moved
-from protocol.record import RecordedMove
-from protocol.values import Data, Thinking
+from arena.games.core import AnyGame, BadData, Player
+from arena.match.events import Moved
+from arena.protocol.record import RecordedMove
+from arena.protocol.values import Data, Thinking
 
 MOVE_BYTES = 1024
 """The most that is kept of a player's thinking on one move, as JSON."""

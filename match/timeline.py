@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from games.core import MAXIE, BadData, Player
-from match.clock import MS
-from match.events import (
+from arena.games.core import MAXIE, BadData, Player
+from arena.match.clock import MS
+from arena.match.events import (
     BrokeProtocol,
     DeadlineFell,
     Effect,
@@ -29,10 +29,10 @@ from match.events import (
     Tell,
     TurnLeft,
 )
-from match.referee import SEATS, Referee
-from match.terms import Terms
-from protocol.messages import Accepted, Error
-from protocol.values import Data, Seat
+from arena.match.referee import SEATS, Referee
+from arena.match.terms import Terms
+from arena.protocol.messages import Accepted, Error
+from arena.protocol.values import Data, Seat
 
 SHOWN = 60
 """How many characters are shown of what a player sent in place of a move."""

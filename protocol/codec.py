@@ -15,8 +15,8 @@ import msgpack
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from protocol.codes import Code
-from protocol.messages import (
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     Accepted,
@@ -27,8 +27,8 @@ from protocol.messages import (
     ServerMessage,
     Turn,
 )
-from protocol.moves import MovesSoFar
-from protocol.values import Clocks, Thinking
+from arena.protocol.moves import MovesSoFar
+from arena.protocol.values import Clocks, Thinking
 
 MAX_DEPTH = 16
 """How deep arrays and maps may nest: a setup needs 4."""

@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.codes import Code, EndReason
-from protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
-from protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
-from protocol.values import (
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
+from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
+from arena.protocol.values import (
     Clocks,
     Data,
     GivingUp,

@@ -7,7 +7,7 @@ from typing import overload
 
 import msgspec
 
-from protocol.values import Data
+from arena.protocol.values import Data
 
 _encoder = msgspec.msgpack.Encoder()
 

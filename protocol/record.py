@@ -9,11 +9,11 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from protocol.adjudication import REPETITION, Adjudication
-from protocol.codes import EndReason
-from protocol.engines import Engines
-from protocol.timecontrol import TimeOdds
-from protocol.values import Data, Players, Seat, Thinking
+from arena.protocol.adjudication import REPETITION, Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import Engines
+from arena.protocol.timecontrol import TimeOdds
+from arena.protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
 

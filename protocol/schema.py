@@ -1,6 +1,6 @@
 """Every message as JSON Schema, for clients whose language can make types of that.
 
-    python -m protocol.schema > schema.json
+    python -m arena.protocol.schema > schema.json
 
 The frames are msgpack; the schema is of the data in them.
 """
@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from protocol.messages import ClientMessage, ServerMessage
+from arena.protocol.messages import ClientMessage, ServerMessage
 
 
 def schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The generated parts of PROTOCOL.md: `python -m protocol.tables` writes them from `protocol.codes` again."""
+"""The generated parts of PROTOCOL.md: `python -m arena.protocol.tables` writes them from `protocol.codes` again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from protocol.codes import Code, EndReason
+from arena.protocol.codes import Code, EndReason
 
 SPECIFICATION = Path(__file__).with_name("PROTOCOL.md")
 

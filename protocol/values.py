@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.timecontrol import Milliseconds
+from arena.protocol.timecontrol import Milliseconds
 
 Seat = Literal["maxie", "minnie"]
 Role = Literal["bot", "spectator", "admin"]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rating.elo import SCALE, Z95, Rating, Tally
+from arena.rating.elo import SCALE, Z95, Rating, Tally
 
 PRIOR = 0.5
 """Weight of the prior, in matches for each player."""

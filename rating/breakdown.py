@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from protocol.record import Record
-from rating.pairing import Pairing
-from rating.pentanomial import CLASSES, Counts, difference
-from rating.standings import is_empty, is_void, losers, pair_scores
-from rating.words import WORDS
+from arena.protocol.record import Record
+from arena.rating.pairing import Pairing
+from arena.rating.pentanomial import CLASSES, Counts, difference
+from arena.rating.standings import is_empty, is_void, losers, pair_scores
+from arena.rating.words import WORDS
 
 
 class Part(Struct, frozen=True, rename=WORDS):

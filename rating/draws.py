@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from protocol.record import Record
-from rating.standings import is_void, losers
+from arena.protocol.record import Record
+from arena.rating.standings import is_void, losers
 
 TOO_MANY = 0.5
 """The share of draws above which an event should be played on something else."""

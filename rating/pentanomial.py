@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from rating.elo import SCALE, Z95, elo_of_score
+from arena.rating.elo import SCALE, Z95, elo_of_score
 
 Counts = tuple[int, ...]
 """How often each score was reached, from the lowest to the highest, in equal steps: three classes or five."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rating.elo import SCALE, expected_score
+from arena.rating.elo import SCALE, expected_score
 
 _UNSEEN = 1e-3
 """What is counted for a score that did not occur, so that no logarithm is of 0."""

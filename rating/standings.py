@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from games.core import Player
-from protocol.codes import EndReason
-from protocol.record import Record
-from rating.elo import Tally
-from rating.pairing import Pairing
-from rating.pentanomial import Difference
-from rating.steps import Ended
-from rating.words import WORDS
+from arena.games.core import Player
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.rating.elo import Tally
+from arena.rating.pairing import Pairing
+from arena.rating.pentanomial import Difference
+from arena.rating.steps import Ended
+from arena.rating.words import WORDS
 
 
 class Row(Struct, frozen=True, rename=WORDS):
@@ -102,7 +102,7 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
         if not is_empty(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
             edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += times
-    from rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
+    from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
     rated = elo_ratings(
         bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}

@@ -14,10 +14,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from protocol.codes import FORFEITS, EndReason
-from protocol.record import Record, Result
-from protocol.values import Players, Seat
-from rating.glicko import Rating, update
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.glicko import Rating, update
 
 PERIOD_SECONDS = 24 * 3600
 """One rating period. At it, a new bot's volatility takes a deviation from 50 to 110 in about three months."""

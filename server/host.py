@@ -21,33 +21,33 @@ import anyio
 import anyio.abc
 from anyio.abc import TaskStatus
 
-from protocol.adjudication import Adjudication
-from protocol.codes import Code
-from server.arena.membership import CutOff
-from server.bus.bus import Bus
-from server.lobby.dispatch import Dispatch
-from server.lobby.house import NO_HOUSE, HousePlan, open_house
-from server.lobby.matchmaking.answer_window import ANSWER_NS
-from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.session import Session
-from server.net.addresses import LOOPBACK, inside_url, url
-from server.net.admission import Admission
-from server.net.connection import Connection
-from server.net.delivery import Receiver
-from server.net.limits import PRIVATE, HostLimits
-from server.net.server import CannotListen, MakeAdmission, Server, open_server
-from server.processes.identity import PROGRAM
-from server.processes.tasks import cancelled_at_exit
-from server.rooms.disclosure import Disclosure
-from server.rooms.room import INBOX
-from server.running import Host, Told
-from server.store.database import Engine, make_engine
-from server.store.database import close as close_engine
-from server.store.journal.journal import JournalFailed
-from server.store.lease import LeaseLost
-from server.store.retention import Retention
-from server.store.upgrade import make_ready
-from server.web.progress import Progress, nobody_plays
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import Code
+from arena.server.arena.membership import CutOff
+from arena.server.bus.bus import Bus
+from arena.server.lobby.dispatch import Dispatch
+from arena.server.lobby.house import NO_HOUSE, HousePlan, open_house
+from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.lobby.session import Session
+from arena.server.net.addresses import LOOPBACK, inside_url, url
+from arena.server.net.admission import Admission
+from arena.server.net.connection import Connection
+from arena.server.net.delivery import Receiver
+from arena.server.net.limits import PRIVATE, HostLimits
+from arena.server.net.server import CannotListen, MakeAdmission, Server, open_server
+from arena.server.processes.identity import PROGRAM
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.rooms.room import INBOX
+from arena.server.running import Host, Told
+from arena.server.store.database import Engine, make_engine
+from arena.server.store.database import close as close_engine
+from arena.server.store.journal.journal import JournalFailed
+from arena.server.store.lease import LeaseLost
+from arena.server.store.retention import Retention
+from arena.server.store.upgrade import make_ready
+from arena.server.web.progress import Progress, nobody_plays
 
 __all__ = ["CannotListen", "Host", "open_host"]
 

@@ -10,51 +10,51 @@ import anyio.abc
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from match.events import Resigned
-from match.terms import Terms
-from protocol.adjudication import Adjudication
-from protocol.messages import Listing, LiveMatch
-from protocol.record import Record
-from server.arena.arena import Arena
-from server.arena.membership import Membership
-from server.arena.names import ArenaNames
-from server.arena.sharing import Sharing
-from server.bus.bus import Bus
-from server.bus.local import Exchange
-from server.lobby.accounts import Accounts
-from server.lobby.dispatch import LISTING_SECONDS, Dispatch
-from server.lobby.ends import Ends
-from server.lobby.house import NO_HOUSE, HousePlan
-from server.lobby.lobby import Lobby
-from server.lobby.matches import Matches
-from server.lobby.matchmaking.answer_window import ANSWER_NS
-from server.lobby.matchmaking.arranger import Arranger
-from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.matchmaking.outcome import Outcome
-from server.lobby.names import Names, OwnNames
-from server.lobby.roster import HouseRoster
-from server.net.admission import Admission
-from server.net.by_address.failed_logins import FailedLogins, pause_within
-from server.net.by_address.misdeeds import Misdeeds
-from server.net.by_address.work import WorkBudget
-from server.net.limits import HostLimits
-from server.net.loop_watch import LoopWatch
-from server.net.metrics import Metrics
-from server.processes.identity import PROGRAM
-from server.rooms.disclosure import Disclosure
-from server.rooms.room import INBOX, Room
-from server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
-from server.store.aggregates.rating_counter import RatingCounter
-from server.store.database import Engine
-from server.store.journal.journal import Journal
-from server.store.journal.recovery import kept_sessions, unfinished
-from server.store.maintenance import Maintenance
-from server.store.queries import Queries
-from server.store.retention import Retention
-from server.web.match_log import MatchLogs
-from server.web.pages import Pages
-from server.web.progress import Progress, nobody_plays
-from server.web.static import own_files
+from arena.match.events import Resigned
+from arena.match.terms import Terms
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.messages import Listing, LiveMatch
+from arena.protocol.record import Record
+from arena.server.arena.arena import Arena
+from arena.server.arena.membership import Membership
+from arena.server.arena.names import ArenaNames
+from arena.server.arena.sharing import Sharing
+from arena.server.bus.bus import Bus
+from arena.server.bus.local import Exchange
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.dispatch import LISTING_SECONDS, Dispatch
+from arena.server.lobby.ends import Ends
+from arena.server.lobby.house import NO_HOUSE, HousePlan
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matches import Matches
+from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
+from arena.server.lobby.matchmaking.arranger import Arranger
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.lobby.names import Names, OwnNames
+from arena.server.lobby.roster import HouseRoster
+from arena.server.net.admission import Admission
+from arena.server.net.by_address.failed_logins import FailedLogins, pause_within
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.limits import HostLimits
+from arena.server.net.loop_watch import LoopWatch
+from arena.server.net.metrics import Metrics
+from arena.server.processes.identity import PROGRAM
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.rooms.room import INBOX, Room
+from arena.server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
+from arena.server.store.aggregates.rating_counter import RatingCounter
+from arena.server.store.database import Engine
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.recovery import kept_sessions, unfinished
+from arena.server.store.maintenance import Maintenance
+from arena.server.store.queries import Queries
+from arena.server.store.retention import Retention
+from arena.server.web.match_log import MatchLogs
+from arena.server.web.pages import Pages
+from arena.server.web.progress import Progress, nobody_plays
+from arena.server.web.static import own_files
 
 LISTED_CHALLENGES = 1000
 """Open challenges that a listing shows: it must stay within a frame however many strangers open some."""

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from games.board import RisklessMap
-from games.riskless import Armies, Riskless
-from solved.symmetry import Permutation, automorphisms
+from arena.games.board import RisklessMap
+from arena.games.riskless import Armies, Riskless
+from arena.solved.symmetry import Permutation, automorphisms
 
 
 @dataclass(frozen=True)

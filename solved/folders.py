@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from games.board import RisklessMap
-from solved.boards import Boards
-from solved.header import BadTable, digest
-from solved.table import Table
+from arena.games.board import RisklessMap
+from arena.solved.boards import Boards
+from arena.solved.header import BadTable, digest
+from arena.solved.table import Table
 
 SHIPPED = Path(__file__).parent / "tables"
 SUFFIX = ".solved"

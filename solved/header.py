@@ -22,8 +22,8 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta, Struct
 
-from games.board import MAX_CAP
-from solved.boards import Boards
+from arena.games.board import MAX_CAP
+from arena.solved.boards import Boards
 
 MAGIC = b"\x89ARENA\r\n"
 """Begins a file: no text does, and a transfer that changes the ends of lines changes it."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from games.core import Player
-from games.riskless import Armies, Move
-from solved.solution import Solution
-from solved.truth import Truth, Value
+from arena.games.core import Player
+from arena.games.riskless import Armies, Move
+from arena.solved.solution import Solution
+from arena.solved.truth import Truth, Value
 
 
 class Kind(StrEnum):

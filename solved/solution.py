@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from games.core import Game, Player
-from games.riskless import Armies, Move, Riskless
-from solved.boards import boards_of, seen_by_mover
-from solved.folders import open_table
-from solved.table import Table
-from solved.truth import DRAW, Truth, Value
+from arena.games.core import Game, Player
+from arena.games.riskless import Armies, Move, Riskless
+from arena.solved.boards import boards_of, seen_by_mover
+from arena.solved.folders import open_table
+from arena.solved.table import Table
+from arena.solved.truth import DRAW, Truth, Value
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
-from solved.boards import Boards
-from solved.header import BadTable, Header, decode, encode
-from solved.truth import Truth
-from solved.truth import decode as truth_of
-from solved.zstandard import zstd
+from arena.solved.boards import Boards
+from arena.solved.header import BadTable, Header, decode, encode
+from arena.solved.truth import Truth
+from arena.solved.truth import decode as truth_of
+from arena.solved.zstandard import zstd
 
 KEPT = 64
 """Blocks that are kept unpacked, those probed last: 4 MB with codes of one byte."""

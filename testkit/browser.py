@@ -17,8 +17,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-import arena_imports
-from bots.api.options import ENGINES
+from arena import console
+from arena.bots.api.options import ENGINES
 from testkit.forked import Forked
 from testkit.parts import browser, skip_without
 
@@ -36,7 +36,7 @@ import random
 import time
 from pathlib import Path
 
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 SECONDS = Path(__file__).with_suffix(".seconds")
 
@@ -159,14 +159,10 @@ class Arena:
         """From its next start on the server is one whose page has other files than that of this checkout."""
         newer = self._folder / "newer"
         newer.mkdir()
-        # All of the project, which finds its own modules where `arena` is.
-        for each in ("arena", "arena_imports", "page", *arena_imports.NAMES):
-            there = Path(arena_imports.__file__).with_name(each)
-            if there.is_dir():
-                shutil.copytree(there, newer / each, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(there.with_suffix(".py"), newer)
-        with (newer / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
+        shutil.copytree(
+            Path(console.__file__).parent, newer / "arena", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        with (newer / "arena" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
             style.write("/* newer */\n")
         self._environment = {**os.environ, "PYTHONPATH": str(newer)}
 

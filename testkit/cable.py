@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from protocol.record import Record, read
+from arena.protocol.record import Record, read
 
 ROOT = Path(__file__).parents[1]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"

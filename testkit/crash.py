@@ -18,15 +18,15 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from match.events import Moved
-from match.replay import verify
-from protocol.codes import FORFEITS, EndReason
-from protocol.record import BadRecord, Record, from_line
-from server.store import schema
-from server.store.database import open_store
-from server.store.journal.reader import events_of
-from server.store.journal.recovery import unfinished
-from server.store.packing import record_in
+from arena.match.events import Moved
+from arena.match.replay import verify
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.record import BadRecord, Record, from_line
+from arena.server.store import schema
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.recovery import unfinished
+from arena.server.store.packing import record_in
 from testkit.forked import Forked
 from testkit.players import Player
 

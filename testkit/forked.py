@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from subprocess import TimeoutExpired
 
-import arena
+from arena.cli import main
 
 _FORKS = multiprocessing.get_context("forkserver")
 # pytest is what a fork would import as its main module
@@ -104,4 +104,4 @@ def _run(
         os.dup2(opened, output)
         os.close(opened)
     sys.argv = ["arena", *words]
-    arena.main(list(words))
+    main(list(words))

@@ -25,19 +25,19 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
-from games.catalogue import make_game
-from match.terms import Terms
-from protocol.codec import DecodeError, decode_client, decode_server, encode
-from protocol.codes import FORFEITS, EndReason
-from protocol.messages import SUBPROTOCOL, Hello
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.host import Host, open_host
-from server.lobby.dispatch import Client
-from server.lobby.session import Session
-from server.net.connection import Connection
-from server.rooms.member import Member
-from server.rooms.room import Room
+from arena.games.catalogue import make_game
+from arena.match.terms import Terms
+from arena.protocol.codec import DecodeError, decode_client, decode_server, encode
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.messages import SUBPROTOCOL, Hello
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.host import Host, open_host
+from arena.server.lobby.dispatch import Client
+from arena.server.lobby.session import Session
+from arena.server.net.connection import Connection
+from arena.server.rooms.member import Member
+from arena.server.rooms.room import Room
 from testkit.players import Player
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"

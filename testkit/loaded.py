@@ -4,20 +4,20 @@ import gc
 import os
 from importlib import import_module
 
-import arena
+from arena.cli import load
 
 # NumPy's threads would not be there in a fork.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 for command in ("serve", "bot", "token", "ladder"):
-    arena.load(command)
+    load(command)
 for module in (
     # what these commands load only when they run
     "aiosqlite",
-    "bots.client.client",
-    "bots.engines.from_file",
-    "bots.engines.isolated",
-    "rating.bradley_terry",
+    "arena.bots.client.client",
+    "arena.bots.engines.from_file",
+    "arena.bots.engines.isolated",
+    "arena.rating.bradley_terry",
     "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvloop",
 ):

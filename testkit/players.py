@@ -16,10 +16,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
-from games.catalogue import make_game
-from games.core import AnyGame
-from protocol.codec import decode_server, encode
-from protocol.messages import (
+from arena.games.catalogue import make_game
+from arena.games.core import AnyGame
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.messages import (
     SUBPROTOCOL,
     Accepted,
     ClientMessage,

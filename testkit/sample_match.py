@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
-from games.core import Player
-from maps.setup import make_setup
-from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
-from match.referee import SEATS, Referee
-from match.terms import Terms, to_json
-from protocol.record import FORMAT, Record, Result
-from protocol.timecontrol import TimeControl
-from protocol.values import Players, Thinking
+from arena.games.core import Player
+from arena.maps.setup import make_setup
+from arena.match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from arena.match.referee import SEATS, Referee
+from arena.match.terms import Terms, to_json
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
 LINE = 8

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from server.store.database import open_store
-from server.web.match_log import Log, NoLog, match_log
+from arena.server.store.database import open_store
+from arena.server.web.match_log import Log, NoLog, match_log
 
 MATCH = re.compile(r"\b[0-9a-f]{32}\b")
 MOST = 3

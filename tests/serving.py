@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from server.host import Host, open_host
+from arena.server.host import Host, open_host
 from testkit import forked
 from tests.server.databases import (
     database,

@@ -17,7 +17,7 @@ import pytest
 from typer.core import TyperGroup
 
 import arena as arena_face
-from arena import COMMANDS, load
+from arena.cli import COMMANDS, load
 from testkit.parts import requires
 from tests.bots.command_line import arena, environment
 
@@ -32,7 +32,7 @@ WITH_STORE = {
 
 LIST_LOADED = """
 import json, os, sys
-from arena import main
+from arena.cli import main
 for words in json.loads(sys.argv[1]):
     if not os.fork():
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -40,7 +40,7 @@ for words in json.loads(sys.argv[1]):
             main(words)
         except SystemExit as ended:
             assert ended.code == 0, ended.code
-        packages = sorted({name.partition(".")[0] for name in sys.modules})
+        packages = sorted({name if name.startswith("arena.") else name.partition(".")[0] for name in sys.modules})
         os.write(2, (" ".join(packages) + "\\n").encode())
         os._exit(0)
     os.wait()
@@ -97,7 +97,7 @@ def test_the_list_of_commands_tells_each_with_its_line() -> None:
 
 
 def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> None:
-    modules = {module.partition(".")[0] for module, _ in COMMANDS.values()}
+    modules = {module for module, _ in COMMANDS.values()}
     unwanted = HEAVY | modules | {"websockets", "anyio"}
     completing = {"_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "arena ma", "COMP_CWORD": "1"}
     (helping,), (completed,) = loaded(["--help"]), loaded([], **completing)
@@ -206,7 +206,7 @@ def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path)
 
 @pytest.mark.parametrize("name", arena_face.__all__)
 def test_the_public_face_has_what_it_names(name: str) -> None:
-    if arena_face._HOME[name].startswith("bots.compiled"):
+    if arena_face._HOME[name].startswith("arena.bots.compiled"):
         pytest.importorskip("numba")
     assert getattr(arena_face, name) is not None
     assert name in dir(arena_face)
@@ -222,7 +222,7 @@ def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
     told = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=50
     )
-    assert told.stdout == "False\n<class 'bots.api.bot.Bot'>\n"
+    assert told.stdout == "False\n<class 'arena.bots.api.bot.Bot'>\n"
 
 
 def test_the_version_is_told() -> None:

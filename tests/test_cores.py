@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cores import cores, quota
+from arena.cores import cores, quota
 
 
 class Machine:
@@ -143,7 +143,7 @@ def test_a_machine_with_one_core_has_one(machine: Machine) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
 def test_the_affinity_of_this_process_is_its_own() -> None:
-    program = "import os; from cores import cores; os.sched_setaffinity(0, {ONE}); print(cores())"
+    program = "import os; from arena.cores import cores; os.sched_setaffinity(0, {ONE}); print(cores())"
     one = min(os.sched_getaffinity(0))
     done = subprocess.run(
         [sys.executable, "-c", program.replace("ONE", str(one))], capture_output=True, text=True, check=True

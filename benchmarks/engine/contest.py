@@ -16,16 +16,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.learning.selfplay import Budget, opening, pair
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.riskless import Riskless
+from arena.maps.opening_file import read
+from arena.maps.openings import shipped_openings
+from arena.maps.variants import variant
+from arena.match.openings import Opening, after
+from arena.rating.pentanomial import Counts, Difference, difference, pair_counts
 from benchmarks.kit.kept import Kept
-from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import Budget, opening, pair
-from bots.compiled.searcher import Searcher, Settings
-from games.riskless import Riskless
-from maps.opening_file import read
-from maps.openings import shipped_openings
-from maps.variants import variant
-from match.openings import Opening, after
-from rating.pentanomial import Counts, Difference, difference, pair_counts
 
 PLIES = (4, 9)
 """Random plies before a pair, at least and at most, on a map that brings no openings with it."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.plain import FRAMES, frame_words, make_plain
+from arena.bots.compiled.riskless_kernel import planes_of
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.riskless import Armies, Riskless
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.plain import FRAMES, frame_words, make_plain
-from bots.compiled.riskless_kernel import planes_of
-from bots.compiled.searcher import Searcher, Settings
-from games.riskless import Armies, Riskless
 
 CASES = (("m2", 7, 10), ("world", 5, 8))
 """A map, the depth of the exact searches, and that of the selective one."""

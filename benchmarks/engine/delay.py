@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
 from benchmarks.kit.measure import Section, game, positions
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
 
 SECONDS = 8.0
 TICK = 0.001

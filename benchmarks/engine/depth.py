@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.deepening import deepen
+from arena.bots.search.play import Search, Table, alphabeta_search
 from benchmarks.kit.measure import Ratio, Section, game, positions
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.deepening import deepen
-from bots.search.play import Search, Table, alphabeta_search
 
 COUNT = 7
 SECONDS = 1.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
 
 DEPTH = 8
 COUNT = 12

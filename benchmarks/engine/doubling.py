@@ -17,12 +17,12 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from arena.bots.compiled.learning.selfplay import Budget, pair
 from benchmarks.engine.contest import STARTS, TABLE_MB, Engine, Score, found_or_made, start_of
 from benchmarks.engine.threads import COUNT, FORMS, PATIENCE, to_depth, ways
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from bots.compiled.learning.selfplay import Budget, pair
 
 MAPS = ("world", "usa")
 """Shipped maps on which strength tells most for the plies that a match has (maps/README.md)."""

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import map_names
+from arena.match.recurrence import Recurrence
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.rating.elo import Z95
 from benchmarks.engine.contest import STARTS, Score, start_of, together
 from benchmarks.engine.worker import TABLE_MB
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from games.core import Player
-from games.riskless import Armies, Riskless
-from maps.loader import map_names
-from match.recurrence import Recurrence
-from protocol.adjudication import DEFAULT_RULES
-from rating.elo import Z95
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("worker.py")

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.plain import FRAMES, frame_words, make_plain, result
+from arena.bots.compiled.riskless_kernel import planes_of
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.plain import FRAMES, frame_words, make_plain, result
-from bots.compiled.riskless_kernel import planes_of
 
 SOURCE = Path(__file__).with_name("plain_alphabeta.c")
 ROUNDS = 3

@@ -13,16 +13,16 @@ from statistics import mean
 
 import anyio
 
+from arena.ladder.event import Ladder
+from arena.ladder.openings import openings_of_maps
+from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
+from arena.ladder.play import run_ladder
+from arena.maps.setup import make_setup
+from arena.protocol.codes import FORFEITS
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.standings import Row, is_void, losers
 from benchmarks.kit.measure import Section
-from ladder.event import Ladder
-from ladder.openings import openings_of_maps
-from ladder.plan import BotPlan, LadderPlan, engine_bot
-from ladder.play import run_ladder
-from maps.setup import make_setup
-from protocol.codes import FORFEITS
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from rating.standings import Row, is_void, losers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MAP = "italy"

@@ -14,13 +14,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.deepening import deepen
-from bots.search.play import Table, alphabeta_search
-from games.core import Game
-from games.loading import game_in_file
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.deepening import deepen
+from arena.bots.search.play import Table, alphabeta_search
+from arena.games.core import Game
+from arena.games.loading import game_in_file
 
 FILE = Path(__file__).parents[2] / "examples" / "games" / "connect4.py"
 

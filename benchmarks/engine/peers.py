@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.plain import FRAMES, frame_words, make_plain
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.play import Search, alphabeta_search
+from arena.bots.search.watch import Watch
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.plain import FRAMES, frame_words, make_plain
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.play import Search, alphabeta_search
-from bots.search.watch import Watch
-from games.core import Player
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
 
 MAP = "m2"
 DEPTH = 4

@@ -13,23 +13,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.learning.selfplay import Budget, pair
+from arena.bots.compiled.limits import MAX_TERRITORIES
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.compiled.solving.solver import Solver
+from arena.bots.search.deepening import Report
+from arena.bots.search.values import WIN
+from arena.cores import cores
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies, Move, Riskless
+from arena.maps.loader import load_map
+from arena.rating.pentanomial import difference, pair_counts
+from arena.solved.boards import Boards
+from arena.solved.folders import file_name, find, made_here
+from arena.solved.solution import Solution, solution_of
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import Budget, pair
-from bots.compiled.limits import MAX_TERRITORIES
-from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.solving.solver import Solver
-from bots.search.deepening import Report
-from bots.search.values import WIN
-from cores import cores
-from games.core import MAXIE
-from games.riskless import Armies, Move, Riskless
-from maps.loader import load_map
-from rating.pentanomial import difference, pair_counts
-from solved.boards import Boards
-from solved.folders import file_name, find, made_here
-from solved.solution import Solution, solution_of
 
 PAIRS = 150
 PROCESSES = 2

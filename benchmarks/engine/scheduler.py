@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.values import INFINITY, outcome_value
 from benchmarks.kit.measure import Ratio, Section, game, positions, short
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.values import INFINITY, outcome_value
 
 MAPS = (("m2", 8, 4), ("world", 6, 3))
 COUNT = 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.rating.elo import Z95
 from benchmarks.engine.contest import (
     CHUNK,
     SAMPLES,
@@ -26,7 +27,6 @@ from benchmarks.engine.contest import (
 )
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Section
-from rating.elo import Z95
 
 MAPS = ("world", "usa", "italy", "poland", "ring:18:cap=40", "grid:8x5:cap=40", "planar:36:102:cap=40")
 SCALES = ((2_000, 1.0), (20_000, 0.4))

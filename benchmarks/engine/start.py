@@ -13,10 +13,10 @@ from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
 
 PROGRAM = """
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 board = Riskless(load_map("world"))
 searcher = Searcher(board, weights_for(board, "features"), Settings(threads=2))
 searcher.warm_up()

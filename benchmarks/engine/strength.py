@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from arena.bots.compiled.learning.selfplay import Budget, pair
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.deepening import deepen
+from arena.bots.search.play import Table, alphabeta_search
 from benchmarks.engine.contest import STARTS, TABLE_MB, Engine, Score, start_of, together
 from benchmarks.kit.measure import Section, game
-from bots.compiled.learning.selfplay import Budget, pair
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.deepening import deepen
-from bots.search.play import Table, alphabeta_search
 
 MAPS = ("m2", "world", "italy")
 SECONDS = 0.02

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.deepening import Report
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.search.deepening import Report
 
 MAPS = ("m2", "usa", "world")
 COUNT = 7

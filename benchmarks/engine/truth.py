@@ -16,22 +16,22 @@ from random import Random
 from threading import Event
 from typing import Any
 
+from arena.bots.api.bot import Bot, ask, begin
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Ending, Match
+from arena.bots.engines.perfect import PerfectBot
+from arena.bots.engines.registry import make_engine
+from arena.cores import cores
+from arena.games.core import MAXIE, MINNIE
+from arena.games.riskless import Armies, Riskless
+from arena.protocol.timecontrol import TimeControl
+from arena.solved.boards import Boards
+from arena.solved.folders import file_name, made_here
+from arena.solved.solution import Solution, solution_of
+from arena.solved.table import Table
+from arena.solved.truth import Truth, Value
 from benchmarks.kit.measure import Section, game
 from benchmarks.kit.results import claim
-from bots.api.bot import Bot, ask, begin
-from bots.api.clock import Clock
-from bots.api.match import Ending, Match
-from bots.engines.perfect import PerfectBot
-from bots.engines.registry import make_engine
-from cores import cores
-from games.core import MAXIE, MINNIE
-from games.riskless import Armies, Riskless
-from protocol.timecontrol import TimeControl
-from solved.boards import Boards
-from solved.folders import file_name, made_here
-from solved.solution import Solution, solution_of
-from solved.table import Table
-from solved.truth import Truth, Value
 
 MAP = "m1"
 ENGINES = ("random", "greedy", "minimax", "alphabeta", "alphabeta:exact=yes", "jamboree")
@@ -186,7 +186,7 @@ def _line(each: tuple[Armies, Truth, Truth]) -> str:
 
 
 def _solved(rules: Riskless) -> Solution:
-    from bots.compiled.solving.solver import Solver  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.solving.solver import Solver  # noqa: PLC0415 - an extra, and slow to load
 
     path = made_here() / file_name(rules.map)
     path.parent.mkdir(parents=True, exist_ok=True)

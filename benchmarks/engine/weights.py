@@ -10,6 +10,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from arena.maps.variants import HELD_OUT, variant
 from benchmarks.engine.contest import (
     SAMPLES,
     STARTS,
@@ -25,7 +26,6 @@ from benchmarks.engine.contest import (
 from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim
-from maps.variants import HELD_OUT, variant
 
 SCALES = ((2_000, 1.0), (16_000, 0.25))
 """Nodes of a move of the plain engine, and the part of the pairs that are played with so many."""

@@ -25,8 +25,8 @@ from typing import Any
 
 sys.path[0] = str(Path.cwd())
 
-from games.core import Player  # noqa: E402 - from the checkout in whose folder it runs
-from games.riskless import Armies, Riskless  # noqa: E402
+from arena.games.core import Player  # noqa: E402 - from the checkout in whose folder it runs
+from arena.games.riskless import Armies, Riskless  # noqa: E402
 
 TABLE_MB = 16
 PACKAGES = ("bots/compiled", "bots/engine")

@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Thinking
+from arena.server.store import tokens
+from arena.server.store.archive import import_lines
+from arena.server.store.database import close, make_engine, prepare
 from benchmarks.hostile.kinds import LINE, THINKERS
 from benchmarks.kit.script import longest
-from maps.setup import make_setup
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.values import Players, Thinking
-from server.store import tokens
-from server.store.archive import import_lines
-from server.store.database import close, make_engine, prepare
 
 LONG_MATCHES = 40
 

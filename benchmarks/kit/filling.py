@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from match.terms import to_json
-from protocol.record import to_line
-from protocol.values import Players
-from server.store import schema
-from server.store.packing import Whole, pack_whole
+from arena.match.terms import to_json
+from arena.protocol.record import to_line
+from arena.protocol.values import Players
+from arena.server.store import schema
+from arena.server.store.packing import Whole, pack_whole
 from testkit.sample_match import sample_match, terms_of
 
 BOTS = 40

@@ -15,10 +15,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
+from arena.protocol.codec import encode
+from arena.protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 from benchmarks.kit.script import ID, script
 from benchmarks.relay import ANSWER
-from protocol.codec import encode
-from protocol.messages import SUBPROTOCOL, Hello, Move, Ready
 
 RULES = ("armies", "elimination", "ply_limit")
 """How a match ends by the rules; anything else is a forfeit."""

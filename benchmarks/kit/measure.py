@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from games.core import Game
-from games.riskless import Riskless
-from maps.variants import variant
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.maps.variants import variant
 
 
 @dataclass(frozen=True)

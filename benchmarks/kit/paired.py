@@ -13,11 +13,11 @@ from msgspec import Struct
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from arena.protocol.codec import encode
+from arena.protocol.messages import Accept, Challenge, Hello, Move, Ready
+from arena.protocol.timecontrol import TimeControl
 from benchmarks.kit.load import RULES, Load, line_to
 from benchmarks.kit.script import MAP, script
-from protocol.codec import encode
-from protocol.messages import Accept, Challenge, Hello, Move, Ready
-from protocol.timecontrol import TimeControl
 
 AGAIN_SECONDS = 0.3
 """From a challenge that came to nothing to the next."""

@@ -6,10 +6,10 @@ import random
 from functools import cache
 from typing import Any
 
-from maps.setup import make_setup
-from protocol.codec import encode
-from protocol.messages import Accepted, Turn
-from protocol.values import Clocks, Data
+from arena.maps.setup import make_setup
+from arena.protocol.codec import encode
+from arena.protocol.messages import Accepted, Turn
+from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 PLIES = range(80, 121)

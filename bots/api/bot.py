@@ -1,6 +1,6 @@
 """What a bot is: a class with one method, `choose(position, clock) -> move`.
 
-    from bots.api.bot import Bot
+    from arena.bots.api.bot import Bot
 
     class First(Bot):
         def choose(self, position, clock):
@@ -24,10 +24,10 @@ from abc import ABC, abstractmethod
 from threading import Event
 from typing import Any, ClassVar
 
-from bots.api.clock import Clock
-from bots.api.match import Ending, Match
-from bots.api.thinking import Thinking
-from games.core import Game, Player
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Ending, Match
+from arena.bots.api.thinking import Thinking
+from arena.games.core import Game, Player
 
 __all__ = ["Bot", "Clock", "Crash", "Ending", "Match", "Resign", "Thinking"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bots.api.clock import Clock
+from arena.bots.api.clock import Clock
 
 OWN_OVERHEAD = 0.010
 """Seconds that are always kept back, because the engine notices its stop late and the move is encoded and sent."""

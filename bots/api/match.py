@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from games.core import Game, Player
-from protocol.codes import EndReason
-from protocol.timecontrol import TimeControl
+from arena.games.core import Game, Player
+from arena.protocol.codes import EndReason
+from arena.protocol.timecontrol import TimeControl
 
 _A_SECOND_A_MOVE = TimeControl(1000, per_move=True)
 

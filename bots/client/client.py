@@ -23,12 +23,12 @@ from msgspec import UNSET
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from bots.api.match import Ending, Match
-from bots.client.connection import ClientError, Lost, NoServer, ServerRefused, open_connection
-from bots.client.hung import look_after
-from bots.client.options import Options
-from bots.client.presence import Presence
-from bots.client.state.actions import (
+from arena.bots.api.match import Ending, Match
+from arena.bots.client.connection import ClientError, Lost, NoServer, ServerRefused, open_connection
+from arena.bots.client.hung import look_after
+from arena.bots.client.options import Options
+from arena.bots.client.presence import Presence
+from arena.bots.client.state.actions import (
     Action,
     Again,
     Choose,
@@ -40,14 +40,14 @@ from bots.client.state.actions import (
     Stand,
     Stop,
 )
-from bots.client.state.machine import Machine
-from bots.client.state.returning import comes_back, pause
-from bots.client.tally import Tally
-from bots.client.wire_log import printable
-from bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
-from protocol.codec import DecodeError, decode_server, encode
-from protocol.codes import Code
-from protocol.messages import ClientMessage, Hello, Status
+from arena.bots.client.state.machine import Machine
+from arena.bots.client.state.returning import comes_back, pause
+from arena.bots.client.tally import Tally
+from arena.bots.client.wire_log import printable
+from arena.bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
+from arena.protocol.codec import DecodeError, decode_server, encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import ClientMessage, Hello, Status
 
 log = logging.getLogger("arena.client")
 

@@ -24,8 +24,8 @@ from websockets.exceptions import (
 )
 from websockets.typing import Subprotocol
 
-from protocol.codes import Code
-from protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
+from arena.protocol.codes import Code
+from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
 
 CONNECT_SECONDS = 10.0
 """How long a connection with its handshake may take."""

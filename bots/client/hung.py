@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 
-from bots.client.worker import Worker
+from arena.bots.client.worker import Worker
 
 HUNG_SECONDS = 1.0
 """How long a bot may think on when its match is over, before its owner is told and it is interrupted."""

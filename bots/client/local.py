@@ -14,23 +14,23 @@ from typing import Any
 
 from msgspec import UNSET
 
-from bots.api.bot import ask, begin
-from bots.api.clock import Clock
-from bots.api.match import Ending, Match
-from bots.api.thinking import Thinking
-from bots.client.state.moves import move_message
-from bots.client.worker import BotFactory
-from games.catalogue import KNOWN
-from games.core import Player
-from match.adjudication import adjudicate
-from match.recurrence import Recurrence
-from protocol import values
-from protocol.adjudication import Adjudication
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo, Engines
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.values import Players, Seat
-from solved.solution import solution_of
+from arena.bots.api.bot import ask, begin
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Ending, Match
+from arena.bots.api.thinking import Thinking
+from arena.bots.client.state.moves import move_message
+from arena.bots.client.worker import BotFactory
+from arena.games.catalogue import KNOWN
+from arena.games.core import Player
+from arena.match.adjudication import adjudicate
+from arena.match.recurrence import Recurrence
+from arena.protocol import values
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Seat
+from arena.solved.solution import solution_of
 
 LEFT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """The result of a match that somebody left."""

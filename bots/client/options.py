@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET, UnsetType
 
-from protocol.engines import EngineInfo
-from protocol.messages import Challenge
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import Challenge
 
 
 @dataclass(frozen=True)

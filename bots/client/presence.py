@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from bots.client.options import Options
-from protocol.duration import in_words
+from arena.bots.client.options import Options
+from arena.protocol.duration import in_words
 
 log = logging.getLogger("arena.client")
 

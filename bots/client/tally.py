@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bots.api.match import Ending, Match, Standing
+from arena.bots.api.match import Ending, Match, Standing
 
 
 @dataclass

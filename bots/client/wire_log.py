@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
+from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Welcome
 
 
 def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from bots.api.bot import Bot, Crash, Resign, ask, begin
-from bots.api.match import Ending, Match
-from bots.api.thinking import Thinking
-from bots.client.state.actions import Choose
+from arena.bots.api.bot import Bot, Crash, Resign, ask, begin
+from arena.bots.api.match import Ending, Match
+from arena.bots.api.thinking import Thinking
+from arena.bots.client.state.actions import Choose
 
 log = logging.getLogger("arena.client")
 

@@ -10,20 +10,20 @@ from typing import Annotated
 
 import typer
 
-from bots.api.options import PROGRAM, BadSpec
-from bots.commands.bot_settings import (
+from arena.bots.api.options import PROGRAM, BadSpec
+from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadSettings,
     BotSettings,
     checked,
     read_settings,
 )
-from bots.commands.engine_option import load_engine
-from bots.engines.from_program import program_engine
-from bots.engines.isolated import isolated
-from bots.engines.registry import Engine
-from console import Failure, Misuse, is_given
-from protocol.duration import seconds_of
+from arena.bots.commands.engine_option import load_engine
+from arena.bots.engines.from_program import program_engine
+from arena.bots.engines.isolated import isolated
+from arena.bots.engines.registry import Engine
+from arena.console import Failure, Misuse, is_given
+from arena.protocol.duration import seconds_of
 
 SWITCH_SECONDS = 0.001
 """How long a searching thread may keep the interpreter from the one that reads the clock and the wire."""
@@ -190,7 +190,7 @@ def bot(
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
     # It takes a while to import, and only a bot that runs needs it.
-    from bots.commands.bot_run import run  # noqa: PLC0415
+    from arena.bots.commands.bot_run import run  # noqa: PLC0415
 
     run(made, settings, name)
 

@@ -13,18 +13,18 @@ from collections.abc import Callable
 
 import anyio
 
-from bots.api.match import Ending, Match
-from bots.client.client import Client
-from bots.client.connection import BadURL, ClientError, ServerRefused
-from bots.client.options import Options
-from bots.client.tally import finished_line
-from bots.commands.bot_settings import BotSettings, listed
-from bots.commands.bot_teller import Teller, open_teller
-from bots.engines.registry import Engine
-from console import Failure, Misuse
-from cores import cores
-from games.catalogue import KNOWN
-from protocol.codes import Code
+from arena.bots.api.match import Ending, Match
+from arena.bots.client.client import Client
+from arena.bots.client.connection import BadURL, ClientError, ServerRefused
+from arena.bots.client.options import Options
+from arena.bots.client.tally import finished_line
+from arena.bots.commands.bot_settings import BotSettings, listed
+from arena.bots.commands.bot_teller import Teller, open_teller
+from arena.bots.engines.registry import Engine
+from arena.console import Failure, Misuse
+from arena.cores import cores
+from arena.games.catalogue import KNOWN
+from arena.protocol.codes import Code
 
 MOST_NAMESAKES = 1000
 MOST_GAMES = 32

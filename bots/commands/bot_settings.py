@@ -12,12 +12,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from games.basics import GameError
-from games.catalogue import KNOWN
-from maps.setup import DEFAULT_MAP
-from protocol.duration import seconds_of
-from protocol.messages import Challenge
-from protocol.timecontrol import BadTimeControl, TimeControl
+from arena.games.basics import GameError
+from arena.games.catalogue import KNOWN
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.duration import seconds_of
+from arena.protocol.messages import Challenge
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"

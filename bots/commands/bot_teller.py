@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
-from console import Failure, err, out
+from arena.console import Failure, err, out
 
 
 class Teller:

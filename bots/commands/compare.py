@@ -8,12 +8,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bots.evaluators import evaluator_for
-from bots.search.effort import TWICE, Comparison, Reach, compare
-from bots.search.problem import Problem
-from bots.search.reports.plot import POWERS, plot_svg
-from console import Failure, out, write_json, write_text
-from games.core import Game
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.effort import TWICE, Comparison, Reach, compare
+from arena.bots.search.problem import Problem
+from arena.bots.search.reports.plot import POWERS, plot_svg
+from arena.console import Failure, out, write_json, write_text
+from arena.games.core import Game
 
 
 def compare_command(

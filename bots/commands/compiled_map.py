@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits
-from console import Failure
-from games.board import RisklessMap
-from games.riskless import Riskless
-from maps.loader import MapError, load_map
+from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits
+from arena.console import Failure
+from arena.games.board import RisklessMap
+from arena.games.riskless import Riskless
+from arena.maps.loader import MapError, load_map
 
 
 def compiled_map(name: str) -> RisklessMap:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bots.api.options import BadSpec
-from bots.engines.registry import Engine, make_engine
-from console import Misuse
+from arena.bots.api.options import BadSpec
+from arena.bots.engines.registry import Engine, make_engine
+from arena.console import Misuse
 
 
 def load_engine(spec: str) -> Engine:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from bots.api.options import BadSpec, WholeNumber, parse_spec
-from console import Misuse, game_named
-from games.core import AnyGame, GameError
-from games.hexapawn import MAX_SIDE, Hexapawn
-from maps.loader import MapError
-from maps.setup import make_setup
+from arena.bots.api.options import BadSpec, WholeNumber, parse_spec
+from arena.console import Misuse, game_named
+from arena.games.core import AnyGame, GameError
+from arena.games.hexapawn import MAX_SIDE, Hexapawn
+from arena.maps.loader import MapError
+from arena.maps.setup import make_setup
 
 SIZE: Mapping[str, WholeNumber] = {
     "width": WholeNumber(3, 1, MAX_SIDE, "columns"),

@@ -10,15 +10,15 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from bots.commands.compiled_map import compiled_map
-from bots.evaluators.weights import BadWeights
-from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json, write_text
-from cores import cores
-from maps.cli import app as maps_app
-from maps.loader import map_names
+from arena.bots.commands.compiled_map import compiled_map
+from arena.bots.evaluators.weights import BadWeights
+from arena.console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json, write_text
+from arena.cores import cores
+from arena.maps.cli import app as maps_app
+from arena.maps.loader import map_names
 
 if TYPE_CHECKING:
-    from bots.compiled.measure import Mean, Measured, Signal
+    from arena.bots.compiled.measure import Mean, Measured, Signal
 
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 """The lines of a Markdown file between which the table stands."""
@@ -80,7 +80,7 @@ def measure_command(
     Example: arena maps measure world my_map.toml --matches 200
     """
     try:
-        from bots.compiled.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
+        from arena.bots.compiled.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena maps measure needs the extra `engine`: {missing}") from None
     boards = [compiled_map(name) for name in maps or map_names()]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from console import Failure, Misuse, err
+from arena.console import Failure, Misuse, err
 
 TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""

@@ -13,17 +13,17 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from bots.api.options import ENGINES, BadSpec, Spec, parse_spec
-from bots.commands.compiled_map import compiled_map
-from bots.engines.registry import make_engine
-from bots.evaluators.weights import BadWeights
-from console import Failure, MapOption, Misuse, SeedOption, err, write_text
-from cores import cores
-from games.board import RisklessMap
-from games.riskless import Riskless
-from maps.openings import KEY, fingerprint
-from maps.setup import DEFAULT_MAP
-from match.openings import Opening
+from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec
+from arena.bots.commands.compiled_map import compiled_map
+from arena.bots.engines.registry import make_engine
+from arena.bots.evaluators.weights import BadWeights
+from arena.console import Failure, MapOption, Misuse, SeedOption, err, write_text
+from arena.cores import cores
+from arena.games.board import RisklessMap
+from arena.games.riskless import Riskless
+from arena.maps.openings import KEY, fingerprint
+from arena.maps.setup import DEFAULT_MAP
+from arena.match.openings import Opening
 
 TRIES = 100
 """For each opening that is wanted, so many random ones are judged at the most."""
@@ -111,7 +111,7 @@ def make(
     """
     judged_by = _alphabeta(engine)
     try:
-        from bots.compiled.openings import Judgement, make_openings  # noqa: PLC0415 - an extra, and slow to load
+        from arena.bots.compiled.openings import Judgement, make_openings  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena openings make needs the extra `engine`: {missing}") from None
     board = compiled_map(map)

@@ -9,22 +9,31 @@ from typing import Annotated, Literal
 
 import typer
 
-from bots.api.match import Match
-from bots.api.thinking import Thinking
-from bots.client.local import Local
-from bots.client.state.moves import BadChoice
-from bots.commands.engine_option import load_engine
-from bots.commands.game_option import load_game
-from bots.engines.registry import Engine, refusal
-from console import AdjudicateOption, Failure, GameOption, MapOption, Misuse, RecordOption, TimeOption, out
-from cores import cores
-from games.core import AnyGame, GameError, Player
-from maps.board import print_position
-from maps.setup import DEFAULT_MAP
-from match.adjudication import lacks_table
-from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
-from protocol.record import to_line
-from protocol.timecontrol import BadTimeControl, TimeControl
+from arena.bots.api.match import Match
+from arena.bots.api.thinking import Thinking
+from arena.bots.client.local import Local
+from arena.bots.client.state.moves import BadChoice
+from arena.bots.commands.engine_option import load_engine
+from arena.bots.commands.game_option import load_game
+from arena.bots.engines.registry import Engine, refusal
+from arena.console import (
+    AdjudicateOption,
+    Failure,
+    GameOption,
+    MapOption,
+    Misuse,
+    RecordOption,
+    TimeOption,
+    out,
+)
+from arena.cores import cores
+from arena.games.core import AnyGame, GameError, Player
+from arena.maps.board import print_position
+from arena.maps.setup import DEFAULT_MAP
+from arena.match.adjudication import lacks_table
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
+from arena.protocol.record import to_line
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 HELP = """\
 Type a move, as `moves` lists them, or one of these words:

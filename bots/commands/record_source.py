@@ -9,8 +9,8 @@ from urllib.error import HTTPError
 from urllib.parse import quote, unquote
 from urllib.request import urlopen
 
-from console import Failure, Misuse
-from protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered
+from arena.console import Failure, Misuse
+from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered
 
 NET_SECONDS = 20.0
 _ADDRESS = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bots.commands.record_source import records_of
-from bots.commands.review import judge
-from console import Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
-from maps.board import print_position
-from match.replay import Replay, verify
-from protocol.record import BadRecord, Record
+from arena.bots.commands.record_source import records_of
+from arena.bots.commands.review import judge
+from arena.console import Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
+from arena.maps.board import print_position
+from arena.match.replay import Replay, verify
+from arena.protocol.record import BadRecord, Record
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}

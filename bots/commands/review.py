@@ -7,20 +7,20 @@ from pathlib import Path
 from msgspec.structs import asdict
 from rich.table import Table
 
-from bots.api.options import BadSpec
-from bots.engines.perfect import no_table
-from bots.evaluators.catalogue import UnknownEvaluator
-from bots.evaluators.weights import BadWeights
-from bots.review.plot import review_svg
-from bots.review.review import Judged, losses, review
-from bots.review.truths import ENGINE, Truly, truths
-from bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
-from console import Failure, Misuse, err, out, write_json, write_text
-from games.core import Player
-from games.riskless import Riskless
-from match.replay import Replay, summary
-from solved.header import BadTable
-from solved.judgement import Kind
+from arena.bots.api.options import BadSpec
+from arena.bots.engines.perfect import no_table
+from arena.bots.evaluators.catalogue import UnknownEvaluator
+from arena.bots.evaluators.weights import BadWeights
+from arena.bots.review.plot import review_svg
+from arena.bots.review.review import Judged, losses, review
+from arena.bots.review.truths import ENGINE, Truly, truths
+from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
+from arena.console import Failure, Misuse, err, out, write_json, write_text
+from arena.games.core import Player
+from arena.games.riskless import Riskless
+from arena.match.replay import Replay, summary
+from arena.solved.header import BadTable
+from arena.solved.judgement import Kind
 
 
 def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path | None) -> None:

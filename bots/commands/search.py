@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bots.api.options import BadSpec
-from bots.commands.compare import compare_command
-from bots.commands.game_option import load_game
-from bots.evaluators import BadWeights, UnknownEvaluator
-from bots.review.analysis import (
+from arena.bots.api.options import BadSpec
+from arena.bots.commands.compare import compare_command
+from arena.bots.commands.game_option import load_game
+from arena.bots.evaluators import BadWeights, UnknownEvaluator
+from arena.bots.review.analysis import (
     DEEPENING,
     REFERENCE,
     Analysis,
@@ -22,20 +22,30 @@ from bots.review.analysis import (
     parse_reference,
     run_reference,
 )
-from bots.review.savings import Saving, savings
-from bots.review.trees import TreeError, tree_names, tree_of
-from bots.review.truths import Known, known
-from bots.search.algorithms import ALGORITHMS
-from bots.search.deepening import MAX_DEPTH
-from bots.search.reports.seen_tree import seen_tree
-from bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
-from bots.search.reports.tree_picture import TooBig, tree_svg
-from bots.search.watch import Event, Watch
-from console import Failure, GameOption, JsonOption, MapOption, Misuse, is_given, out, write_json, write_text
-from games.core import BadData, Game
-from games.explicit import Explicit, WrongPlace
-from maps.setup import DEFAULT_MAP
-from solved.header import BadTable
+from arena.bots.review.savings import Saving, savings
+from arena.bots.review.trees import TreeError, tree_names, tree_of
+from arena.bots.review.truths import Known, known
+from arena.bots.search.algorithms import ALGORITHMS
+from arena.bots.search.deepening import MAX_DEPTH
+from arena.bots.search.reports.seen_tree import seen_tree
+from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
+from arena.bots.search.reports.tree_picture import TooBig, tree_svg
+from arena.bots.search.watch import Event, Watch
+from arena.console import (
+    Failure,
+    GameOption,
+    JsonOption,
+    MapOption,
+    Misuse,
+    is_given,
+    out,
+    write_json,
+    write_text,
+)
+from arena.games.core import BadData, Game
+from arena.games.explicit import Explicit, WrongPlace
+from arena.maps.setup import DEFAULT_MAP
+from arena.solved.header import BadTable
 
 SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
 

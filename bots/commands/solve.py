@@ -14,21 +14,21 @@ import typer
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
-from cores import cores
-from games.board import BadMap, RisklessMap
-from maps.loader import MapError, load_map
-from maps.variants import with_numbers
-from solved.boards import Boards
-from solved.folders import checked, file_name, find, made_here
-from solved.header import BadTable
-from solved.table import Table
-from solved.truth import Truth
+from arena.console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
+from arena.cores import cores
+from arena.games.board import BadMap, RisklessMap
+from arena.maps.loader import MapError, load_map
+from arena.maps.variants import with_numbers
+from arena.solved.boards import Boards
+from arena.solved.folders import checked, file_name, find, made_here
+from arena.solved.header import BadTable
+from arena.solved.table import Table
+from arena.solved.truth import Truth
 
 if TYPE_CHECKING:
-    from bots.compiled.solving.agreement import Compared
-    from bots.compiled.solving.solver import Progress as Step
-    from bots.compiled.solving.verify import Verified
+    from arena.bots.compiled.solving.agreement import Compared
+    from arena.bots.compiled.solving.solver import Progress as Step
+    from arena.bots.compiled.solving.verify import Verified
 
 
 def register(app: typer.Typer) -> None:
@@ -156,11 +156,11 @@ def _map(name: str, cap: int | None, goal: int | None) -> RisklessMap:
 def _solve(map: RisklessMap, path: Path, threads: int, memory: float | None) -> float:
     """Solve a map into a file; the seconds that it took. Raises Failure."""
     try:
-        from bots.compiled.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
-        from bots.compiled.solving.layers import TooLong  # noqa: PLC0415
-        from bots.compiled.solving.memory import available  # noqa: PLC0415
-        from bots.compiled.solving.plan import CODE_BYTES, largest_cap, plan  # noqa: PLC0415
-        from bots.compiled.solving.solver import Solver  # noqa: PLC0415
+        from arena.bots.compiled.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
+        from arena.bots.compiled.solving.layers import TooLong  # noqa: PLC0415
+        from arena.bots.compiled.solving.memory import available  # noqa: PLC0415
+        from arena.bots.compiled.solving.plan import CODE_BYTES, largest_cap, plan  # noqa: PLC0415
+        from arena.bots.compiled.solving.solver import Solver  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise Failure(f"arena solve needs the extra `engine`: {missing}") from None
     boards = Boards.of(map)
@@ -223,7 +223,7 @@ class _Teller:
 
 def _verify(table: Table, threads: int) -> Verified:
     try:
-        from bots.compiled.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
+        from arena.bots.compiled.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena solve --verify needs the extra `engine`: {missing}") from None
     with Progress(console=err, transient=True) as bar:
@@ -233,7 +233,7 @@ def _verify(table: Table, threads: int) -> Verified:
 
 def _compare(map: RisklessMap, table: Table, boards: int, depth: int, seed: int, processes: int) -> Compared:
     try:
-        from bots.compiled.solving.agreement import compare  # noqa: PLC0415 - slow to load
+        from arena.bots.compiled.solving.agreement import compare  # noqa: PLC0415 - slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena solve --check-with-search needs the extra `engine`: {missing}") from None
     if not table.header.totals.open:

@@ -12,17 +12,17 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from bots.commands.game_option import load_game
-from bots.commands.tune_solved import duels, learn, solutions_of
-from bots.commands.tune_text import climbed_stages, describe, fit_data, listed, told, weights_text
-from bots.evaluators.catalogue import features_of
-from bots.evaluators.outcomes import outcomes_text
-from bots.evaluators.weights import FOLDER, BadWeights, load_weights
-from console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
-from games.core import Game
-from games.riskless import Riskless
-from maps.loader import MapError
-from maps.variants import TRAINING, variant
+from arena.bots.commands.game_option import load_game
+from arena.bots.commands.tune_solved import duels, learn, solutions_of
+from arena.bots.commands.tune_text import climbed_stages, describe, fit_data, listed, told, weights_text
+from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.outcomes import outcomes_text
+from arena.bots.evaluators.weights import FOLDER, BadWeights, load_weights
+from arena.console import Failure, JsonOption, Misuse, SeedOption, err, out, write_json
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.maps.loader import MapError
+from arena.maps.variants import TRAINING, variant
 
 SOLVED = ["path4", "m1"]
 """What is learned from with --from-solved, unless maps are named."""
@@ -139,7 +139,7 @@ def tune_command(
     Example: arena tune --from-solved --map path4 --map m1 --matches 300 --generations 1 --held-out m2 --pairs 100
     """
     try:
-        import bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
+        import arena.bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
     if game != Riskless.name and (maps or from_solved):
@@ -225,7 +225,7 @@ def _learn_outcomes(
     first: Path | None,
     to: Path,
 ) -> None:
-    from bots.compiled.learning.tune import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.learning.tune import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
 
     began = time.process_time()
     with Progress(console=err, transient=True) as bar:
@@ -344,8 +344,8 @@ def _from_truth(given: _Given, others: Sequence[Riskless], pairs: int) -> _Learn
 
 
 def _from_play(given: _Given) -> _Learned:
-    from bots.compiled.learning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
-    from bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415
+    from arena.bots.compiled.learning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415
 
     weights = given.weights
     steps: list[str] = []
@@ -384,7 +384,7 @@ def _from_play(given: _Given) -> _Learned:
 
 
 def _riskless(name: str) -> Riskless:
-    from bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
+    from arena.bots.compiled.limits import MAX_CAP, MAX_TERRITORIES, fits  # noqa: PLC0415
 
     try:
         game = Riskless(variant(name))

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from console import Failure, Misuse
-from games.riskless import Riskless
-from rating.pentanomial import Difference, difference, pair_counts
-from solved.header import BadTable
-from solved.solution import Solution, solution_of
+from arena.console import Failure, Misuse
+from arena.games.riskless import Riskless
+from arena.rating.pentanomial import Difference, difference, pair_counts
+from arena.solved.header import BadTable
+from arena.solved.solution import Solution, solution_of
 
 if TYPE_CHECKING:
-    from bots.compiled.learning.tune import Fit
+    from arena.bots.compiled.learning.tune import Fit
 
 Weights = Mapping[str, int]
 Task = Callable[[str, int], Callable[[], None]]
@@ -93,7 +93,7 @@ def learn(
     task: Task,
 ) -> Learned:
     """Fit weights both ways. The first generation of both are the same matches, later ones each plays by itself."""
-    from bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.learning.tune import fit, self_play  # noqa: PLC0415 - an extra, and slow to load
 
     names = list(weights)
     total = matches * len(games)
@@ -132,7 +132,7 @@ def duels(
 
     With several maps, then on all of them together.
     """
-    from bots.compiled.learning.selfplay import duel  # noqa: PLC0415 - an extra, and slow to load
+    from arena.bots.compiled.learning.selfplay import duel  # noqa: PLC0415 - an extra, and slow to load
 
     mine = learned.truth[-1].weights
     whole: dict[str, list[float]] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 if TYPE_CHECKING:
-    from bots.compiled.learning.climb import Climb
-    from bots.compiled.learning.tune import Fit
+    from arena.bots.compiled.learning.climb import Climb
+    from arena.bots.compiled.learning.tune import Fit
 
 
 def describe(generation: int, fit: Fit) -> str:

@@ -1,4 +1,4 @@
-"""Compile the kernels of all games now, so that no bot has to: `python -m bots.compiled`.
+"""Compile the kernels of all games now, so that no bot has to: `python -m arena.bots.compiled`.
 
 This belongs to a machine's set-up. It takes about half a minute of one core on a machine that has no kernels yet, and
 about a second where they are there.
@@ -10,18 +10,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.limits import MAX_TERRITORIES
-from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.solving.solver import Solver
-from bots.compiled.solving.verify import verify
-from games.board import RisklessMap
-from games.core import Game
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from solved.boards import Boards
-from solved.table import Table
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.limits import MAX_TERRITORIES
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.compiled.solving.solver import Solver
+from arena.bots.compiled.solving.verify import verify
+from arena.games.board import RisklessMap
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from arena.solved.table import Table
 
 
 def smallest(cap: int) -> Riskless:

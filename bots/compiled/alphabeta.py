@@ -17,12 +17,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from bots.compiled.cache import inlined, kernel
-from bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
-from bots.compiled.jamboree import Jamboree, edge_of, interrupted
-from bots.compiled.kernel import PLAYING, Kernel
-from bots.compiled.last_ply import LastPly, end_of
-from bots.compiled.layout import (
+from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
+from arena.bots.compiled.jamboree import Jamboree, edge_of, interrupted
+from arena.bots.compiled.kernel import PLAYING, Kernel
+from arena.bots.compiled.last_ply import LastPly, end_of
+from arena.bots.compiled.layout import (
     FIRST,
     UNFIXED,
     Frame,
@@ -35,10 +35,10 @@ from bots.compiled.layout import (
     Split,
     Stage,
 )
-from bots.compiled.ordering import Ordering
-from bots.compiled.selective import UNSETTLED, Selective
-from bots.compiled.solving.leaves import UNKNOWN, make_look
-from bots.compiled.table import (
+from arena.bots.compiled.ordering import Ordering
+from arena.bots.compiled.selective import UNSETTLED, Selective
+from arena.bots.compiled.solving.leaves import UNKNOWN, make_look
+from arena.bots.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
@@ -52,7 +52,7 @@ from bots.compiled.table import (
     salted,
     value_of,
 )
-from bots.search.values import INFINITY
+from arena.bots.search.values import INFINITY
 
 ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
 _POLL = 31

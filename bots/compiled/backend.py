@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bots.api.match import Match
-from bots.api.options import LEAVES, Spec
-from bots.compiled.catalogue import weights_for
-from bots.compiled.limits import MAX_TERRITORIES
-from bots.compiled.searcher import Searcher, Settings
-from bots.search.deepening import Report
+from arena.bots.api.match import Match
+from arena.bots.api.options import LEAVES, Spec
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.limits import MAX_TERRITORIES
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.deepening import Report
 
 
 class CompiledBackend:

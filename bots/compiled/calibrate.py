@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bots.search.values import ESTIMATE_LIMIT
-from games.core import Game
+from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.games.core import Game
 
 WALKS = 8
 LENGTH = 60

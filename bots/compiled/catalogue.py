@@ -13,15 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bots.compiled import riskless_kernel, tictactoe_kernel
-from bots.compiled.kernel import Compiled, Kernel, Weights
-from bots.compiled.limits import has_own_kernel
-from bots.evaluators import riskless, tictactoe
-from bots.evaluators.catalogue import on_its_map
-from bots.evaluators.weights import FOLDER, load_weights
-from games.core import BadGame, Game
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.bots.compiled import riskless_kernel, tictactoe_kernel
+from arena.bots.compiled.kernel import Compiled, Kernel, Weights
+from arena.bots.compiled.limits import has_own_kernel
+from arena.bots.evaluators import riskless, tictactoe
+from arena.bots.evaluators.catalogue import on_its_map
+from arena.bots.evaluators.weights import FOLDER, load_weights
+from arena.games.core import BadGame, Game
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 MOST_MOVES = 1 << 16
 """Moves that a game may have for a kernel: a table of ordering has a place for each."""

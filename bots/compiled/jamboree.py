@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import fetch_add, get, peek, poke, put, relax, rest, swap
-from bots.compiled.kernel import Kernel
-from bots.compiled.layout import (
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import fetch_add, get, peek, poke, put, relax, rest, swap
+from arena.bots.compiled.kernel import Kernel
+from arena.bots.compiled.layout import (
     FIRST,
     SPLITS,
     UNFIXED,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import get, put
-from bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
-from bots.compiled.layout import Frame, Option, Register
-from bots.search.values import INFINITY, WIN
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get, put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
+from arena.bots.compiled.layout import Frame, Option, Register
+from arena.bots.search.values import INFINITY, WIN
 
 
 @inlined

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from games.core import Game
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from solved.table import Table
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.solved.table import Table
 
 MAX_TERRITORIES = 64
 MAX_CAP = 255

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import get, put
-from bots.compiled.kernel import PLAYING, Kernel
-from bots.compiled.layout import FIRST, Option, Register, Sizes
-from bots.compiled.table import EXACT, bound_of, make_hash, move_of, probe, salted
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import get, put
+from arena.bots.compiled.kernel import PLAYING, Kernel
+from arena.bots.compiled.layout import FIRST, Option, Register, Sizes
+from arena.bots.compiled.table import EXACT, bound_of, make_hash, move_of, probe, salted
 
 
 @cache

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import Budget, opening, play
-from bots.compiled.searcher import Searcher, Settings
-from games.board import RisklessMap
-from games.core import Player
-from games.riskless import Armies, Move, Riskless
-from rating.elo import Z95
-from rating.pentanomial import Counts, Difference, difference, moments, pair_counts
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.learning.selfplay import Budget, opening, play
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.board import RisklessMap
+from arena.games.core import Player
+from arena.games.riskless import Armies, Move, Riskless
+from arena.rating.elo import Z95
+from arena.rating.pentanomial import Counts, Difference, difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
 """Nodes a move of searchers that meet their equals."""

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import count, islice
 from multiprocessing import get_context
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import Budget
-from bots.compiled.searcher import Searcher, Settings
-from bots.search.values import WIN
-from games.board import RisklessMap
-from games.core import Game
-from games.riskless import Armies, Move, Riskless
-from match.openings import Opening, after, random_opening
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.learning.selfplay import Budget
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.values import WIN
+from arena.games.board import RisklessMap
+from arena.games.core import Game
+from arena.games.riskless import Armies, Move, Riskless
+from arena.match.openings import Opening, after, random_opening
 
 TABLE_MB = 1
 REPLIES_SHARE = 4

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import get, put
-from bots.compiled.kernel import LOST, PLAYING, WON, Kernel
-from bots.compiled.layout import Frame, Option, Order
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get, put
+from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
+from arena.bots.compiled.layout import Frame, Option, Order
 
 _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1

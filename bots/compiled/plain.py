@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from bots.compiled.cache import inlined, kernel
-from bots.compiled.intrinsics import column, get, lowest, popcount, put
-from bots.compiled.riskless_kernel import layout
-from bots.search.values import INFINITY, WIN
+from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put
+from arena.bots.compiled.riskless_kernel import layout
+from arena.bots.search.values import INFINITY, WIN
 
 _HALF = 0xFFFFFFFF
 _REACHED = -(1 << 63) | (1 << 31)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import column, get, lowest, popcount, put, quotient
-from bots.evaluators.riskless import NAMES
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put, quotient
+from arena.bots.evaluators.riskless import NAMES
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 _HALF = 0xFFFFFFFF
 

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import column, get, lowest, popcount, put
-from bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
-from bots.compiled.limits import MAX_TERRITORIES, fits
-from bots.compiled.riskless_estimate import make_estimate
-from bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
-from bots.evaluators.riskless import NAMES
-from games.riskless import Armies, Riskless
-from solved.boards import Boards
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kernel, Weights, Words
+from arena.bots.compiled.limits import MAX_TERRITORIES, fits
+from arena.bots.compiled.riskless_estimate import make_estimate
+from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
+from arena.bots.evaluators.riskless import NAMES
+from arena.games.riskless import Armies, Riskless
+from arena.solved.boards import Boards
 
 PLANES = (4, 6, 8)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import column, get, lowest, popcount, put
-from bots.compiled.kernel import UNSEEN
-from bots.compiled.riskless_estimate import Sets
-from bots.evaluators.riskless import NAMES
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import column, get, lowest, popcount, put
+from arena.bots.compiled.kernel import UNSEEN
+from arena.bots.compiled.riskless_estimate import Sets
+from arena.bots.evaluators.riskless import NAMES
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
 """Features for which leaves must be built: they look at who could take what, which a move changes all around it."""

@@ -14,12 +14,12 @@ from typing import Generic, cast
 
 import numpy as np
 
-from bots.compiled.alphabeta import DONE, make_search
-from bots.compiled.cache import one_at_a_time
-from bots.compiled.calibrate import calibrate
-from bots.compiled.catalogue import compile_game
-from bots.compiled.kernel import Weights, Words
-from bots.compiled.layout import (
+from arena.bots.compiled.alphabeta import DONE, make_search
+from arena.bots.compiled.cache import one_at_a_time
+from arena.bots.compiled.calibrate import calibrate
+from arena.bots.compiled.catalogue import compile_game
+from arena.bots.compiled.kernel import Weights, Words
+from arena.bots.compiled.layout import (
     FIRST,
     MAX_DEPTH,
     Frame,
@@ -28,14 +28,14 @@ from bots.compiled.layout import (
     Shared,
     Sizes,
 )
-from bots.compiled.limits import MOST_TABLE, table_bytes
-from bots.compiled.line import make_line
-from bots.compiled.solving.leaves import NOTHING, unpacked
-from bots.compiled.table import AGES, make_table
-from bots.search.deepening import Report
-from bots.search.values import ESTIMATE_LIMIT, INFINITY
-from games.core import Game, M, P
-from solved.solution import solution_of
+from arena.bots.compiled.limits import MOST_TABLE, table_bytes
+from arena.bots.compiled.line import make_line
+from arena.bots.compiled.solving.leaves import NOTHING, unpacked
+from arena.bots.compiled.table import AGES, make_table
+from arena.bots.search.deepening import Report
+from arena.bots.search.values import ESTIMATE_LIMIT, INFINITY
+from arena.games.core import Game, M, P
+from arena.solved.solution import solution_of
 
 POLL_SECONDS = 0.001
 """How often a plain stop function is asked."""

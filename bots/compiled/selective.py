@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import get
-from bots.compiled.kernel import Kernel
-from bots.compiled.layout import Frame, Option
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get
+from arena.bots.compiled.kernel import Kernel
+from arena.bots.compiled.layout import Frame, Option
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
 """Below every value."""

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import get, mix, prefetch, put
-from bots.compiled.kernel import Words
-from bots.compiled.layout import LINE
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get, mix, prefetch, put
+from arena.bots.compiled.kernel import Words
+from arena.bots.compiled.layout import LINE
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import get, lowest, popcount, put
-from bots.compiled.kernel import DRAW, LOST, PLAYING, Compiled, Kernel, Weights, Words
-from bots.evaluators.tictactoe import NAMES
-from bots.search.values import ESTIMATE_LIMIT
-from games.tictactoe import LINES, MARKS, Board, TicTacToe
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get, lowest, popcount, put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, Compiled, Kernel, Weights, Words
+from arena.bots.evaluators.tictactoe import NAMES
+from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.games.tictactoe import LINES, MARKS, Board, TicTacToe
 
 _WEIGHTS = len(LINES)
 _FULL = (1 << 9) - 1

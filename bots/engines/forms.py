@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.api.options import LEAVES, BadSpec, Spec
-from bots.compiled.limits import fits, installed
-from bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, features_of
-from bots.evaluators.outcomes import categorize
-from games.core import Game
+from arena.bots.api.options import LEAVES, BadSpec, Spec
+from arena.bots.compiled.limits import fits, installed
+from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, features_of
+from arena.bots.evaluators.outcomes import categorize
+from arena.games.core import Game
 
 FORMS = ("alphabeta", "jamboree")
 """The engines that search in several forms."""

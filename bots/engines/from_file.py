@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from bots.api.bot import Bot
-from bots.api.options import BadSpec
-from games.loading import class_in, load_file, split_spec, where_it_broke
+from arena.bots.api.bot import Bot
+from arena.bots.api.options import BadSpec
+from arena.games.loading import class_in, load_file, split_spec, where_it_broke
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
-from bots.api.options import BadSpec
-from bots.engines.program import Program, ProgramFault, Unanswered
-from bots.engines.registry import Engine
+from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
+from arena.bots.api.options import BadSpec
+from arena.bots.engines.program import Program, ProgramFault, Unanswered
+from arena.bots.engines.registry import Engine
 
 READY = '{"ready": true}'
 PATIENCE = 0.3

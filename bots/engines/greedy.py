@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from bots.api.bot import Bot, Clock, Resign, Thinking
-from bots.evaluators.catalogue import evaluator_for, features_of
-from bots.search.problem import Problem
+from arena.bots.api.bot import Bot, Clock, Resign, Thinking
+from arena.bots.evaluators.catalogue import evaluator_for, features_of
+from arena.bots.search.problem import Problem
 
 
 class GreedyBot(Bot):

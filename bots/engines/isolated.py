@@ -1,6 +1,6 @@
 """A bot in a process of its own for each match, by the lines of JSON of docs/stdio.md: what hangs is killed.
 
-    python -m bots.engines.isolated SPEC
+    python -m arena.bots.engines.isolated SPEC
 
 is such a process. It plays one match with the engine of that spec, and what the engine prints goes to standard error.
 """
@@ -16,20 +16,20 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Any
 
-from bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
-from bots.engines.from_program import READY, ProgramBot
-from bots.engines.registry import Engine, make_engine
-from games.catalogue import make_game
-from games.core import Player
-from protocol.codes import EndReason
-from protocol.timecontrol import TimeControl
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
+from arena.bots.engines.from_program import READY, ProgramBot
+from arena.bots.engines.registry import Engine, make_engine
+from arena.games.catalogue import make_game
+from arena.games.core import Player
+from arena.protocol.codes import EndReason
+from arena.protocol.timecontrol import TimeControl
 
 Message = dict[str, Any]
 
 
 def isolated(engine: Engine, logs: Path | None = None) -> Engine:
     """The engine with each of its matches in a process of its own; `logs` as of `program_engine`."""
-    command = [sys.executable, "-P", "-m", "bots.engines.isolated", engine.spec]
+    command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.told)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.api.bot import Bot, Clock, Resign, Thinking
-from bots.search.values import WIN
-from games.core import Game
-from games.riskless import Armies, Move
-from solved.header import BadTable
-from solved.solution import Solution, solution_of
-from solved.truth import Truth, Value
+from arena.bots.api.bot import Bot, Clock, Resign, Thinking
+from arena.bots.search.values import WIN
+from arena.games.core import Game
+from arena.games.riskless import Armies, Move
+from arena.solved.header import BadTable
+from arena.solved.solution import Solution, solution_of
+from arena.solved.truth import Truth, Value
 
 
 class PerfectBot(Bot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from bots.api.bot import Bot, Clock
+from arena.bots.api.bot import Bot, Clock
 
 
 class RandomBot(Bot):

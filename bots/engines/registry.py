@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bots.api.bot import Bot
-from bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
-from bots.client.worker import BotFactory
-from bots.engines.forms import always_known, choose
-from bots.engines.from_file import bot_class, engine_name
-from bots.engines.greedy import GreedyBot
-from bots.engines.perfect import PerfectBot, no_table
-from bots.engines.random_bot import RandomBot
-from bots.engines.searching import SearchingBot
-from bots.engines.truths import solution_for
-from bots.evaluators.catalogue import NAMES as EVALUATORS
-from games.core import Game
-from games.loading import is_file_spec
-from protocol.engines import EngineInfo
+from arena.bots.api.bot import Bot
+from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
+from arena.bots.client.worker import BotFactory
+from arena.bots.engines.forms import always_known, choose
+from arena.bots.engines.from_file import bot_class, engine_name
+from arena.bots.engines.greedy import GreedyBot
+from arena.bots.engines.perfect import PerfectBot, no_table
+from arena.bots.engines.random_bot import RandomBot
+from arena.bots.engines.searching import SearchingBot
+from arena.bots.engines.truths import solution_for
+from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
+from arena.games.core import Game
+from arena.games.loading import is_file_spec
+from arena.protocol.engines import EngineInfo
 
 NAME_LENGTH = 64
 """Characters of an engine's name that a server is told."""

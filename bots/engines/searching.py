@@ -13,19 +13,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from bots.api.budget import Budget, plan
-from bots.api.options import BadSpec, Spec
-from bots.engines.deadline import Deadline
-from bots.engines.forms import choose
-from bots.engines.perfect import worth
-from bots.engines.quiet import COLLECTOR
-from bots.engines.truths import solution_for, without_truth
-from bots.evaluators.catalogue import evaluator_for
-from bots.search.deepening import Report, deepen
-from bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
-from solved.header import BadTable
-from solved.truth import DRAW, Truth
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
+from arena.bots.api.budget import Budget, plan
+from arena.bots.api.options import BadSpec, Spec
+from arena.bots.engines.deadline import Deadline
+from arena.bots.engines.forms import choose
+from arena.bots.engines.perfect import worth
+from arena.bots.engines.quiet import COLLECTOR
+from arena.bots.engines.truths import solution_for, without_truth
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.search.deepening import Report, deepen
+from arena.bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
+from arena.solved.header import BadTable
+from arena.solved.truth import DRAW, Truth
 
 STALLS_KEPT = 8
 """Searches whose worst stall is remembered."""
@@ -93,7 +93,7 @@ def backend_for(spec: Spec, match: Match) -> Backend:
     """
     chosen = choose(spec, match.game)
     if chosen.compiled:
-        from bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
+        from arena.bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
 
         return CompiledBackend(chosen.spec, match)
     if chosen.why:

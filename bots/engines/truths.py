@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.api.options import LEAVES, BadSpec, Spec
-from bots.compiled.limits import MOST_TABLE, table_bytes
-from games.core import Game
-from solved.header import BadTable
-from solved.solution import Solution, solution_of
+from arena.bots.api.options import LEAVES, BadSpec, Spec
+from arena.bots.compiled.limits import MOST_TABLE, table_bytes
+from arena.games.core import Game
+from arena.solved.header import BadTable
+from arena.solved.solution import Solution, solution_of
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:

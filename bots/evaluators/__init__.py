@@ -5,7 +5,7 @@ An evaluator gives whole hundredths of an army for Maxie, within ±ESTIMATE_LIMI
 
 from __future__ import annotations
 
-from bots.evaluators.catalogue import NAMES, UnknownEvaluator, dynamic_for, evaluator_for
-from bots.evaluators.weights import BadWeights
+from arena.bots.evaluators.catalogue import NAMES, UnknownEvaluator, dynamic_for, evaluator_for
+from arena.bots.evaluators.weights import BadWeights
 
 __all__ = ["NAMES", "BadWeights", "UnknownEvaluator", "dynamic_for", "evaluator_for"]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from bots.evaluators import riskless, tictactoe
-from bots.evaluators.linear import Features, Weights, weighted
-from bots.evaluators.outcomes import by_category, categorize, load_outcomes
-from bots.evaluators.weights import FOLDER, load_weights
-from bots.search.problem import Evaluator
-from bots.search.values import ESTIMATE_LIMIT, clamp
-from games.core import Game, M, P
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import riskless, tictactoe
+from arena.bots.evaluators.linear import Features, Weights, weighted
+from arena.bots.evaluators.outcomes import by_category, categorize, load_outcomes
+from arena.bots.evaluators.weights import FOLDER, load_weights
+from arena.bots.search.problem import Evaluator
+from arena.bots.search.values import ESTIMATE_LIMIT, clamp
+from arena.games.core import Game, M, P
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bots.search.problem import Evaluator
-from bots.search.values import clamp
-from games.core import P
+from arena.bots.search.problem import Evaluator
+from arena.bots.search.values import clamp
+from arena.games.core import P
 
 Features = Callable[[P], Sequence[int]]
 """The features of a position, in the order of the game's feature names."""

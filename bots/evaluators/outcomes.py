@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bots.evaluators import riskless, tictactoe
-from bots.evaluators.weights import BadWeights
-from bots.search.problem import Evaluator
-from games.core import Game
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import riskless, tictactoe
+from arena.bots.evaluators.weights import BadWeights
+from arena.bots.search.problem import Evaluator
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 Category = tuple[int, ...]
 Counts = tuple[int, int, int]

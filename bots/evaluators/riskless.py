@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bots.evaluators.linear import Features
-from games.board import RisklessMap
-from games.riskless import Armies, Riskless
+from arena.bots.evaluators.linear import Features
+from arena.games.board import RisklessMap
+from arena.games.riskless import Armies, Riskless
 
 NAMES = (
     "armies",

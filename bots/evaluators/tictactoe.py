@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bots.evaluators.linear import Features
-from games.tictactoe import EMPTY, LINES, Board, TicTacToe
+from arena.bots.evaluators.linear import Features
+from arena.games.tictactoe import EMPTY, LINES, Board, TicTacToe
 
 NAMES = ("open", "ones", "twos", "center")
 """The names of the features. Each is counted for both players, and is Maxie's less Minnie's:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from bots.evaluators.linear import Weights
+from arena.bots.evaluators.linear import Weights
 
 FOLDER = Path(__file__).parent / "weights"
 """The weights that come with the project, one file a game."""

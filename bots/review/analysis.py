@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.api.options import ENGINES, BadSpec, Options, Share, Spec, WholeNumber, Word, parse_spec
-from bots.engines.forms import check_evaluator, in_python
-from bots.evaluators import dynamic_for, evaluator_for
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.deepening import Report, deepen
-from bots.search.play import Search, Table, alphabeta_search, jamboree_search, minimax_search
-from bots.search.pool import Pool
-from bots.search.problem import Problem, Result
-from bots.search.watch import Stop, Watch, never
-from games.core import Game
-from games.explicit import Explicit
+from arena.bots.api.options import ENGINES, BadSpec, Options, Share, Spec, WholeNumber, Word, parse_spec
+from arena.bots.engines.forms import check_evaluator, in_python
+from arena.bots.evaluators import dynamic_for, evaluator_for
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.deepening import Report, deepen
+from arena.bots.search.play import Search, Table, alphabeta_search, jamboree_search, minimax_search
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.watch import Stop, Watch, never
+from arena.games.core import Game
+from arena.games.explicit import Explicit
 
 _EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
 _THREADS = WholeNumber(1, 1, 64, "threads that search at once")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from bots.review.review import Judged
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.review.review import Judged
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from bots.review.analysis import analyse
-from bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
-from games.core import Game, Player
-from match.replay import Replay
+from arena.bots.review.analysis import analyse
+from arena.bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
+from arena.games.core import Game, Player
+from arena.match.replay import Replay
 
 MISTAKE = 100
 """The loss from which on a move is marked, in hundredths of an army."""

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.api.options import Spec, Value
-from bots.review.analysis import run_reference
-from bots.search.reports.trace_text import value_text
-from bots.search.watch import Stopped
-from games.core import Game
+from arena.bots.api.options import Spec, Value
+from arena.bots.review.analysis import run_reference
+from arena.bots.search.reports.trace_text import value_text
+from arena.bots.search.watch import Stopped
+from arena.games.core import Game
 
 MOST_NODES = 200_000
 """After how many nodes a search for comparison is given up, unless another number is asked for."""

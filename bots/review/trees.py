@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import games
-from games.core import BadData, Game, Player
-from games.explicit import Explicit
-from maps.loader import MapError
-from maps.setup import make_setup
+from arena import games
+from arena.games.core import BadData, Game, Player
+from arena.games.explicit import Explicit
+from arena.maps.loader import MapError
+from arena.maps.setup import make_setup
 
 FOLDER = Path(games.__file__).parent / "trees"
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from games.core import Game
-from match.replay import Replay
-from solved.judgement import Kind, judge
-from solved.solution import Solution, solution_of
+from arena.games.core import Game
+from arena.match.replay import Replay
+from arena.solved.judgement import Kind, judge
+from arena.solved.solution import Solution, solution_of
 
 ENGINE = "perfect"
 """The engine whose judgement is the table's alone."""

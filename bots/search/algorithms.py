@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.search.alphabeta import alphabeta
-from bots.search.clamped import clamped
-from bots.search.failsoft import failsoft
-from bots.search.jamboree import jamboree
-from bots.search.lazy import lazy
-from bots.search.minimax import higher_order, minimax, negamax, one_line
-from bots.search.pool import Pool
-from bots.search.problem import Problem, Result
-from bots.search.scouts import scouts
-from bots.search.stack import stack_alphabeta, stack_minimax
-from bots.search.watch import Watch
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.clamped import clamped
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.jamboree import jamboree
+from arena.bots.search.lazy import lazy
+from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.scouts import scouts
+from arena.bots.search.stack import stack_alphabeta, stack_minimax
+from arena.bots.search.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)

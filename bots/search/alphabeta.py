@@ -17,11 +17,11 @@ to β = 3 and α to a minimum; its own trace, and this code, return 2 and take t
 
 from __future__ import annotations
 
-from bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
-from bots.search.problem import Problem, Result
-from bots.search.views import Cons, Nil, Seq, showl
-from bots.search.watch import Path, Watch
-from games.core import M, P, Player
+from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.views import Cons, Nil, Seq, showl
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P, Player
 
 
 def alphabeta(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:

@@ -7,11 +7,11 @@ beyond all values, so the root is exact, with the leftmost best move.
 
 from __future__ import annotations
 
-from bots.search.edges import Edge
-from bots.search.problem import Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import M, P, Player
+from arena.bots.search.edges import Edge
+from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P, Player
 
 
 def clamped(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from bots.search.ordering import to_front
-from bots.search.play import Search
-from bots.search.problem import Line, Result
-from bots.search.values import is_decided
-from bots.search.watch import Stop, Stopped, Watch, never
-from games.core import Game, M, P
+from arena.bots.search.ordering import to_front
+from arena.bots.search.play import Search
+from arena.bots.search.problem import Line, Result
+from arena.bots.search.values import is_decided
+from arena.bots.search.watch import Stop, Stopped, Watch, never
+from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100
 """The searches recurse, a few Python frames a ply; deeper ones are `bots.search.stack`'s."""

@@ -13,12 +13,12 @@ from itertools import islice
 from math import ceil
 from typing import Any
 
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.deepening import deepen
-from bots.search.play import AlphaBeta, Table
-from bots.search.pool import Pool
-from bots.search.problem import Problem
-from bots.search.watch import Stop, Stopped, Watch
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.deepening import deepen
+from arena.bots.search.play import AlphaBeta, Table
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem
+from arena.bots.search.watch import Stop, Stopped, Watch
 
 DEEPEST = 40
 """No comparison looks further, whatever the budget."""

@@ -8,11 +8,11 @@ only the two others. Tables and null windows live on the tighter bounds.)
 
 from __future__ import annotations
 
-from bots.search.edges import Edge
-from bots.search.problem import Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import M, P
+from arena.bots.search.edges import Edge
+from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P
 
 
 def failsoft(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
-from bots.search.pool import Pool
-from bots.search.problem import Problem, Result
-from bots.search.splitting import split_moves
-from bots.search.watch import Path, Watch
-from games.core import M, P, Player
+from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.splitting import split_moves
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P, Player
 
 Numbered = tuple[int, M]
 """A move with its number in move order."""

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Generic
 
-from bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
-from bots.search.problem import Problem, Result
-from bots.search.watch import Path, Watch
-from games.core import M, P, Player
+from arena.bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P, Player
 
 Numbers = Iterable[int]
 

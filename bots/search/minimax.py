@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Generic
 
-from bots.search.edges import Edge
-from bots.search.problem import Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import M, P, Player
+from arena.bots.search.edges import Edge
+from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P, Player
 
 
 def minimax(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:

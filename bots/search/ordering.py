@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple
 
-from bots.search.problem import Problem
-from games.core import M, P
+from arena.bots.search.problem import Problem
+from arena.games.core import M, P
 
 
 class Choice(NamedTuple, Generic[P, M]):

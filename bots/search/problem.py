@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
-from bots.search.values import outcome_value
-from games.core import Game, M, P, Reason
+from arena.bots.search.values import outcome_value
+from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
 """Estimates a position that is not over: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Generic
 
-from bots.search.edges import Edge
-from bots.search.pool import Pool, Task
-from bots.search.problem import Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Stopped, Watch
-from games.core import M, P
+from arena.bots.search.edges import Edge
+from arena.bots.search.pool import Pool, Task
+from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Stopped, Watch
+from arena.games.core import M, P
 
 Answer = tuple[int, Line[M]]
 """A value for the player to move at the node, and the line that leads to it."""

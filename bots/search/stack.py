@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from bots.search.edges import Edge
-from bots.search.problem import Problem, Result
-from bots.search.table import Kind, Table
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import M, P
+from arena.bots.search.edges import Edge
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.table import Kind, Table
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P
 
 
 class Frame(Generic[P, M]):

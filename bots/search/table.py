@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
 
-from bots.search.values import from_node, from_root
-from games.core import M, P
+from arena.bots.search.values import from_node, from_root
+from arena.games.core import M, P
 
 
 class Kind(Enum):

@@ -8,7 +8,7 @@ Distances must stay below WIN - ESTIMATE_LIMIT = 100,000 plies.
 
 from __future__ import annotations
 
-from games.core import Outcome
+from arena.games.core import Outcome
 
 WIN = 1_000_000
 ESTIMATE_LIMIT = 900_000

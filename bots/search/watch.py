@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bots.search.edges import Edge
+from arena.bots.search.edges import Edge
 
 Path = tuple[int, ...]
 """Where a node is in the tree: at each ply from the root, the number of the move in move order."""

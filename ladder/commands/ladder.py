@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from console import (
+from arena.console import (
     AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
@@ -23,8 +23,8 @@ from console import (
     TimeOption,
     is_given,
 )
-from ladder.commands.match import match
-from ladder.commands.options import (
+from arena.ladder.commands.match import match
+from arena.ladder.commands.options import (
     CsvOption,
     EventOption,
     HtmlOption,
@@ -33,15 +33,15 @@ from ladder.commands.options import (
     engine_bots,
     with_options,
 )
-from ladder.commands.play import play
-from ladder.commands.results import Reports, tell
-from ladder.commands.watch import watch_ladder
-from ladder.dial_in import DialIn
-from ladder.openings import SHIPPED
-from ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
-from ladder.plan_file import read_ladder
-from maps.setup import DEFAULT_MAP
-from protocol.adjudication import DEFAULT_RULES
+from arena.ladder.commands.play import play
+from arena.ladder.commands.results import Reports, tell
+from arena.ladder.commands.watch import watch_ladder
+from arena.ladder.dial_in import DialIn
+from arena.ladder.openings import SHIPPED
+from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
+from arena.ladder.plan_file import read_ladder
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.adjudication import DEFAULT_RULES
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from console import (
+from arena.console import (
     AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
@@ -21,7 +21,7 @@ from console import (
     SeedOption,
     TimeOption,
 )
-from ladder.commands.options import (
+from arena.ladder.commands.options import (
     CsvOption,
     EventOption,
     HtmlOption,
@@ -30,16 +30,16 @@ from ladder.commands.options import (
     engine_bots,
     with_options,
 )
-from ladder.commands.play import play
-from ladder.commands.results import Reports, tell
-from ladder.event import Ladder
-from ladder.openings import SHIPPED
-from ladder.plan import NAME_LENGTH, BotPlan, LadderPlan, allowed_name
-from maps.setup import DEFAULT_MAP
-from protocol.adjudication import DEFAULT_RULES
-from protocol.timecontrol import BadTimeControl, TimeControl
-from rating.pentanomial import Counts, Difference, difference
-from rating.sprt import BadSprt, Sprt, Verdict
+from arena.ladder.commands.play import play
+from arena.ladder.commands.results import Reports, tell
+from arena.ladder.event import Ladder
+from arena.ladder.openings import SHIPPED
+from arena.ladder.plan import NAME_LENGTH, BotPlan, LadderPlan, allowed_name
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.rating.pentanomial import Counts, Difference, difference
+from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
 def match(

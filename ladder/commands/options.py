@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from console import Misuse
-from ladder.plan import (
+from arena.console import Misuse
+from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
@@ -21,8 +21,8 @@ from ladder.plan import (
     openings,
     unique_bots,
 )
-from protocol.adjudication import Adjudication, BadAdjudication
-from protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.adjudication import Adjudication, BadAdjudication
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 EventOption = Annotated[
     str | None,

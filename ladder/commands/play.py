@@ -12,16 +12,16 @@ from urllib.parse import quote
 
 import anyio
 
-from bots.engines.registry import refusal
-from console import Failure, Misuse, err, game_named
-from games.core import AnyGame, GameError
-from games.riskless import Riskless
-from ladder.bots import BotRefused
-from ladder.cluster import ClusterLost
-from ladder.cores import can_pin
-from ladder.dial_in import ANOTHER_EVENT, DialIn, TooFewBots
-from ladder.event import Ladder
-from ladder.openings import (
+from arena.bots.engines.registry import refusal
+from arena.console import Failure, Misuse, err, game_named
+from arena.games.core import AnyGame, GameError
+from arena.games.riskless import Riskless
+from arena.ladder.bots import BotRefused
+from arena.ladder.cluster import ClusterLost
+from arena.ladder.cores import can_pin
+from arena.ladder.dial_in import ANOTHER_EVENT, DialIn, TooFewBots
+from arena.ladder.event import Ladder
+from arena.ladder.openings import (
     SHIPPED,
     NoOpenings,
     Openings,
@@ -29,18 +29,18 @@ from ladder.openings import (
     openings_of_maps,
     read_openings,
 )
-from ladder.plan import LadderPlan
-from ladder.play import run_ladder
-from ladder.reports.progress import watching
-from maps.loader import MapError
-from maps.opening_file import BadOpenings
-from maps.setup import make_setup
-from match.adjudication import lacks_table
-from rating.sprt import Sprt
-from server.host import CannotListen
-from server.net import interpreter
-from server.store.database import StoreError
-from server.store.ladder_lock import CannotResume
+from arena.ladder.plan import LadderPlan
+from arena.ladder.play import run_ladder
+from arena.ladder.reports.progress import watching
+from arena.maps.loader import MapError
+from arena.maps.opening_file import BadOpenings
+from arena.maps.setup import make_setup
+from arena.match.adjudication import lacks_table
+from arena.rating.sprt import Sprt
+from arena.server.host import CannotListen
+from arena.server.net import interpreter
+from arena.server.store.database import StoreError
+from arena.server.store.ladder_lock import CannotResume
 
 
 def play(
@@ -81,7 +81,7 @@ def play(
     except (GameError, MapError, BadOpenings) as error:
         raise Misuse(str(error)) from None
     # The page keeps what takes long to make for a minute: that would be the first table, which loads NumPy.
-    import_module("rating.bradley_terry")
+    import_module("arena.rating.bradley_terry")
     with watching(played, err, status) as display:
         try:
             with interpreter.settled():

@@ -11,15 +11,15 @@ from pathlib import Path
 import msgspec
 import typer
 
-from console import Failure, err, out, write_json
-from ladder.event import Ladder
-from ladder.reports.draws import draws_in_words, warning_of_draws
-from ladder.reports.page import page
-from ladder.reports.standings import show
-from ladder.reports.truth import given_away
-from rating.breakdown import breakdown
-from rating.draws import count_draws
-from rating.standings import Row, is_void
+from arena.console import Failure, err, out, write_json
+from arena.ladder.event import Ladder
+from arena.ladder.reports.draws import draws_in_words, warning_of_draws
+from arena.ladder.reports.page import page
+from arena.ladder.reports.standings import show
+from arena.ladder.reports.truth import given_away
+from arena.rating.breakdown import breakdown
+from arena.rating.draws import count_draws
+from arena.rating.standings import Row, is_void
 
 STOPPED = 130
 """The exit code of a command that Ctrl-C ended, as shells have it."""

@@ -10,16 +10,16 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from console import Failure, err, out, write_json
-from ladder.reports.match_line import in_words
-from ladder.reports.standings import show
-from protocol.record import Record
-from protocol.values import Players
-from rating.standings import is_void, table
-from server.store import database
-from server.store.database import StoreError, open_store
-from server.store.ladders import StoredLadder, changes, read
-from server.store.upgrade import make_ready
+from arena.console import Failure, err, out, write_json
+from arena.ladder.reports.match_line import in_words
+from arena.ladder.reports.standings import show
+from arena.protocol.record import Record
+from arena.protocol.values import Players
+from arena.rating.standings import is_void, table
+from arena.server.store import database
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.ladders import StoredLadder, changes, read
+from arena.server.store.upgrade import make_ready
 
 LOOK_SECONDS = 1.0
 """How long to wait from one look at the store to the next."""

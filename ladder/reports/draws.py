@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from games.riskless import Riskless
-from ladder.event import Ladder
-from maps.setup import DECIDING
-from rating.draws import Draws, count_draws, draws_by_map
+from arena.games.riskless import Riskless
+from arena.ladder.event import Ladder
+from arena.maps.setup import DECIDING
+from arena.rating.draws import Draws, count_draws, draws_by_map
 
 
 def draws_in_words(draws: Draws) -> str:

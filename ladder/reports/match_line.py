@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from protocol.adjudication import REPETITION
-from protocol.codes import FORFEITS
-from protocol.record import Record
-from rating.standings import is_void, losers
+from arena.protocol.adjudication import REPETITION
+from arena.protocol.codes import FORFEITS
+from arena.protocol.record import Record
+from arena.rating.standings import is_void, losers
 
 
 def in_words(record: Record) -> str:

@@ -6,22 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from games.catalogue import make_game
-from games.core import GameError
-from games.riskless import Riskless
-from ladder.event import Ladder
-from ladder.plan import odds_of
-from ladder.reports.draws import draws_in_words
-from ladder.reports.match_line import in_words
-from ladder.reports.plots import colours, over_plies, ratings, swatch
-from ladder.reports.standings import FAULTS, HEADINGS, LEGEND
-from ladder.reports.truth import GivenAway, given_away
-from protocol.record import Record, RecordedMove
-from rating.breakdown import Breakdown, Duel, Part, breakdown
-from rating.draws import count_draws
-from rating.pairing import Pairing
-from rating.standings import Row, is_void, losers, pair_scores
-from server.processes.identity import PROGRAM
+from arena.games.catalogue import make_game
+from arena.games.core import GameError
+from arena.games.riskless import Riskless
+from arena.ladder.event import Ladder
+from arena.ladder.plan import odds_of
+from arena.ladder.reports.draws import draws_in_words
+from arena.ladder.reports.match_line import in_words
+from arena.ladder.reports.plots import colours, over_plies, ratings, swatch
+from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND
+from arena.ladder.reports.truth import GivenAway, given_away
+from arena.protocol.record import Record, RecordedMove
+from arena.rating.breakdown import Breakdown, Duel, Part, breakdown
+from arena.rating.draws import count_draws
+from arena.rating.pairing import Pairing
+from arena.rating.standings import Row, is_void, losers, pair_scores
+from arena.server.processes.identity import PROGRAM
 
 SHOWN = 3
 """How many of the longest matches are shown, and how many of the most surprising ones."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from rating.standings import Row
+from arena.rating.standings import Row
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
 """In units of the drawing, in which a letter is 12 high: 360 is a narrow window, in which it is not scaled down."""

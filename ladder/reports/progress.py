@@ -17,11 +17,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ladder.event import Ladder
-from ladder.reports.match_line import in_words
-from ladder.reports.standings import NARROWEST, draw
-from protocol.record import Record
-from rating.standings import Row
+from arena.ladder.event import Ladder
+from arena.ladder.reports.match_line import in_words
+from arena.ladder.reports.standings import NARROWEST, draw
+from arena.protocol.record import Record
+from arena.rating.standings import Row
 
 REDRAW_SECONDS = 0.5
 """The table is computed anew at most this often; a rating of many bots takes milliseconds."""

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rating.standings import Row
-from rating.words import WORDS
+from arena.rating.standings import Row
+from arena.rating.words import WORDS
 
 NARROWEST = 78
 """Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""

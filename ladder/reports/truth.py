@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from games.catalogue import make_game
-from games.core import GameError, Player
-from protocol.record import Record
-from rating.standings import is_void
-from solved.header import BadTable
-from solved.judgement import Kind, kinds
-from solved.solution import solution_of
+from arena.games.catalogue import make_game
+from arena.games.core import GameError, Player
+from arena.protocol.record import Record
+from arena.rating.standings import is_void
+from arena.solved.header import BadTable
+from arena.solved.judgement import Kind, kinds
+from arena.solved.solution import solution_of
 
 
 class GivenAway(Struct, frozen=True):

@@ -12,14 +12,14 @@ from time import monotonic_ns
 import anyio
 import msgspec
 
-from games.core import GameError, Player
-from match.events import Returned
-from match.terms import Terms, from_json
-from protocol.messages import LiveMatch, View
-from protocol.record import Record
-from server.arena.elsewhere import Elsewhere, TellEnd
-from server.arena.links import Link, Links
-from server.arena.messages import (
+from arena.games.core import GameError, Player
+from arena.match.events import Returned
+from arena.match.terms import Terms, from_json
+from arena.protocol.messages import LiveMatch, View
+from arena.protocol.record import Record
+from arena.server.arena.elsewhere import Elsewhere, TellEnd
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import (
     MOST_MESSAGES,
     ArenaMessage,
     Did,
@@ -43,24 +43,24 @@ from server.arena.messages import (
     Wants,
     Watching,
 )
-from server.arena.office import Office
-from server.arena.pauses import Pauses
-from server.arena.presence import Presence
-from server.arena.remote import RemoteConnection
-from server.arena.sharing import Sharing
-from server.arena.standings import StartSoon
-from server.arena.watching import RemoteWatcher
-from server.bus.bus import Bus
-from server.lobby.lobby import Lobby
-from server.lobby.matches import Matches
-from server.lobby.matchmaking.arranger import Arranger
-from server.lobby.matchmaking.outcome import Outcome
-from server.lobby.names import Names
-from server.net.metrics import Metrics
-from server.rooms.room import Room
-from server.rooms.spectators import Spectators
-from server.store.arena import Look
-from server.store.journal.rows import chunks
+from arena.server.arena.office import Office
+from arena.server.arena.pauses import Pauses
+from arena.server.arena.presence import Presence
+from arena.server.arena.remote import RemoteConnection
+from arena.server.arena.sharing import Sharing
+from arena.server.arena.standings import StartSoon
+from arena.server.arena.watching import RemoteWatcher
+from arena.server.bus.bus import Bus
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matches import Matches
+from arena.server.lobby.matchmaking.arranger import Arranger
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.lobby.names import Names
+from arena.server.net.metrics import Metrics
+from arena.server.rooms.room import Room
+from arena.server.rooms.spectators import Spectators
+from arena.server.store.arena import Look
+from arena.server.store.journal.rows import chunks
 
 log = logging.getLogger("arena.arena")
 

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from games.core import Player
-from match.terms import Terms
-from protocol.messages import End, LiveMatch, Thought, Update, View
-from server.arena.links import Link, Links
-from server.arena.messages import Ended, Kept, Opened, Overdue, Told
-from server.arena.remote import RemoteSeat
-from server.arena.watching import Watched
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.outcome import Outcome
-from server.rooms.member import BotConnection
-from server.rooms.room import Room
-from server.rooms.spectators import Spectators
+from arena.games.core import Player
+from arena.match.terms import Terms
+from arena.protocol.messages import End, LiveMatch, Thought, Update, View
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import Ended, Kept, Opened, Overdue, Told
+from arena.server.arena.remote import RemoteSeat
+from arena.server.arena.watching import Watched
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.rooms.member import BotConnection
+from arena.server.rooms.room import Room
+from arena.server.rooms.spectators import Spectators
 
 log = logging.getLogger("arena.elsewhere")
 

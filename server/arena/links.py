@@ -16,10 +16,10 @@ from time import monotonic, time_ns
 
 import anyio
 
-from server.arena import messages
-from server.arena.messages import ArenaMessage, BadPacket, Beat, Line, Part
-from server.arena.stream import Arrived, Incoming, Outgoing
-from server.bus.bus import Bus, Message, Subscription
+from arena.server.arena import messages
+from arena.server.arena.messages import ArenaMessage, BadPacket, Beat, Line, Part
+from arena.server.arena.stream import Arrived, Incoming, Outgoing
+from arena.server.bus.bus import Bus, Message, Subscription
 
 log = logging.getLogger("arena.links")
 

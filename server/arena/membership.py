@@ -14,13 +14,13 @@ from time import monotonic
 
 import anyio
 
-from server.arena.arena import Arena
-from server.arena.links import BEAT_SECONDS
-from server.store import arena as store
-from server.store.arena import OFFICE_SECONDS, Look
-from server.store.database import Engine, StoreError, why_not
-from server.store.journal.journal import Journal
-from server.store.lease import ARENA_SECONDS, LeaseLost
+from arena.server.arena.arena import Arena
+from arena.server.arena.links import BEAT_SECONDS
+from arena.server.store import arena as store
+from arena.server.store.arena import OFFICE_SECONDS, Look
+from arena.server.store.database import Engine, StoreError, why_not
+from arena.server.store.journal.journal import Journal
+from arena.server.store.lease import ARENA_SECONDS, LeaseLost
 
 log = logging.getLogger("arena.membership")
 

@@ -12,11 +12,11 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from games.core import Player
-from match.events import BrokeProtocol, GotReady, Moved, Resigned
-from protocol.codes import EndReason
-from protocol.engines import Name
-from protocol.messages import (
+from arena.games.core import Player
+from arena.match.events import BrokeProtocol, GotReady, Moved, Resigned
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import Name
+from arena.protocol.messages import (
     Accept,
     Accepted,
     Challenge,
@@ -36,8 +36,8 @@ from protocol.messages import (
     View,
     Withdraw,
 )
-from protocol.moves import MovesSoFar
-from protocol.values import MatchId, Players, Ply, Seat
+from arena.protocol.moves import MovesSoFar
+from arena.protocol.values import MatchId, Players, Ply, Seat
 
 T = TypeVar("T")
 

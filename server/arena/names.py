@@ -12,15 +12,15 @@ from functools import partial
 import anyio
 import anyio.abc
 
-from protocol.codes import Code
-from protocol.messages import Hello
-from server.lobby.accounts import Refused
-from server.lobby.names import no_store
-from server.rooms.member import secret_hash
-from server.store import presences
-from server.store.database import Engine, StoreError, complaint, why_not
-from server.store.journal.journal import Journal
-from server.store.presences import Claim, Presence
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.names import no_store
+from arena.server.rooms.member import secret_hash
+from arena.server.store import presences
+from arena.server.store.database import Engine, StoreError, complaint, why_not
+from arena.server.store.journal.journal import Journal
+from arena.server.store.presences import Claim, Presence
 
 log = logging.getLogger("arena.names")
 

@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from match.terms import Terms, to_json
-from protocol.codes import Code
-from protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Decline, Error, Withdraw
-from server.arena.elsewhere import Elsewhere
-from server.arena.links import Link, Links
-from server.arena.messages import MOST_MESSAGES, Given, Open, Place, Settles, Wants
-from server.arena.presence import Presence
-from server.arena.standings import Standings, StartSoon
-from server.lobby.accounts import Refused
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
-from server.lobby.names import Names
-from server.rooms.member import Member
-from server.store.arena import Office as Held
+from arena.match.terms import Terms, to_json
+from arena.protocol.codes import Code
+from arena.protocol.messages import Accept, Challenge, Challenged, ChallengeOver, Decline, Error, Withdraw
+from arena.server.arena.elsewhere import Elsewhere
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import MOST_MESSAGES, Given, Open, Place, Settles, Wants
+from arena.server.arena.presence import Presence
+from arena.server.arena.standings import Standings, StartSoon
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.arranger import Arranger
+from arena.server.lobby.names import Names
+from arena.server.rooms.member import Member
+from arena.server.store.arena import Office as Held
 
 log = logging.getLogger("arena.office")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from protocol.messages import Standing
-from server.arena.elsewhere import Elsewhere
-from server.lobby.lobby import Lobby
-from server.rooms.room import Room
+from arena.protocol.messages import Standing
+from arena.server.arena.elsewhere import Elsewhere
+from arena.server.lobby.lobby import Lobby
+from arena.server.rooms.room import Room
 
 log = logging.getLogger("arena.pauses")
 

@@ -8,14 +8,14 @@ from time import monotonic_ns
 
 from msgspec import UNSET
 
-from match.events import Left, Returned, SessionLost
-from protocol.messages import Hello
-from server.arena.links import Link, Links
-from server.arena.messages import Gone, Here
-from server.arena.remote import RemoteConnection
-from server.lobby.lobby import Lobby
-from server.rooms.member import DistantConnection, Member
-from server.rooms.room import Room
+from arena.match.events import Left, Returned, SessionLost
+from arena.protocol.messages import Hello
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import Gone, Here
+from arena.server.arena.remote import RemoteConnection
+from arena.server.lobby.lobby import Lobby
+from arena.server.rooms.member import DistantConnection, Member
+from arena.server.rooms.room import Room
 
 log = logging.getLogger("arena.presence")
 

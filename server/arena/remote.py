@@ -7,14 +7,14 @@ import logging
 from functools import partial
 from time import monotonic_ns
 
-from games.core import Player
-from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
-from protocol.codes import Code
-from protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
-from server.arena.links import Link, Links
-from server.arena.messages import Did, Overdue, Told, Waited
-from server.rooms.deadline_timer import ARRIVAL_TURNS
-from server.rooms.member import BotConnection, DistantConnection, Member
+from arena.games.core import Player
+from arena.match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
+from arena.protocol.codes import Code
+from arena.protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import Did, Overdue, Told, Waited
+from arena.server.rooms.deadline_timer import ARRIVAL_TURNS
+from arena.server.rooms.member import BotConnection, DistantConnection, Member
 
 log = logging.getLogger("arena.remote")
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from time import monotonic
 
-from server.arena.messages import Spent
-from server.lobby.accounts import Accounts
-from server.net.admission import Admission
-from server.net.by_address.misdeeds import Misdeeds
-from server.net.by_address.work import WorkBudget
+from arena.server.arena.messages import Spent
+from arena.server.lobby.accounts import Accounts
+from arena.server.net.admission import Admission
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.net.by_address.work import WorkBudget
 
 MOST_WRONG = 100
 """What an address has done to another server counts so often at a time: it is refused for much less."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from server.rooms.member import BotConnection, Member
+from arena.server.rooms.member import BotConnection, Member
 
 AGAIN_SECONDS = 1.0
 """From one question to the matchmaker to the next: it may have ended, or a match that it gave may not be begun after all."""

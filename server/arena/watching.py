@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import structs
 
-from protocol.codec import DecodeError, decode_server
-from protocol.messages import End, Played, Thought, Update, View
-from protocol.values import Seat
-from server.arena.links import Link, Links
-from server.arena.messages import Shown, Watching
-from server.rooms.spectators import Spectators
+from arena.protocol.codec import DecodeError, decode_server
+from arena.protocol.messages import End, Played, Thought, Update, View
+from arena.protocol.values import Seat
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import Shown, Watching
+from arena.server.rooms.spectators import Spectators
 
 MOST_UNSHOWN = 64
 """What may wait for the acknowledgement of a server before it is shown the whole match again later."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from server.bus.bus import BusError
+from arena.server.bus.bus import BusError
 
 PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """The environment's name for a file that holds the password of a user whom the address names without one."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import anyio
 
-from server.bus.bus import (
+from arena.server.bus.bus import (
     WAITING_BYTES,
     WAITING_MESSAGES,
     Bus,

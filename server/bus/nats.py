@@ -18,8 +18,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as ClientSubscription
 
-from server.bus.address import Address
-from server.bus.bus import (
+from arena.server.bus.address import Address
+from arena.server.bus.bus import (
     MAX_PAYLOAD,
     WAITING_BYTES,
     WAITING_MESSAGES,
@@ -35,7 +35,7 @@ from server.bus.bus import (
     check_pattern,
     hand_over,
 )
-from server.bus.trust import Trust
+from arena.server.bus.trust import Trust
 
 log = logging.getLogger("arena.bus")
 

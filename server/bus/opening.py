@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from server.bus.address import parse
-from server.bus.bus import Bus, BusError
-from server.bus.local import Exchange
-from server.bus.trust import Trust
-from server.processes.tasks import cancelled_at_exit
+from arena.server.bus.address import parse
+from arena.server.bus.bus import Bus, BusError
+from arena.server.bus.local import Exchange
+from arena.server.bus.trust import Trust
+from arena.server.processes.tasks import cancelled_at_exit
 
 Told = Callable[[str], None]
 """Is told in one line why a connection was lost."""
@@ -47,7 +47,7 @@ async def open_bus(
             await bus.close()
         return
     try:
-        from server.bus.nats import NatsBus  # noqa: PLC0415 - an extra
+        from arena.server.bus.nats import NatsBus  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "nats":
             raise

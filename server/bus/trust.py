@@ -6,7 +6,7 @@ import ssl
 from pathlib import Path
 from typing import Self
 
-from server.bus.bus import BusError
+from arena.server.bus.bus import BusError
 
 
 class Trust(ssl.SSLContext):

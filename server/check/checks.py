@@ -10,15 +10,15 @@ from functools import partial
 
 import anyio
 
-from games.catalogue import KNOWN
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from protocol.codes import Code
-from protocol.messages import Error
-from protocol.timecontrol import TimeControl
-from server.check.peer import Fault, Peer
-from server.check.scene import Scene
-from server.check.stage import Stage
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error
+from arena.protocol.timecontrol import TimeControl
+from arena.server.check.peer import Fault, Peer
+from arena.server.check.scene import Scene
+from arena.server.check.stage import Stage
 
 QUICK = TimeControl(100, per_move=True)
 LONG = TimeControl(2000, per_move=True)

@@ -12,9 +12,9 @@ import msgspec
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from protocol.codec import DecodeError, decode_client
-from protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
-from protocol.values import Limits
+from arena.protocol.codec import DecodeError, decode_client
+from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
+from arena.protocol.values import Limits
 
 FRAMES_KEPT = 8
 """How many of the last frames are shown with a fault."""

@@ -7,10 +7,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from protocol.timecontrol import TimeControl
-from server.check.checks import Exam, schedule
-from server.check.peer import Fault
-from server.check.stage import Stage, open_stage
+from arena.protocol.timecontrol import TimeControl
+from arena.server.check.checks import Exam, schedule
+from arena.server.check.peer import Fault
+from arena.server.check.stage import Stage, open_stage
 
 Verdict = Literal["passed", "failed", "skipped"]
 

@@ -8,12 +8,12 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from games.core import AnyGame, BadData, IllegalMove, Player
-from protocol.codes import EndReason
-from protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Data, Players, Seat
-from server.check.peer import Fault, Peer
+from arena.games.core import AnyGame, BadData, IllegalMove, Player
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Data, Players, Seat
+from arena.server.check.peer import Fault, Peer
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 

@@ -13,9 +13,9 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from server.check.peer import Fault, Frames, Peer
-from server.check.subject import Subject
+from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
+from arena.server.check.peer import Fault, Frames, Peer
+from arena.server.check.subject import Subject
 
 WAITING = 100
 """Connections that are kept until a check asks for them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 
-from server.processes import supervisor
+from arena.server.processes import supervisor
 
 STOP_SECONDS = 2.0
 """How long a bot that is asked to end may take before it is killed."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from console import (
+from arena.console import (
     Failure,
     JsonOption,
     MarginOption,
@@ -22,11 +22,11 @@ from console import (
     out,
     write_json,
 )
-from games.catalogue import KNOWN
-from protocol.timecontrol import BadTimeControl, TimeControl
-from server.check.run import UNREACHED, Finding, UnknownCheck, examine
-from server.commands.check_games import check_games
-from server.commands.output import print_table, say
+from arena.games.catalogue import KNOWN
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.server.check.run import UNREACHED, Finding, UnknownCheck, examine
+from arena.server.commands.check_games import check_games
+from arena.server.commands.output import print_table, say
 
 
 def register(app: typer.Typer) -> None:

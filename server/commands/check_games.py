@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from console import Failure, Misuse, out, write_json
-from games.catalogue import KNOWN
-from games.core import GameError
-from games.trial import RULES, Fault, try_rules
-from server.commands.output import print_table
+from arena.console import Failure, Misuse, out, write_json
+from arena.games.catalogue import KNOWN
+from arena.games.core import GameError
+from arena.games.trial import RULES, Fault, try_rules
+from arena.server.commands.output import print_table
 
 LAST = 12
 """Moves of the way to a fault that are shown in the table; --json has all of them."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from games.catalogue import KNOWN
-from games.core import AnyGame
-from games.riskless import Riskless
-from maps.opening_file import read
-from maps.openings import shipped_openings
-from maps.setup import make_setup
-from match.openings import Opening, random_opening
-from protocol.timecontrol import TimeControl
-from server.lobby.matchmaking.matchmaker import Course
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.opening_file import read
+from arena.maps.openings import shipped_openings
+from arena.maps.setup import make_setup
+from arena.match.openings import Opening, random_opening
+from arena.protocol.timecontrol import TimeControl
+from arena.server.lobby.matchmaking.matchmaker import Course
 
 SHIPPED, NONE = "shipped", "none"
 MOST_PLIES = 100

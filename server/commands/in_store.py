@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import anyio
 
-from console import Failure
-from server.store.database import Engine, StoreError, file_of, open_store
-from server.store.upgrade import make_ready
+from arena.console import Failure
+from arena.server.store.database import Engine, StoreError, file_of, open_store
+from arena.server.store.upgrade import make_ready
 
 DATABASE = "sqlite:///arena.db"
 """The store where none is named, which is that of `arena serve`."""

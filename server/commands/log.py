@@ -13,11 +13,20 @@ import msgspec
 import typer
 from msgspec import structs
 
-from console import DatabaseOption, Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
-from match.timeline import TimelineEntry
-from server.commands.in_store import DATABASE, in_store
-from server.commands.output import Justify, print_table
-from server.web.match_log import Log, NoLog, match_log
+from arena.console import (
+    DatabaseOption,
+    Failure,
+    JsonOption,
+    Misuse,
+    OwnGamesOption,
+    know_games,
+    out,
+    write_json,
+)
+from arena.match.timeline import TimelineEntry
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.output import Justify, print_table
+from arena.server.web.match_log import Log, NoLog, match_log
 
 NET_SECONDS = 20.0
 LARGEST = 64 * 1024 * 1024

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from console import DatabaseOption, Failure, JsonOption, Misuse, write_json
-from server.commands.in_store import DATABASE, in_store
-from server.commands.output import print_table, say
-from server.commands.retention import retention_of
-from server.store.aggregates.counting import refresh
-from server.store.database import Engine
-from server.store.retention import ArchiveFailed, prune
-from server.store.stats import stats, vacuum
+from arena.console import DatabaseOption, Failure, JsonOption, Misuse, write_json
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.output import print_table, say
+from arena.server.commands.retention import retention_of
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import Engine
+from arena.server.store.retention import ArchiveFailed, prune
+from arena.server.store.stats import stats, vacuum
 
 
 def register(app: typer.Typer) -> None:

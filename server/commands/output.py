@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from console import err, out
+from arena.console import err, out
 
 WIDE = 400
 """The width of a table in characters, where there is no terminal to fit into."""

@@ -17,12 +17,12 @@ from typing import Annotated
 import anyio
 import typer
 
-from console import Failure, err
-from server.bus.address import PASSWORD_FILE
-from server.net.addresses import listen_problem, url
-from server.processes.private_nats import NoNats, private_nats
-from server.processes.supervisor import supervised
-from server.processes.tasks import cancelled_at_exit
+from arena.console import Failure, err
+from arena.server.bus.address import PASSWORD_FILE
+from arena.server.net.addresses import listen_problem, url
+from arena.server.processes.private_nats import NoNats, private_nats
+from arena.server.processes.supervisor import supervised
+from arena.server.processes.tasks import cancelled_at_exit
 
 log = logging.getLogger("arena.processes")
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from console import DatabaseOption, Failure, JsonOption, game_named, write_json
-from server.commands.in_store import DATABASE, in_store
-from server.commands.output import Justify, print_table, say
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import Differs, Recomputed, recompute
-from server.store.aggregates.standings import Standing, month_ago, standings
-from server.store.database import Engine
+from arena.console import DatabaseOption, Failure, JsonOption, game_named, write_json
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.output import Justify, print_table, say
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import Differs, Recomputed, recompute
+from arena.server.store.aggregates.standings import Standing, month_ago, standings
+from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
     "#": "right",

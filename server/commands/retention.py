@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console import Misuse
-from server.store.retention import BadRetention, Retention
+from arena.console import Misuse
+from arena.server.store.retention import BadRetention, Retention
 
 
 def retention_of(keep: str, archive: Path | None) -> Retention | None:

@@ -12,7 +12,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from console import (
+from arena.console import (
     AdjudicateOption,
     ConcurrencyOption,
     DatabaseOption,
@@ -23,38 +23,38 @@ from console import (
     err,
     out,
 )
-from cores import cores
-from games.catalogue import KNOWN
-from games.core import GameError
-from maps.loader import MapError
-from maps.opening_file import BadOpenings
-from maps.setup import DEFAULT_MAP
-from match.adjudication import lacks_table
-from protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
-from protocol.record import Record, to_line
-from protocol.timecontrol import BadTimeControl
-from server.bus.bus import Bus, BusError
-from server.commands.courses import SHIPPED, BadCourses, courses_of
-from server.commands.processes import (
+from arena.cores import cores
+from arena.games.catalogue import KNOWN
+from arena.games.core import GameError
+from arena.maps.loader import MapError
+from arena.maps.opening_file import BadOpenings
+from arena.maps.setup import DEFAULT_MAP
+from arena.match.adjudication import lacks_table
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
+from arena.protocol.record import Record, to_line
+from arena.protocol.timecontrol import BadTimeControl
+from arena.server.bus.bus import Bus, BusError
+from arena.server.commands.courses import SHIPPED, BadCourses, courses_of
+from arena.server.commands.processes import (
     OwnPortOption,
     ProcessesOption,
     ReusePortOption,
     leave_to_processes,
     option_of_many,
 )
-from server.commands.retention import retention_of
-from server.commands.serving import StopSignals, in_arena, require_shared, until_told_to_stop
-from server.commands.tls import tls_of
-from server.host import CannotListen, open_host
-from server.lobby.house import HousePlan
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
-from server.lobby.roster import DEFAULT, BadHouse, house_bots
-from server.net import interpreter
-from server.net import log as logs
-from server.net.limits import HostLimits
-from server.rooms.disclosure import Disclosure
-from server.store.database import StoreError
-from server.store.lease import NameHeld
+from arena.server.commands.retention import retention_of
+from arena.server.commands.serving import StopSignals, in_arena, require_shared, until_told_to_stop
+from arena.server.commands.tls import tls_of
+from arena.server.host import CannotListen, open_host
+from arena.server.lobby.house import HousePlan
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
+from arena.server.lobby.roster import DEFAULT, BadHouse, house_bots
+from arena.server.net import interpreter
+from arena.server.net import log as logs
+from arena.server.net.limits import HostLimits
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.store.database import StoreError
+from arena.server.store.lease import NameHeld
 
 SAFE = HostLimits()
 
@@ -374,7 +374,7 @@ def serve(
             await (in_arena(bus, once, stop, name=name, ca=bus_ca) if bus else once(None))
 
     # Whoever is the first to ask for a table of an event would wait a tenth of a second for NumPy.
-    import_module("rating.bradley_terry")
+    import_module("arena.rating.bradley_terry")
     try:
         with interpreter.settled():
             anyio.run(main, backend_options={"use_uvloop": True})

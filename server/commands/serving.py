@@ -11,13 +11,13 @@ from time import monotonic
 
 import anyio
 
-from console import Misuse, err
-from server.arena.membership import CutOff
-from server.bus.bus import Bus
-from server.bus.opening import open_bus
-from server.host import Host
-from server.store.database import StoreError, file_of
-from server.store.lease import LeaseLost
+from arena.console import Misuse, err
+from arena.server.arena.membership import CutOff
+from arena.server.bus.bus import Bus
+from arena.server.bus.opening import open_bus
+from arena.server.host import Host
+from arena.server.store.database import StoreError, file_of
+from arena.server.store.lease import LeaseLost
 
 log = logging.getLogger("arena.serve")
 

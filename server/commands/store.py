@@ -13,12 +13,12 @@ from typing import Annotated, TextIO
 import anyio
 import typer
 
-from console import DatabaseOption, Failure, OwnGamesOption, know_games
-from server.commands.in_store import DATABASE, check_there, in_store
-from server.commands.output import say
-from server.store.archive import Imported, export_lines, import_lines, read_lines
-from server.store.backup import Contents, backup, restore
-from server.store.database import Engine, StoreError
+from arena.console import DatabaseOption, Failure, OwnGamesOption, know_games
+from arena.server.commands.in_store import DATABASE, check_there, in_store
+from arena.server.commands.output import say
+from arena.server.store.archive import Imported, export_lines, import_lines, read_lines
+from arena.server.store.backup import Contents, backup, restore
+from arena.server.store.database import Engine, StoreError
 
 GZIP = b"\x1f\x8b"
 """How a file begins that gzip has compressed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
-from console import Failure, Misuse
+from arena.console import Failure, Misuse
 
 
 def tls_of(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:

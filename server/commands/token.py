@@ -7,12 +7,12 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from console import DatabaseOption, Failure, JsonOption, write_json
-from protocol.values import Role
-from server.commands.in_store import DATABASE, in_store
-from server.commands.output import print_table, say
-from server.store import tokens
-from server.store.tokens import TokenError
+from arena.console import DatabaseOption, Failure, JsonOption, write_json
+from arena.protocol.values import Role
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.output import print_table, say
+from arena.server.store import tokens
+from arena.server.store.tokens import TokenError
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name that the token opens.")]
 T = TypeVar("T")

@@ -6,13 +6,13 @@ import hmac
 import logging
 from time import monotonic
 
-from protocol.codes import Code
-from protocol.values import Role
-from server.lobby.matchmaking.guests import is_guest
-from server.net.by_address.failed_logins import FailedLogins
-from server.net.by_address.misdeeds import Misdeeds
-from server.store import database, tokens
-from server.store.database import Engine
+from arena.protocol.codes import Code
+from arena.protocol.values import Role
+from arena.server.lobby.matchmaking.guests import is_guest
+from arena.server.net.by_address.failed_logins import FailedLogins
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.store import database, tokens
+from arena.server.store.database import Engine
 
 log = logging.getLogger("arena.accounts")
 

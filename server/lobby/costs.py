@@ -6,7 +6,7 @@ messages of the protocol and with the table in SECURITY.md.
 
 from __future__ import annotations
 
-from protocol.messages import (
+from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,

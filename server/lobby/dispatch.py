@@ -16,11 +16,11 @@ from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
-from games.catalogue import KNOWN
-from match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
-from protocol.codec import encode
-from protocol.codes import Code
-from protocol.messages import (
+from arena.games.catalogue import KNOWN
+from arena.match.events import BrokeProtocol, Event, GotReady, Left, Moved, Resigned, Returned, SessionLost
+from arena.protocol.codec import encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
@@ -40,18 +40,18 @@ from protocol.messages import (
     Welcome,
     Withdraw,
 )
-from protocol.values import Limits
-from server.lobby.accounts import Refused
-from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
-from server.lobby.lobby import Lobby
-from server.lobby.names import Names
-from server.net.by_address.work import WorkBudget
-from server.net.limits import HostLimits
-from server.net.metrics import Metrics
-from server.net.turns import Turns
-from server.rooms.member import BotConnection, MatchInbox, Member
-from server.rooms.spectators import Spectator, Spectators
-from server.store.tokens import is_name
+from arena.protocol.values import Limits
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.names import Names
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.limits import HostLimits
+from arena.server.net.metrics import Metrics
+from arena.server.net.turns import Turns
+from arena.server.rooms.member import BotConnection, MatchInbox, Member
+from arena.server.rooms.spectators import Spectator, Spectators
+from arena.server.store.tokens import is_name
 
 log = logging.getLogger("arena.dispatch")
 

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import anyio
 import anyio.abc
 
-from protocol.codes import Code
-from protocol.messages import End, Error
-from protocol.record import Record, from_line
-from protocol.values import Clocks
-from server.lobby.lobby import Lobby
-from server.net.metrics import Metrics
-from server.rooms.member import BotConnection
-from server.store.database import complaint
-from server.store.queries import Queries
+from arena.protocol.codes import Code
+from arena.protocol.messages import End, Error
+from arena.protocol.record import Record, from_line
+from arena.protocol.values import Clocks
+from arena.server.lobby.lobby import Lobby
+from arena.server.net.metrics import Metrics
+from arena.server.rooms.member import BotConnection
+from arena.server.store.database import complaint
+from arena.server.store.queries import Queries
 
 log = logging.getLogger("arena.ends")
 

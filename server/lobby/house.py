@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import anyio
 import anyio.abc
 
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
-from server.lobby.matchmaking.outcome import Outcome
-from server.lobby.roster import MATCHES, BadHouse, HouseBot
-from server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
-from server.processes.tasks import cancelled_at_exit
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.arranger import Arranger
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.lobby.roster import MATCHES, BadHouse, HouseBot
+from arena.server.processes.bot_process import BotProcess, Launch, Patience, State, engine_command
+from arena.server.processes.tasks import cancelled_at_exit
 
 log = logging.getLogger("arena.house")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import anyio
 
-from protocol.codes import Code
-from protocol.messages import Hello, Present
-from server.lobby.accounts import Accounts, Refused
-from server.lobby.roster import HouseRoster
-from server.rooms.member import BotConnection, Member, is_secret, new_secret, secret_hash
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello, Present
+from arena.server.lobby.accounts import Accounts, Refused
+from arena.server.lobby.roster import HouseRoster
+from arena.server.rooms.member import BotConnection, Member, is_secret, new_secret, secret_hash
 
 
 class Lobby:

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import msgspec
 
-from games.core import Player
-from match.terms import Terms
-from protocol.messages import LiveMatch, View
-from protocol.record import Record
-from server.lobby.lobby import Lobby
-from server.net.loop_watch import LoopWatch
-from server.net.metrics import Metrics
-from server.rooms.disclosure import Disclosure
-from server.rooms.room import INBOX, Room
-from server.rooms.spectators import Spectators
-from server.store.journal.journal import Journal
-from server.store.journal.recovery import Unfinished
+from arena.games.core import Player
+from arena.match.terms import Terms
+from arena.protocol.messages import LiveMatch, View
+from arena.protocol.record import Record
+from arena.server.lobby.lobby import Lobby
+from arena.server.net.loop_watch import LoopWatch
+from arena.server.net.metrics import Metrics
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.rooms.room import INBOX, Room
+from arena.server.rooms.spectators import Spectators
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.recovery import Unfinished
 
 
 class Matches:

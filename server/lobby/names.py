@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Protocol
 
-from protocol.codes import Code
-from protocol.messages import Hello
-from server.lobby.accounts import Refused
-from server.rooms.member import secret_hash
-from server.store.journal.journal import Journal, JournalFailed
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.server.lobby.accounts import Refused
+from arena.server.rooms.member import secret_hash
+from arena.server.store.journal.journal import Journal, JournalFailed
 
 log = logging.getLogger("arena.names")
 

@@ -13,9 +13,9 @@ from pathlib import PurePath
 import anyio
 from msgspec.structs import replace
 
-from protocol.messages import Present
-from server.lobby.matchmaking.outcome import Outcome
-from server.store.tokens import is_name
+from arena.protocol.messages import Present
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.store.tokens import is_name
 
 PREFIX = "house-"
 """Stands before the engine's name in the name of a house bot: `arena bot greedy` must find its own name free."""

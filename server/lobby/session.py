@@ -13,15 +13,15 @@ from asyncio import get_running_loop
 from collections.abc import Sequence
 from functools import partial
 
-from protocol.codec import DecodeError, decode_client, encode
-from protocol.codes import Code
-from protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
-from server.lobby.accounts import Refused
-from server.lobby.dispatch import Client, Dispatch
-from server.net.connection import Connection
-from server.net.limits import HostLimits
-from server.net.log import without_secrets
-from server.rooms.member import MatchInbox
+from arena.protocol.codec import DecodeError, decode_client, encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import ClientMessage, Error, Hello, ServerMessage, Start, Turn
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.dispatch import Client, Dispatch
+from arena.server.net.connection import Connection
+from arena.server.net.limits import HostLimits
+from arena.server.net.log import without_secrets
+from arena.server.rooms.member import MatchInbox
 
 log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")

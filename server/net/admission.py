@@ -13,19 +13,19 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from time import monotonic, monotonic_ns
 
-from server.net.by_address.failed_logins import FailedLogins, source
-from server.net.by_address.misdeeds import Misdeeds
-from server.net.keepalive import Keepalive
-from server.net.limits import HostLimits
-from server.net.queue import (
+from arena.server.net.by_address.failed_logins import FailedLogins, source
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.net.keepalive import Keepalive
+from arena.server.net.limits import HostLimits
+from arena.server.net.queue import (
     FLOOD_PAUSE_SECONDS,
     PAUSE_SECONDS,
     PLAY_PAUSE_SECONDS,
     QUICK_PAUSE_SECONDS,
     TurnQueue,
 )
-from server.net.request import Request
-from server.net.token_bucket import TokenBucket
+from arena.server.net.request import Request
+from arena.server.net.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.admission")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from server.net.request import Request
+from arena.server.net.request import Request
 
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json; charset=utf-8"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from server.net.frames import FrameCounter, FramesSeen
-from server.net.limits import HostLimits
-from server.net.token_bucket import TokenBucket
+from arena.server.net.frames import FrameCounter, FramesSeen
+from arena.server.net.limits import HostLimits
+from arena.server.net.token_bucket import TokenBucket
 
 END_OF_REQUEST = b"\r\n\r\n"
 """The end of the last header, and an empty line."""

@@ -22,19 +22,19 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
-from server.net import handshake
-from server.net.addresses import host_of
-from server.net.answers import Answer
-from server.net.arrivals import Arrival, Arrivals
-from server.net.by_address.failed_logins import source
-from server.net.delivery import Delivery
-from server.net.ending import Ending, ending
-from server.net.keepalive import OpenPings
-from server.net.outgoing import CLOSE_SECONDS, Outgoing
-from server.net.request import Headers, Request
-from server.net.service import Service, logged
-from server.net.token_bucket import TokenBucket
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net import handshake
+from arena.server.net.addresses import host_of
+from arena.server.net.answers import Answer
+from arena.server.net.arrivals import Arrival, Arrivals
+from arena.server.net.by_address.failed_logins import source
+from arena.server.net.delivery import Delivery
+from arena.server.net.ending import Ending, ending
+from arena.server.net.keepalive import OpenPings
+from arena.server.net.outgoing import CLOSE_SECONDS, Outgoing
+from arena.server.net.request import Headers, Request
+from arena.server.net.service import Service, logged
+from arena.server.net.token_bucket import TokenBucket
 
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from websockets.exceptions import ConnectionClosed
 
-from protocol.codes import Code
+from arena.protocol.codes import Code
 
 FAULTY_CODES = {1002, 1003, 1007, 1008, 1009}
 """Close codes of this side for what a client did wrong."""

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
-from protocol.messages import SUBPROTOCOL
-from server.net.answers import Answer, Pages, text
-from server.net.request import Request
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.answers import Answer, Pages, text
+from arena.server.net.request import Request
 
 log = logging.getLogger("arena.connection")
 

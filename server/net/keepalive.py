@@ -13,7 +13,7 @@ from typing import Protocol
 
 import anyio
 
-from match.lag import Pings
+from arena.match.lag import Pings
 
 PING_SECONDS = 10.0
 """From one ping to the next of a connection."""

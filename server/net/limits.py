@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protocol.messages import MAX_CLIENT_FRAME
+from arena.protocol.messages import MAX_CLIENT_FRAME
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import structs
 
-from protocol.messages import Hello, Message, Welcome
+from arena.protocol.messages import Hello, Message, Welcome
 
 log = logging.getLogger("arena.log")
 

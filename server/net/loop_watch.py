@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from time import monotonic_ns
 
-from match.clock import MS
+from arena.match.clock import MS
 
 INTERVAL = 10 * MS
 """How often the loop is asked to come back."""

@@ -13,14 +13,14 @@ from typing import Any, Protocol
 import anyio
 import anyio.abc
 
-from server.net.addresses import listen_problem
-from server.net.admission import Admission
-from server.net.answers import Pages
-from server.net.by_address.misdeeds import Misdeeds
-from server.net.connection import Connection
-from server.net.delivery import Receiver
-from server.net.limits import HostLimits
-from server.net.outgoing import CLOSE_SECONDS
+from arena.server.net.addresses import listen_problem
+from arena.server.net.admission import Admission
+from arena.server.net.answers import Pages
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.net.connection import Connection
+from arena.server.net.delivery import Receiver
+from arena.server.net.limits import HostLimits
+from arena.server.net.outgoing import CLOSE_SECONDS
 
 KERNEL_BUFFER_BYTES = 32 * 1024
 """What the kernel keeps of a connection, each way (Linux takes the double): so much of a flood is taken in before it

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from server.net.admission import Admission
-from server.net.answers import Pages
-from server.net.delivery import Receiver
-from server.net.limits import HostLimits
+from arena.server.net.admission import Admission
+from arena.server.net.answers import Pages
+from arena.server.net.delivery import Receiver
+from arena.server.net.limits import HostLimits
 
 log = logging.getLogger("arena.connection")
 

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from server.net.by_address.failed_logins import source
-from server.net.queue import AddressQueue
+from arena.server.net.by_address.failed_logins import source
+from arena.server.net.queue import AddressQueue
 
 SHARE = 0.2
 """The share of the server's time that answers may take together, where each takes as long as it may."""

@@ -19,7 +19,7 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
-from server.processes import supervisor
+from arena.server.processes import supervisor
 
 TAIL_LINES = 20
 """Lines that a bot printed last that are kept."""

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import anyio
 from anyio import to_thread
 
-from server.processes.supervisor import supervised
-from server.processes.tasks import cancelled_at_exit
+from arena.server.processes.supervisor import supervised
+from arena.server.processes.tasks import cancelled_at_exit
 
 log = logging.getLogger("arena.processes")
 

@@ -15,12 +15,12 @@ from typing import Protocol
 
 from msgspec import UNSET
 
-from games.core import AnyGame, Player
-from match.events import Event
-from protocol.codes import Code
-from protocol.engines import EngineInfo
-from protocol.messages import Hello, Present, ServerMessage, Turn
-from protocol.timecontrol import TimeControl
+from arena.games.core import AnyGame, Player
+from arena.match.events import Event
+from arena.protocol.codes import Code
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import Hello, Present, ServerMessage, Turn
+from arena.protocol.timecontrol import TimeControl
 
 PLAYED = 32
 """Matches of a session that are remembered: of a guest's, it may read the logs."""

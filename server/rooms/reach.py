@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 
-from games.core import Player
-from match.referee import Referee
-from server.rooms.member import Member
+from arena.games.core import Player
+from arena.match.referee import Referee
+from arena.server.rooms.member import Member
 
 LOOK_NS = 250_000_000
 """From one look at a deadline that may not be judged yet to the next."""

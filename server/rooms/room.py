@@ -22,9 +22,9 @@ from time import monotonic_ns
 
 import anyio
 
-from games.core import Player
-from match.clock import MS
-from match.events import (
+from arena.games.core import Player
+from arena.match.clock import MS
+from arena.match.events import (
     DeadlineFell,
     Effect,
     Event,
@@ -36,19 +36,19 @@ from match.events import (
     Tell,
     TurnLeft,
 )
-from match.referee import Referee
-from match.terms import Terms
-from match.thinking import ThinkingLimit
-from protocol.messages import Accepted, End, LiveMatch, Start, Turn, View
-from protocol.record import Record
-from server.net.loop_watch import LoopWatch
-from server.rooms.deadline_timer import DeadlineTimer
-from server.rooms.disclosure import Disclosure
-from server.rooms.member import BotConnection, Member
-from server.rooms.reach import LOOK_NS, Reach, Verdict
-from server.rooms.shown import Shown
-from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.recovery import Unfinished
+from arena.match.referee import Referee
+from arena.match.terms import Terms
+from arena.match.thinking import ThinkingLimit
+from arena.protocol.messages import Accepted, End, LiveMatch, Start, Turn, View
+from arena.protocol.record import Record
+from arena.server.net.loop_watch import LoopWatch
+from arena.server.rooms.deadline_timer import DeadlineTimer
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.rooms.member import BotConnection, Member
+from arena.server.rooms.reach import LOOK_NS, Reach, Verdict
+from arena.server.rooms.shown import Shown
+from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.journal.recovery import Unfinished
 
 log = logging.getLogger("arena.room")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from time import monotonic_ns
 
-from match.referee import SEATS, Referee
-from match.terms import Terms
-from protocol.codes import EndReason
-from protocol.messages import Accepted, End, LiveMatch, Played, Thought, Update, View
-from protocol.record import Record, Result
-from server.rooms.disclosure import Disclosure, first_secret
-from server.rooms.spectators import Spectators
+from arena.match.referee import SEATS, Referee
+from arena.match.terms import Terms
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Accepted, End, LiveMatch, Played, Thought, Update, View
+from arena.protocol.record import Record, Result
+from arena.server.rooms.disclosure import Disclosure, first_secret
+from arena.server.rooms.spectators import Spectators
 
 
 class Shown:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from protocol.codec import encode
-from protocol.messages import ServerMessage, View
+from arena.protocol.codec import encode
+from arena.protocol.messages import ServerMessage, View
 
 
 class Spectator(Protocol):

@@ -19,16 +19,16 @@ import sqlalchemy as sa
 from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from match.replay import verify
-from match.thinking import ThinkingLimit
-from protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
-from protocol.timecontrol import TimeControl
-from server.store import database
-from server.store.arrival import next_arrival
-from server.store.finished import keep_record, shown_of
-from server.store.packing import Whole, pack_whole, record_in
-from server.store.schema import matches, records
-from server.store.tokens import is_name
+from arena.match.replay import verify
+from arena.match.thinking import ThinkingLimit
+from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
+from arena.protocol.timecontrol import TimeControl
+from arena.server.store import database
+from arena.server.store.arrival import next_arrival
+from arena.server.store.finished import keep_record, shown_of
+from arena.server.store.packing import Whole, pack_whole, record_in
+from arena.server.store.schema import matches, records
+from arena.server.store.tokens import is_name
 
 CHUNK = 100
 """Records that are written in one transaction."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store import database
-from server.store.journal.rows import chunks
-from server.store.lease import Lease, database_time, holds, renew, require
-from server.store.schema import matches, offices, servers
+from arena.server.store import database
+from arena.server.store.journal.rows import chunks
+from arena.server.store.lease import Lease, database_time, holds, renew, require
+from arena.server.store.schema import matches, offices, servers
 
 MATCHMAKER = "matchmaker"
 """The office of whoever matches the bots of an arena."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from server.store.database import WRITER
-from server.store.schema import ARRIVAL, matches
+from arena.server.store.database import WRITER
+from arena.server.store.schema import ARRIVAL, matches
 
 
 def next_arrival(kind: str) -> sa.ColumnElement[Any]:

@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database, lease, migrations, schema, sqlite
-from server.store.database import StoreError, make_engine
-from server.store.schema import matches, metadata, tokens
+from arena.server.store import database, lease, migrations, schema, sqlite
+from arena.server.store.database import StoreError, make_engine
+from arena.server.store.schema import matches, metadata, tokens
 
 CHUNK = 500
 """Rows that are held in memory at once."""

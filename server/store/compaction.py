@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store.database import reading
-from server.store.packing import Whole, pack_whole, record_in
-from server.store.schema import events, matches, records
+from arena.server.store.database import reading
+from arena.server.store.packing import Whole, pack_whole, record_in
+from arena.server.store.schema import events, matches, records
 
 FOUND = 48
 """Matches that are read and packed together: to ask a database for a few costs as much as to ask for many."""

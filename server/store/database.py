@@ -22,8 +22,8 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from server.store import migrations
-from server.store import sqlite as sqlite_driver
+from arena.server.store import migrations
+from arena.server.store import sqlite as sqlite_driver
 
 Engine = AsyncEngine
 """A database that is open, as everybody outside the store names it."""

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from protocol.codes import EndReason
-from protocol.record import Record, Result
-from protocol.values import Players
-from server.store.database import insert, reading
-from server.store.packing import record_in
-from server.store.schema import matches, records
-from server.store.search.openings import FIRST_PLIES, opening_key
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players
+from arena.server.store.database import insert, reading
+from arena.server.store.packing import record_in
+from arena.server.store.schema import matches, records
+from arena.server.store.search.openings import FIRST_PLIES, opening_key
 
 LONGEST = {"map": 128, "time_control": 64, "detail": 500}
 """How many characters of these a list shows at the most: it is bounded in bytes however long a record is."""

@@ -17,10 +17,10 @@ from uuid import UUID, uuid4
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from protocol.record import Record, from_line
-from server.store import database, schema
-from server.store.ladder_lock import CannotResume, locked
-from server.store.packing import record_in
+from arena.protocol.record import Record, from_line
+from arena.server.store import database, schema
+from arena.server.store.ladder_lock import CannotResume, locked
+from arena.server.store.packing import record_in
 
 Plan = Mapping[str, Any]
 """What decides who plays whom on what, as plain data: its keys are the words in which people speak of it."""

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import anyio
 import sqlalchemy as sa
 
-from server.processes.identity import Process, is_gone, this_process
-from server.store.database import StoreError, insert
-from server.store.journal.writer import Writer
-from server.store.schema import servers
-from server.store.sqlite import first_row
+from arena.server.processes.identity import Process, is_gone, this_process
+from arena.server.store.database import StoreError, insert
+from arena.server.store.journal.writer import Writer
+from arena.server.store.schema import servers
+from arena.server.store.sqlite import first_row
 
 log = logging.getLogger("arena.lease")
 

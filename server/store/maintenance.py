@@ -8,11 +8,11 @@ import anyio
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store import database
-from server.store.compaction import compact
-from server.store.database import StoreError
-from server.store.journal.journal import Journal
-from server.store.retention import ArchiveFailed, Retention, prune
+from arena.server.store import database
+from arena.server.store.compaction import compact
+from arena.server.store.database import StoreError
+from arena.server.store.journal.journal import Journal
+from arena.server.store.retention import ArchiveFailed, Retention, prune
 
 log = logging.getLogger("arena.store")
 

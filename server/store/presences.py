@@ -13,11 +13,11 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.processes.identity import is_gone
-from server.store import database
-from server.store.journal.rows import chunks
-from server.store.lease import Lease, database_time, holder, require
-from server.store.schema import presences, servers
+from arena.server.processes.identity import is_gone
+from arena.server.store import database
+from arena.server.store.journal.rows import chunks
+from arena.server.store.lease import Lease, database_time, holder, require
+from arena.server.store.schema import presences, servers
 
 
 class Presence(NamedTuple):

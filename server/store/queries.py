@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from msgspec import Struct, structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from protocol.codes import EndReason
-from protocol.values import Players
-from rating.standings import Row, table_of_scores
-from server.store import finished
-from server.store.aggregates import standings
-from server.store.aggregates.event_tables import (
+from arena.protocol.codes import EndReason
+from arena.protocol.values import Players
+from arena.rating.standings import Row, table_of_scores
+from arena.server.store import finished
+from arena.server.store.aggregates import standings
+from arena.server.store.aggregates.event_tables import (
     Event,
     EventScores,
     counted_in,
@@ -26,13 +26,13 @@ from server.store.aggregates.event_tables import (
     events_with_matches,
     is_going_on,
 )
-from server.store.aggregates.standings import Cross, Standing
-from server.store.database import reading
-from server.store.finished import MatchList, Place, Shown
-from server.store.ladders import LadderPlanned, planned
-from server.store.schema import rating_steps
-from server.store.search import searching
-from server.store.search.searching import Score, Wanted
+from arena.server.store.aggregates.standings import Cross, Standing
+from arena.server.store.database import reading
+from arena.server.store.finished import MatchList, Place, Shown
+from arena.server.store.ladders import LadderPlanned, planned
+from arena.server.store.schema import rating_steps
+from arena.server.store.search import searching
+from arena.server.store.search.searching import Score, Wanted
 
 MOST_LISTED = 50
 MOST_OF_BOT = 100

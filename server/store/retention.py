@@ -21,12 +21,12 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from rating.steps import Key, Known
-from server.store import database
-from server.store.aggregates.standings import keep_bases
-from server.store.archive import CLOCKS_DIFFER, archived_line
-from server.store.database import reading
-from server.store.schema import events, ladders, matches, rating_steps, records
+from arena.rating.steps import Key, Known
+from arena.server.store import database
+from arena.server.store.aggregates.standings import keep_bases
+from arena.server.store.archive import CLOCKS_DIFFER, archived_line
+from arena.server.store.database import reading
+from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
 """Matches that are removed in one transaction: on SQLite the journal waits for it, some milliseconds."""

@@ -6,10 +6,10 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import lease
-from server.store.compaction import compact
-from server.store.database import StoreError, close, patient_twin
-from server.store.schema import matches, metadata, records
+from arena.server.store import lease
+from arena.server.store.compaction import compact
+from arena.server.store.database import StoreError, close, patient_twin
+from arena.server.store.schema import matches, metadata, records
 
 
 class Stats(Struct, frozen=True):

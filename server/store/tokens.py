@@ -15,9 +15,9 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.values import Role
-from server.store import database
-from server.store.schema import tokens
+from arena.protocol.values import Role
+from arena.server.store import database
+from arena.server.store.schema import tokens
 
 MAX_NAME = 64
 

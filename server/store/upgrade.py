@@ -16,8 +16,8 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store import backup, lease, migrations
-from server.store.database import (
+from arena.server.store import backup, lease, migrations
+from arena.server.store.database import (
     StoreError,
     close,
     exclusive,
@@ -26,8 +26,8 @@ from server.store.database import (
     reading,
     usable,
 )
-from server.store.lease import LEASE_SECONDS, LOOK_SECONDS, NameHeld
-from server.store.sqlite import close_to_others
+from arena.server.store.lease import LEASE_SECONDS, LOOK_SECONDS, NameHeld
+from arena.server.store.sqlite import close_to_others
 
 log = logging.getLogger("arena.store")
 

@@ -19,10 +19,10 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from maps.loader import map_names
-from server.net import answers
-from server.net.answers import Answer
-from server.processes import supervisor
+from arena.maps.loader import map_names
+from arena.server.net import answers
+from arena.server.net.answers import Answer
+from arena.server.processes import supervisor
 
 ENGINE = "alphabeta"
 DEPTH = 3

@@ -21,11 +21,11 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
-from games.boards import written
-from games.catalogue import KNOWN, make_game
-from games.core import Game, GameError
-from server.net import answers
-from server.net.answers import Answer
+from arena.games.boards import written
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.core import Game, GameError
+from arena.server.net import answers
+from arena.server.net.answers import Answer
 
 log = logging.getLogger("arena.boards")
 

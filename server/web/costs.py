@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from server.web.heads import view_of
+from arena.server.web.heads import view_of
 
 GET_COSTS: dict[str, int] = {
     "/": 200,

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from protocol.messages import LiveMatch
-from server.store.ladders import LadderPlanned
-from server.store.queries import Queries
-from server.web.progress import EventProgress, Progress
+from arena.protocol.messages import LiveMatch
+from arena.server.store.ladders import LadderPlanned
+from arena.server.store.queries import Queries
+from arena.server.web.progress import EventProgress, Progress
 
 MOST_BOTS = 200
 """Bots of an event that are told with what they play."""

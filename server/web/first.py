@@ -16,17 +16,17 @@ from urllib.parse import quote
 
 import anyio.to_thread
 
-from games.catalogue import make_game
-from games.core import GameError
-from games.riskless import Riskless
-from maps.cells import Ring, shipped_cells
-from maps.layout import Point, nearest_pair, roads
-from maps.mapfile import MapFile
-from protocol.messages import LiveMatch, View
-from protocol.record import from_line
-from protocol.values import Data, Players
-from server.web import wording
-from server.web.pictures.boards import shipped
+from arena.games.catalogue import make_game
+from arena.games.core import GameError
+from arena.games.riskless import Riskless
+from arena.maps.cells import Ring, shipped_cells
+from arena.maps.layout import Point, nearest_pair, roads
+from arena.maps.mapfile import MapFile
+from arena.protocol.messages import LiveMatch, View
+from arena.protocol.record import from_line
+from arena.protocol.values import Data, Players
+from arena.server.web import wording
+from arena.server.web.pictures.boards import shipped
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()

@@ -16,12 +16,12 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from maps.loader import load_file, map_names
-from protocol.messages import View
-from server.net.request import Request
-from server.store.queries import Queries
-from server.web import wording
-from server.web.pictures.jobs import HEIGHT, WIDTH
+from arena.maps.loader import load_file, map_names
+from arena.protocol.messages import View
+from arena.server.net.request import Request
+from arena.server.store.queries import Queries
+from arena.server.web import wording
+from arena.server.web.pictures.jobs import HEIGHT, WIDTH
 
 VIEW_NAMES = (
     "match",

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-import maps
-from maps.cells import shipped_cells
-from maps.loader import load_file, map_names
-from maps.setup import DEFAULT_MAP
-from server.net import answers
-from server.net.answers import Answer
+from arena import maps
+from arena.maps.cells import shipped_cells
+from arena.maps.loader import load_file, map_names
+from arena.maps.setup import DEFAULT_MAP
+from arena.server.net import answers
+from arena.server.net.answers import Answer
 
 README = Path(maps.__file__).with_name("README.md")
 

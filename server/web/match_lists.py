@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl
 
-from games.catalogue import KNOWN
-from protocol.codes import EndReason
-from server.net import answers
-from server.net.answers import Answer
-from server.store.finished import Place
-from server.store.queries import MOST_LISTED, Queries
-from server.store.search.searching import DRAWN, LOST, WON, Wanted
+from arena.games.catalogue import KNOWN
+from arena.protocol.codes import EndReason
+from arena.server.net import answers
+from arena.server.net.answers import Answer
+from arena.server.store.finished import Place
+from arena.server.store.queries import MOST_LISTED, Queries
+from arena.server.store.search.searching import DRAWN, LOST, WON, Wanted
 
 SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
 SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)

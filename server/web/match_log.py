@@ -11,21 +11,21 @@ import anyio.to_thread
 import msgspec
 from msgspec import Struct
 
-from games.core import GameError
-from match.events import Finish
-from match.referee import SEATS
-from match.timeline import TimelineEntry, timeline
-from protocol.codes import Code
-from protocol.engines import Engines
-from protocol.values import Seat
-from server.lobby.accounts import Refused
-from server.lobby.lobby import Lobby
-from server.net import answers
-from server.net.answers import Answer
-from server.net.request import Request
-from server.rooms.member import Member, is_secret
-from server.store.database import Engine
-from server.store.journal.reader import begin_with, begun, events_in, events_of
+from arena.games.core import GameError
+from arena.match.events import Finish
+from arena.match.referee import SEATS
+from arena.match.timeline import TimelineEntry, timeline
+from arena.protocol.codes import Code
+from arena.protocol.engines import Engines
+from arena.protocol.values import Seat
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.lobby import Lobby
+from arena.server.net import answers
+from arena.server.net.answers import Answer
+from arena.server.net.request import Request
+from arena.server.rooms.member import Member, is_secret
+from arena.server.store.database import Engine
+from arena.server.store.journal.reader import begin_with, begun, events_in, events_of
 
 SHORTEST, MOST_BEGIN = 4, 10_000
 """A player may name a match by fewer characters than `SHORTEST` where fewer matches than `MOST_BEGIN` begin with them."""

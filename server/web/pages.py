@@ -38,31 +38,31 @@ from urllib.parse import unquote, urlsplit
 import anyio
 import anyio.to_thread
 
-from games.catalogue import KNOWN
-from maps.loader import map_names
-from maps.setup import DEFAULT_MAP
-from protocol.messages import LiveMatch, View
-from server.net import answers
-from server.net.answers import Answer
-from server.net.by_address.work import WorkBudget
-from server.net.metrics import Metrics
-from server.net.request import Request
-from server.net.turns import Turns
-from server.store import database
-from server.store.queries import Queries
-from server.web import boards, heads
-from server.web.advice import Advisor
-from server.web.costs import cost_of
-from server.web.events import Events
-from server.web.first import PLAIN, FirstView
-from server.web.heads import view_of
-from server.web.maps import map_shown, maps_known
-from server.web.match_lists import WORD, MatchLists, Wrong, parameters
-from server.web.match_log import MatchLogs
-from server.web.pictures.previews import Previews
-from server.web.progress import Progress, nobody_plays
-from server.web.static import FOREVER, StaticFiles, takes_gzip
-from server.web.truth import truth_of
+from arena.games.catalogue import KNOWN
+from arena.maps.loader import map_names
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.messages import LiveMatch, View
+from arena.server.net import answers
+from arena.server.net.answers import Answer
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.metrics import Metrics
+from arena.server.net.request import Request
+from arena.server.net.turns import Turns
+from arena.server.store import database
+from arena.server.store.queries import Queries
+from arena.server.web import boards, heads
+from arena.server.web.advice import Advisor
+from arena.server.web.costs import cost_of
+from arena.server.web.events import Events
+from arena.server.web.first import PLAIN, FirstView
+from arena.server.web.heads import view_of
+from arena.server.web.maps import map_shown, maps_known
+from arena.server.web.match_lists import WORD, MatchLists, Wrong, parameters
+from arena.server.web.match_log import MatchLogs
+from arena.server.web.pictures.previews import Previews
+from arena.server.web.progress import Progress, nobody_plays
+from arena.server.web.static import FOREVER, StaticFiles, takes_gzip
+from arena.server.web.truth import truth_of
 
 log = logging.getLogger("arena.pages")
 

@@ -16,8 +16,8 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from server.net.answers import Answer
-from server.web.bundle import bundled
+from arena.server.net.answers import Answer
+from arena.server.web.bundle import bundled
 
 WEB = Path(__file__).parents[2] / "page"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from games.catalogue import make_game
-from games.core import GameError
-from protocol.record import BadRecord, from_line
-from solved.header import BadTable
-from solved.judgement import Kind, kinds
-from solved.solution import solution_of
+from arena.games.catalogue import make_game
+from arena.games.core import GameError
+from arena.protocol.record import BadRecord, from_line
+from arena.solved.header import BadTable
+from arena.solved.judgement import Kind, kinds
+from arena.solved.solution import solution_of
 
 
 class Truly(Struct, frozen=True):

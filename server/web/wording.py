@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from games import catalogue
-from protocol.codes import EndReason
-from protocol.record import Result
-from protocol.values import Players
+from arena.games import catalogue
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players
 
 GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
 """What people call the games of the project; any other goes by its name."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena.server.net.outgoing import CLOSE_SECONDS
 from benchmarks.attackers import ALL, ELSEWHERE, EVERY, HELLO, LONGEST, Turns, Window, lasts, section, usual
-from server.net.outgoing import CLOSE_SECONDS
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 3.0, 10.0])

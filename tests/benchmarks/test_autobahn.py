@@ -7,9 +7,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.host import open_host
 from benchmarks.autobahn import BARE, DEFAULT, SAME, Echo, Outcome, section
-from protocol.messages import SUBPROTOCOL
-from server.host import open_host
 
 OK = ("OK", "OK")
 NOT_STRICT = ("NON-STRICT", "OK")

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.bots.compiled.measure import measure
+from arena.maps.loader import load_map
 from benchmarks import deciding
 from benchmarks.engine.earlier import ROOT
-from bots.compiled.measure import measure
-from maps.loader import load_map
 
 
 @pytest.mark.parametrize("name", deciding.START)

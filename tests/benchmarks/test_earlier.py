@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.core import Player
 from benchmarks.engine.earlier import ROOT, Earlier, Worker, check, play
 from benchmarks.kit.measure import game, positions
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from games.core import Player
 
 
 def test_a_worker_searches_as_the_engine_of_its_checkout() -> None:

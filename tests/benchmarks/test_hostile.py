@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+from arena.server.lobby.costs import MESSAGE_COSTS
+from arena.server.net.limits import HostLimits
+from arena.server.web.costs import GET_COSTS
 from benchmarks.attackers import Window
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import MOST_NEAR, Outcome, Turns, faults, near, section
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, Tally
 from benchmarks.kit.results import SERVER_PARTS
-from server.lobby.costs import MESSAGE_COSTS
-from server.net.limits import HostLimits
-from server.web.costs import GET_COSTS
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:

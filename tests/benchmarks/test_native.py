@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from arena.bots.compiled.plain import make_plain
 from benchmarks.engine.native import build, by_turns
-from bots.compiled.plain import make_plain
 from testkit.parts import requires
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from statistics import mean
 from uuid import UUID
 
+from arena.ladder.event import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.protocol.codes import EndReason
+from arena.rating.standings import Row
 from benchmarks.engine.others import EXAMPLES, OURS, PLAYED_BY, against, mean_ms, row_of
-from ladder.event import Ladder
-from ladder.plan import LadderPlan, engine_bot
-from protocol.codes import EndReason
-from rating.standings import Row
 from tests.ladder.pairs import round_robin
 from tests.server.matches import game_of, record
 

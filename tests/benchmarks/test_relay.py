@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import anyio
 
+from arena.server.net.limits import PRIVATE
+from arena.server.net.server import open_server
 from benchmarks.kit.load import line_to
 from benchmarks.relay import ANSWER, HOST, TURN, Pairs, no_page
-from server.net.limits import PRIVATE
-from server.net.server import open_server
 
 TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 

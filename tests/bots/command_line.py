@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import main
+from arena.cli import main
 
 ARENA = (sys.executable, "-P", "-m", "arena")
 

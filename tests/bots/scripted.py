@@ -9,8 +9,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from protocol.codec import decode_client, encode
-from protocol.messages import SUBPROTOCOL, ClientMessage, Hello, ServerMessage
+from arena.protocol.codec import decode_client, encode
+from arena.protocol.messages import SUBPROTOCOL, ClientMessage, Hello, ServerMessage
 from tests.bots.wirework import welcome
 
 T = TypeVar("T", bound=ClientMessage)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from bots.compiled.cache import inlined
-from bots.compiled.intrinsics import fetch_add, get, put
-from bots.compiled.kernel import LOST, PLAYING, WON, Compiled, Kernel, Words
-from bots.compiled.layout import LINE, Frame
-from games.core import Game, Outcome, Player
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import fetch_add, get, put
+from arena.bots.compiled.kernel import LOST, PLAYING, WON, Compiled, Kernel, Words
+from arena.bots.compiled.layout import LINE, Frame
+from arena.games.core import Game, Outcome, Player
 
 OVER = 1000
 """From this value on a node without children is over, and won."""

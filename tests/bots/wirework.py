@@ -1,11 +1,11 @@
 """Messages of a server, made short for tests."""
 
-from games.core import AnyGame
-from games.tictactoe import TicTacToe
-from protocol.codes import EndReason
-from protocol.messages import End, Start, Turn, Welcome
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Data, Limits, Players, Seat
+from arena.games.core import AnyGame
+from arena.games.tictactoe import TicTacToe
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import End, Start, Turn, Welcome
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Data, Limits, Players, Seat
 
 TICTACTOE: AnyGame = TicTacToe()  # type: ignore[assignment]
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from match.replay import verify
-from protocol.codes import FORFEITS, EndReason
-from protocol.record import Record
+from arena.match.replay import verify
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.record import Record
 
 T = TypeVar("T")
 

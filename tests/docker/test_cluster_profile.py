@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from protocol.record import Record, from_line
+from arena.protocol.record import Record, from_line
 from testkit.parts import requires
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
 

@@ -19,8 +19,8 @@ from urllib.request import urlopen
 import msgspec
 import pytest
 
-from protocol.codes import EndReason
-from protocol.record import Record, read
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, read
 from testkit.parts import requires
 from tests.docker.compose import ANY_PORT, Compose, assert_replays, compose_project, docker, wait_for
 
@@ -37,7 +37,7 @@ ANOTHER = {"NUMBA_CPU_NAME": "nocona", "NUMBA_CPU_FEATURES": ""}
 """A processor that no machine has any more on which this is run, as numba names it."""
 
 OWN_BOT = """
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class Last(Bot):
     def choose(self, position, clock):
@@ -268,7 +268,7 @@ def test_what_is_typed_first_ends_with_the_table_and_no_match_is_lost_by_the_set
         )
 
 
-READY = "python -m bots.compiled && find /tmp /var/cache/arena -name '*.nbc' | wc -l"
+READY = "python -m arena.bots.compiled && find /tmp /var/cache/arena -name '*.nbc' | wc -l"
 """Gets the compiled searches ready, and tells how many of them had to be compiled for it, or are in the volume."""
 
 

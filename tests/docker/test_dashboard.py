@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from protocol.codes import FORFEITS, Code, EndReason
-from server.net.metrics import Metrics
+from arena.protocol.codes import FORFEITS, Code, EndReason
+from arena.server.net.metrics import Metrics
 
 DOCKER = Path(__file__).parents[2] / "docker"
 DASHBOARD = json.loads((DOCKER / "grafana/dashboards/arena.json").read_text(encoding="utf-8"))

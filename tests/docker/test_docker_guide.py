@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from protocol.record import read
+from arena.protocol.record import read
 from testkit.parts import requires
 from tests.bots.command_line import arena
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker

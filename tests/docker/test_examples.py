@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol.record import read
+from arena.protocol.record import read
 from testkit.parts import requires
 from tests.docker.compose import ANY_PORT, ROOT, assert_replays, docker
 

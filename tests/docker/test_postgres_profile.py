@@ -18,7 +18,7 @@ import msgpack
 import pytest
 from websockets.sync.client import connect
 
-from protocol.record import from_line
+from arena.protocol.record import from_line
 from testkit.parts import requires
 from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
@@ -42,7 +42,7 @@ DATABASE = "postgresql://arena@db/arena"
 HELD = """
 import time
 from pathlib import Path
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class Held(Bot):
     moved = False

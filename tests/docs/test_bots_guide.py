@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bots.api.match import Match
-from bots.client.local import Local
-from bots.engines.registry import make_engine
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from protocol.timecontrol import TimeControl
+from arena.bots.api.match import Match
+from arena.bots.client.local import Local
+from arena.bots.engines.registry import make_engine
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.protocol.timecontrol import TimeControl
 from testkit.parts import skip_without
 from tests.bots.command_line import arena
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.core import TyperGroup
 
-from arena import COMMANDS, load
+from arena.cli import COMMANDS, load
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

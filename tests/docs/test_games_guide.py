@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 import arena
-from games.catalogue import KNOWN
-from games.core import Game
+from arena.games.catalogue import KNOWN
+from arena.games.core import Game
 from tests.bots import command_line
 from tests.bots.command_line import ARENA
 

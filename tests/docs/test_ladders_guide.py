@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from games.riskless import Riskless
-from maps.loader import load_map
-from protocol.record import read
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.protocol.record import read
 from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")

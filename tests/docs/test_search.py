@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import arena
+from arena.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def test_a_shown_command(
     program, *words = shlex.split(command)
     assert program == "arena"
     with pytest.raises(SystemExit) as left:
-        arena.main(words)
+        main(words)
     told = capsys.readouterr()
     assert (left.value.code, told.err) == (0, "")
     printed = "".join(f"{line.rstrip()}\n" for line in told.out.splitlines())

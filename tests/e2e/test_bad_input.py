@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import main
+from arena.cli import main
 
 MISUSE, FAILURE = 2, 1
 

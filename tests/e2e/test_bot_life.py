@@ -19,11 +19,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from protocol.codes import EndReason
-from protocol.record import Record
-from server.store import migrations
-from server.store.database import open_store
-from server.store.journal.reader import records_of
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.server.store import migrations
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import records_of
 from testkit.crash import Server
 from testkit.forked import Forked
 from tests.bots.command_line import ARENA, environment
@@ -42,7 +42,7 @@ LISTENING = ("env", "--default-signal=INT")
 STEADY = """\
 import random
 import time
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class Steady(Bot):
     def choose(self, position, clock):
@@ -226,7 +226,8 @@ async def test_so_many_games_are_played_and_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["rich.console", "typer.core", "bots.engines.registry", "anyio", "bots.client.client"]
+    "module",
+    ["rich.console", "typer.core", "arena.bots.engines.registry", "anyio", "arena.bots.client.client"],
 )
 async def test_two_ctrl_c_in_a_row_end_in_one_line_at_any_moment(module: str, tmp_path: Path) -> None:
     """While the command is being loaded, as far as this module, and after that: there is no server to play on."""

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from server.processes.bot_process import TOLD_FAILURES
+from arena.server.processes.bot_process import TOLD_FAILURES
 from tests.bots.command_line import arena
 
 pytestmark = pytest.mark.timeout(90)
 
-HEAD = "from bots.api.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
+HEAD = (
+    "from arena.bots.api.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
+)
 
 
 @pytest.mark.parametrize(

@@ -12,19 +12,19 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from bots.api.bot import Bot, Clock
-from bots.client import client as client_module
-from bots.client.client import Client
-from bots.client.options import Options
-from bots.client.worker import BotFactory
-from bots.engines.registry import make_engine
-from games.core import AnyGame
-from maps.setup import make_setup
-from match.terms import Terms
-from protocol.codes import EndReason
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.host import Host, open_host
+from arena.bots.api.bot import Bot, Clock
+from arena.bots.client import client as client_module
+from arena.bots.client.client import Client
+from arena.bots.client.options import Options
+from arena.bots.client.worker import BotFactory
+from arena.bots.engines.registry import make_engine
+from arena.games.core import AnyGame
+from arena.maps.setup import make_setup
+from arena.match.terms import Terms
+from arena.protocol.codes import EndReason
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.host import Host, open_host
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> Terms:

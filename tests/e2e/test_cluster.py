@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from protocol.record import Record
-from server.store.database import open_store
-from server.store.journal.reader import records_of
+from arena.protocol.record import Record
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import records_of
 from testkit.arena_servers import ArenaServer, arena_servers
 from testkit.crash import Outcome, hold_against
 from testkit.deaths import AWAY_SECONDS, KINDS, how_it_dies, play_out, players_of, rounds

@@ -11,8 +11,8 @@ from urllib.request import urlopen
 import anyio
 import pytest
 
-from protocol.codes import EndReason
-from protocol.record import read
+from arena.protocol.codes import EndReason
+from arena.protocol.record import read
 from testkit.crash import Server, crash
 from tests.e2e.commands import running
 

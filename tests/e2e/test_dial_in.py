@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena import main
-from protocol.record import read
+from arena.cli import main
+from arena.protocol.record import read
 from tests.bots.command_line import arena
 from tests.e2e.commands import running
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from protocol.codes import Code
+from arena.protocol.codes import Code
 from testkit.fuzz import frames, fuzz
 
 

@@ -24,7 +24,7 @@ import msgpack
 import pytest
 from websockets.sync.client import connect
 
-from protocol.codes import Code
+from arena.protocol.codes import Code
 from testkit.forked import Forked
 from testkit.parts import program, requires
 from testkit.wire import SUBPROTOCOL

@@ -17,8 +17,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.bus.bus import BusError, Message
-from server.bus.opening import open_bus
+from arena.server.bus.bus import BusError, Message
+from arena.server.bus.opening import open_bus
 from testkit.nats_server import NatsServer
 from testkit.parts import requires
 from tests.docs.hosting_guide import PAGE, sections

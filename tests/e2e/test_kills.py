@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from protocol import record as records
+from arena.protocol import record as records
 from testkit.kills import Event
 from tests.server.fleets import ROOT, all_gone, bot
 

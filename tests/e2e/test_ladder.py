@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from arena import main
-from cores import cores
-from ladder import fleet
-from protocol import record as records
-from protocol.codes import FORFEITS, EndReason
-from protocol.timecontrol import TimeOdds
-from server.processes.bot_process import Patience
-from server.processes.supervisor import CANNOT_START
+from arena.cli import main
+from arena.cores import cores
+from arena.ladder import fleet
+from arena.protocol import record as records
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.timecontrol import TimeOdds
+from arena.server.processes.bot_process import Patience
+from arena.server.processes.supervisor import CANNOT_START
 from tests.bots import command_line
 from tests.bots.command_line import ARENA, Result
 from tests.server.fleets import ROOT, all_gone, bot, processes_of

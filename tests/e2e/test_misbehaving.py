@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from games.catalogue import make_game
-from match.terms import Terms
-from protocol.codes import Code, EndReason
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.host import Host, open_host
+from arena.games.catalogue import make_game
+from arena.match.terms import Terms
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.host import Host, open_host
 from tests.peers.honest import Honest, honest
 
 ROOT = Path(__file__).parents[2]

@@ -11,12 +11,12 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage
 
-from protocol.codes import Code, EndReason
-from protocol.record import Record
-from server.host import open_host
-from server.net.admission import Admission
-from server.net.limits import HostLimits
-from server.net.server import MakeAdmission
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.record import Record
+from arena.server.host import open_host
+from arena.server.net.admission import Admission
+from arena.server.net.limits import HostLimits
+from arena.server.net.server import MakeAdmission
 from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol.codes import EndReason
+from arena.protocol.codes import EndReason
 from testkit.cable import Cable, NoCable, laid
 from testkit.parts import skip_without
 

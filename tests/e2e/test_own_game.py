@@ -10,17 +10,17 @@ from uuid import uuid4
 
 import pytest
 
-from games.catalogue import KNOWN
-from ladder.bots import BotRefused
-from ladder.cluster_worker import PairJob, play_pair
-from ladder.plan import BotPlan
-from maps.setup import make_setup
-from match.terms import Terms, to_json
-from protocol.record import from_line, read
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from rating.pairing import Pair
-from server.processes.bot_process import Patience
+from arena.games.catalogue import KNOWN
+from arena.ladder.bots import BotRefused
+from arena.ladder.cluster_worker import PairJob, play_pair
+from arena.ladder.plan import BotPlan
+from arena.maps.setup import make_setup
+from arena.match.terms import Terms, to_json
+from arena.protocol.record import from_line, read
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.rating.pairing import Pair
+from arena.server.processes.bot_process import Patience
 from tests.bots.command_line import ARENA
 from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim

@@ -10,8 +10,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from server.store.database import open_store
-from server.store.journal.reader import records_of
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import records_of
 from testkit.crash import Server
 from testkit.forked import Forked
 

@@ -13,11 +13,11 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from protocol.codec import encode
-from protocol.messages import Hello
-from protocol.record import to_line
-from server.store.database import file_of, open_store
-from server.store.journal.reader import records_of
+from arena.protocol.codec import encode
+from arena.protocol.messages import Hello
+from arena.protocol.record import to_line
+from arena.server.store.database import file_of, open_store
+from arena.server.store.journal.reader import records_of
 from testkit.crash import Outcome, Server, hold_against
 from testkit.forked import Forked
 from testkit.players import Player

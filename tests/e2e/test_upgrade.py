@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.processes.identity import PROGRAM
-from server.store import migrations
+from arena.server.processes.identity import PROGRAM
+from arena.server.store import migrations
 from testkit.crash import Server
 from tests.e2e.commands import arena
 from tests.server.releases import RELEASES, STORES, everything, rows

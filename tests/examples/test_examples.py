@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from protocol.codes import EndReason
-from protocol.record import read
+from arena.protocol.codes import EndReason
+from arena.protocol.record import read
 from testkit.node import with_packages
 from testkit.parts import requires, skip_without
 from tests.bots.command_line import ARENA, environment

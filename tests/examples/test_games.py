@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import MAXIE, Game, Player
-from games.loading import game_in_file
+from arena.games.core import MAXIE, Game, Player
+from arena.games.loading import game_in_file
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 from tests.properties import examples

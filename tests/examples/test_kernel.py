@@ -11,13 +11,13 @@ from testkit.parts import skip_without
 
 skip_without("numba")
 
-from bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
-from bots.compiled.limits import fits, has_own_kernel  # noqa: E402
-from bots.compiled.searcher import Searcher, Settings  # noqa: E402
-from bots.evaluators.catalogue import evaluator_for  # noqa: E402
-from games.core import BadGame, Game  # noqa: E402
-from games.hexapawn import Hexapawn  # noqa: E402
-from games.loading import game_in_file  # noqa: E402
+from arena.bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
+from arena.bots.compiled.limits import fits, has_own_kernel  # noqa: E402
+from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
+from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
+from arena.games.core import BadGame, Game  # noqa: E402
+from arena.games.hexapawn import Hexapawn  # noqa: E402
+from arena.games.loading import game_in_file  # noqa: E402
 from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
 from tests.games.setups import random_match  # noqa: E402

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from bots.api.match import Match
-from bots.client.local import Local
-from bots.engines.from_program import program_engine
-from bots.engines.registry import Engine, make_engine
-from bots.evaluators import evaluator_for
-from bots.search.failsoft import failsoft
-from bots.search.problem import Problem
-from bots.search.values import WIN
-from games.core import AnyGame
-from maps.setup import make_setup
-from protocol.timecontrol import TimeControl
+from arena.bots.api.match import Match
+from arena.bots.client.local import Local
+from arena.bots.engines.from_program import program_engine
+from arena.bots.engines.registry import Engine, make_engine
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.problem import Problem
+from arena.bots.search.values import WIN
+from arena.games.core import AnyGame
+from arena.maps.setup import make_setup
+from arena.protocol.timecontrol import TimeControl
 from testkit.parts import requires, skip_without
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from games.core import Plain, Player
-from games.explicit import Explicit
+from arena.games.core import Plain, Player
+from arena.games.explicit import Explicit
 
 
 def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from games.board import RisklessMap
+from arena.games.board import RisklessMap
 
 Held = dict[int, tuple[str, int]]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from games.catalogue import GAMES, make_game
-from games.core import AnyGame, Game
-from maps.loader import load_map, map_names
+from arena.games.catalogue import GAMES, make_game
+from arena.games.core import AnyGame, Game
+from arena.maps.loader import load_map, map_names
 
 MAPS = (*map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
 

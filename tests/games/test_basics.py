@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from games.basics import MAXIE, RESERVED, Outcome, Reason
-from protocol.codes import EndReason
+from arena.games.basics import MAXIE, RESERVED, Outcome, Reason
+from arena.protocol.codes import EndReason
 
 
 def test_a_reason_in_words_is_one_word_on_the_wire() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import BadMap, RisklessMap
-from games.core import BadData
-from games.graph import is_connected, is_simple, is_undirected
-from maps.loader import load_map
+from arena.games.board import BadMap, RisklessMap
+from arena.games.core import BadData
+from arena.games.graph import is_connected, is_simple, is_undirected
+from arena.maps.loader import load_map
 from tests.games.strategies import refusal, riskless_maps, spoiled
 
 # a square a-b-d-c with numbers that leave room on both sides

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.basics import MAXIE, MINNIE, BadData
-from games.boards import Grid, Points, written
+from arena.games.basics import MAXIE, MINNIE, BadData
+from arena.games.boards import Grid, Points, written
 
 grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), st.booleans())
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from games.catalogue import GAMES, Catalogue, make_game
-from games.core import BadData, BadGame, Game, UnknownGame
-from maps.loader import load_map
-from maps.setup import make_setup
+from arena.games.catalogue import GAMES, Catalogue, make_game
+from arena.games.core import BadData, BadGame, Game, UnknownGame
+from arena.maps.loader import load_map
+from arena.maps.setup import make_setup
 from tests.games.own import nim
 
 

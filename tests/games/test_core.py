@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, whole_number
+from arena.games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, whole_number
 
 
 def test_players_oppose_each_other() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from games.digest import LENGTH, digest_of
-from games.hexapawn import Hexapawn
-from games.loading import game_in_file
-from games.tictactoe import TicTacToe
+from arena.games.digest import LENGTH, digest_of
+from arena.games.hexapawn import Hexapawn
+from arena.games.loading import game_in_file
+from arena.games.tictactoe import TicTacToe
 from tests.games.own import EXAMPLES, nim
 
 BOARDS = [

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.catalogue import GAMES, make_game
-from games.core import AnyGame, IllegalMove, Outcome, Player
+from arena.games.catalogue import GAMES, make_game
+from arena.games.core import AnyGame, IllegalMove, Outcome, Player
 from tests.games.setups import EVERY_GAME, random_match
 from tests.games.strategies import plain, refusal, spoiled
 from tests.properties import examples

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import BadData, Player, Reason
-from games.explicit import Explicit, Node, Place, WrongPlace
+from arena.games.core import BadData, Player, Reason
+from arena.games.explicit import Explicit, Node, Place, WrongPlace
 from tests.bots.search.problems import nodes
 from tests.games.nested import from_values
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.graph import (
+from arena.games.graph import (
     NotInGraph,
     edges_of,
     from_edges,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import BadData, IllegalMove, Outcome, Player, Reason
-from games.hexapawn import Hexapawn, Pawns
+from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
+from arena.games.hexapawn import Hexapawn, Pawns
 
 
 @st.composite

@@ -9,9 +9,9 @@ from threading import Barrier
 
 import pytest
 
-from games.basics import BadGame
-from games.loading import game_in_file, is_file_spec, split_spec, usable
-from games.tictactoe import TicTacToe
+from arena.games.basics import BadGame
+from arena.games.loading import game_in_file, is_file_spec, split_spec, usable
+from arena.games.tictactoe import TicTacToe
 from tests.games.own import GAME_FILES, nim
 
 
@@ -102,8 +102,8 @@ def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
     (own / "entry_points.txt").write_text(points, encoding="utf-8")
     nim(tmp_path)
     code = """
-from games.catalogue import KNOWN, make_game
-from games.core import GameError
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.core import GameError
 print(KNOWN.names())
 print(make_game("nim", {}).start(), KNOWN.spec("nim"))
 for name in ("lost", "other", "no"):

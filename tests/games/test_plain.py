@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.basics import BadData, Player
-from games.plain import as_words, from_json, from_plain, to_json, to_plain, words_to_data
+from arena.games.basics import BadData, Player
+from arena.games.plain import as_words, from_json, from_plain, to_json, to_plain, words_to_data
 from tests.games.strategies import plain, refusal
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import RisklessMap
-from games.core import BadData, IllegalMove, Outcome, Player, Reason
-from games.riskless import Armies, Riskless
-from maps.loader import load_map
+from arena.games.board import RisklessMap
+from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map
 from tests.games.riskless_oracle import Oracle
 from tests.games.setups import MAPS, random_match
 from tests.games.strategies import positions_of, riskless_maps

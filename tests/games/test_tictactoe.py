@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from games.core import BadData, IllegalMove, Outcome, Player, Reason
-from games.tictactoe import Board, TicTacToe
+from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
+from arena.games.tictactoe import Board, TicTacToe
 
 GAME = TicTacToe()
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from games.core import AnyGame, Game
-from games.loading import game_in_file
-from games.trial import RULES, Fault, try_rules
+from arena.games.core import AnyGame, Game
+from arena.games.loading import game_in_file
+from arena.games.trial import RULES, Fault, try_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rating.pairing import Pair, everybody
+from arena.rating.pairing import Pair, everybody
 
 
 def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:

@@ -21,23 +21,23 @@ import msgspec
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from ladder.bots import BotRefused
-from ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
-from ladder.event import Ladder
-from ladder.event_terms import EventTerms
-from ladder.formats import make_format
-from ladder.openings import RandomOpenings
-from ladder.plan import BotPlan, LadderPlan, engine_bot
-from ladder.play import run_ladder
-from ladder.schedule import Schedule
-from match.replay import verify
-from protocol import record as records
-from protocol.codes import EndReason
-from protocol.record import BadRecord, Record, to_line
-from protocol.timecontrol import TimeControl, TimeOdds
-from rating.standings import table
-from server.host import Host
-from server.store.packing import record_in
+from arena.ladder.bots import BotRefused
+from arena.ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
+from arena.ladder.event import Ladder
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.formats import make_format
+from arena.ladder.openings import RandomOpenings
+from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
+from arena.ladder.play import run_ladder
+from arena.ladder.schedule import Schedule
+from arena.match.replay import verify
+from arena.protocol import record as records
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Record, to_line
+from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.rating.standings import table
+from arena.server.host import Host
+from arena.server.store.packing import record_in
 from testkit.parts import skip_without
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cores import cores
-from ladder.cores import Pinning, can_pin, cores_for_bots, pin
-from ladder.fleet import open_fleet
-from ladder.play import run_ladder
-from protocol import record as records
-from rating.standings import is_void
-from server.host import Host
+from arena.cores import cores
+from arena.ladder.cores import Pinning, can_pin, cores_for_bots, pin
+from arena.ladder.fleet import open_fleet
+from arena.ladder.play import run_ladder
+from arena.protocol import record as records
+from arena.rating.standings import is_void
+from arena.server.host import Host
 from tests.ladder.test_play import Watch, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, await_in_vain, gather
-from protocol.engines import EngineInfo
-from protocol.messages import Hello, Welcome
-from server.host import Host
+from arena.ladder.dial_in import DialIn, DialInBot, DialInBots, TooFewBots, await_in_vain, gather
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import Hello, Welcome
+from arena.server.host import Host
 from tests.server.peer import dial, enter
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cores import cores
+from arena.cores import cores
 from tests.ladder.test_play import ladder
 from tests.server.fleets import bot
 

@@ -1,8 +1,8 @@
 import pytest
 from msgspec.structs import replace
 
-from ladder.event_terms import longest_seconds
-from protocol.timecontrol import TimeOdds
+from arena.ladder.event_terms import longest_seconds
+from arena.protocol.timecontrol import TimeOdds
 from tests.server.matches import game_of, spec
 
 

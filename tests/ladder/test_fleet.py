@@ -5,11 +5,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ladder.bots import BotRefused
-from ladder.fleet import Fleet, command, open_fleet
-from ladder.plan import BotPlan
-from server.host import Host
-from server.processes.bot_process import TAIL_LINES, Patience
+from arena.ladder.bots import BotRefused
+from arena.ladder.fleet import Fleet, command, open_fleet
+from arena.ladder.plan import BotPlan
+from arena.server.host import Host
+from arena.server.processes.bot_process import TAIL_LINES, Patience
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 

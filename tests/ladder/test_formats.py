@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.formats import TIE_BREAKS, Format, Knockout, Rounds, Swiss, make_format
-from rating.pairing import Pair
+from arena.ladder.formats import TIE_BREAKS, Format, Knockout, Rounds, Swiss, make_format
+from arena.rating.pairing import Pair
 from tests.ladder.pairs import round_robin
 
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from games.core import AnyGame
-from games.tictactoe import Board, TicTacToe
-from ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
-from maps.loader import load_map
-from maps.opening_file import BadOpenings
-from maps.openings import fingerprint
-from maps.setup import make_setup
+from arena.games.core import AnyGame
+from arena.games.tictactoe import Board, TicTacToe
+from arena.ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
+from arena.maps.loader import load_map
+from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import fingerprint
+from arena.maps.setup import make_setup
 
 GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
 

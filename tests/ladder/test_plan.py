@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.plan import (
+from arena.ladder.plan import (
     COMMAND,
     NAME_LENGTH,
     BadLadder,

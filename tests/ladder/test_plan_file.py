@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from ladder.plan import BadLadder, BotPlan, LadderPlan, odds_of
-from ladder.plan_file import read_ladder
-from protocol.adjudication import DEFAULT_RULES, Adjudication
-from protocol.timecontrol import TimeControl
+from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, odds_of
+from arena.ladder.plan_file import read_ladder
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.timecontrol import TimeControl
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ladder.toml"
 

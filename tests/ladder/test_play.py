@@ -5,20 +5,20 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ladder.bots import BotRefused
-from ladder.event import Ladder
-from ladder.plan import BotPlan, LadderPlan
-from ladder.play import run_ladder
-from match.replay import verify
-from protocol import record as records
-from protocol.adjudication import Adjudication
-from protocol.codes import EndReason
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from rating.standings import table
-from server.store.database import StoreError
-from server.store.ladder_lock import CannotResume
-from server.store.packing import record_in
+from arena.ladder.bots import BotRefused
+from arena.ladder.event import Ladder
+from arena.ladder.plan import BotPlan, LadderPlan
+from arena.ladder.play import run_ladder
+from arena.match.replay import verify
+from arena.protocol import record as records
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.standings import table
+from arena.server.store.database import StoreError
+from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.packing import record_in
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ladder.event import Ladder
-from ladder.plan import BotPlan, LadderPlan
-from ladder.progress import MOST_DUE, progress_of
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, Result
-from protocol.values import Players
-from rating.sprt import Sprt
+from arena.ladder.event import Ladder
+from arena.ladder.plan import BotPlan, LadderPlan
+from arena.ladder.progress import MOST_DUE, progress_of
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.values import Players
+from arena.rating.sprt import Sprt
 from tests.server.matches import game_of
 
 A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")

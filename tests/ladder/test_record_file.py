@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from ladder.record_file import RecordFile
-from protocol.record import read, to_line
+from arena.ladder.record_file import RecordFile
+from arena.protocol.record import read, to_line
 from tests.server.matches import record
 
 

@@ -8,21 +8,21 @@ import anyio
 import msgspec
 import pytest
 
-from ladder.bots import BotRefused
-from ladder.event_terms import EventTerms
-from ladder.fleet import open_fleet
-from ladder.formats import Rounds
-from ladder.plan import BotPlan
-from ladder.runner import Runner
-from ladder.schedule import Schedule
-from ladder.threads import Threads
-from match.terms import Terms
-from protocol.codes import EndReason
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from rating.pairing import Pairing
-from rating.standings import losers
-from server.host import Host
+from arena.ladder.bots import BotRefused
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.fleet import open_fleet
+from arena.ladder.formats import Rounds
+from arena.ladder.plan import BotPlan
+from arena.ladder.runner import Runner
+from arena.ladder.schedule import Schedule
+from arena.ladder.threads import Threads
+from arena.match.terms import Terms
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.pairing import Pairing
+from arena.rating.standings import losers
+from arena.server.host import Host
 from tests.ladder.pairs import round_robin
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of

@@ -6,12 +6,12 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.formats import FORMATS, Rounds, make_format
-from ladder.schedule import TRIES, Schedule, match_id
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, Result
-from protocol.values import Players, Seat
-from rating.pairing import Pairing
+from arena.ladder.formats import FORMATS, Rounds, make_format
+from arena.ladder.schedule import TRIES, Schedule, match_id
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.pairing import Pairing
 from tests.ladder.pairs import round_robin
 from tests.properties import examples
 

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.event import Ladder
-from ladder.event_terms import EventTerms
-from ladder.plan import BotPlan, LadderPlan, engine_bot
-from ladder.plan_file import read_ladder
-from ladder.runner import MOST_OVERTAKING, Runner
-from ladder.threads import Threads
-from match.terms import Terms, ThreadLimits
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo
-from protocol.record import Record, Result
-from protocol.timecontrol import TimeControl
+from arena.ladder.event import Ladder
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
+from arena.ladder.plan_file import read_ladder
+from arena.ladder.runner import MOST_OVERTAKING, Runner
+from arena.ladder.threads import Threads
+from arena.match.terms import Terms, ThreadLimits
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo
+from arena.protocol.record import Record, Result
+from arena.protocol.timecontrol import TimeControl
 from tests.server.matches import game_of
 from tests.server.matches import record as finished
 

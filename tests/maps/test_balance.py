@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import RisklessMap
-from games.graph import Graph
-from maps.balance import Balance, distances
-from maps.generators import grid, ring
+from arena.games.board import RisklessMap
+from arena.games.graph import Graph
+from arena.maps.balance import Balance, distances
+from arena.maps.generators import grid, ring
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
 

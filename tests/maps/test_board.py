@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from maps.board import print_position
-from maps.setup import make_setup
+from arena.maps.board import print_position
+from arena.maps.setup import make_setup
 
 
 def printed(game: str, map: str, height: int, *, terminal: bool = True) -> str:

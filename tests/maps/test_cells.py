@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from maps.cells import FOLDER, shipped_cells
-from maps.loader import load_map, map_names
+from arena.maps.cells import FOLDER, shipped_cells
+from arena.maps.loader import load_map, map_names
 
 
 def test_every_shipped_map_has_its_file() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from maps.loader import SHIPPED, map_names
+from arena.maps.loader import SHIPPED, map_names
 from tests.bots.command_line import ARENA, Result, arena
 from tests.maps.test_mapfile import GOOD
 

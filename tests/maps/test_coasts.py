@@ -8,10 +8,10 @@ from math import dist
 import pytest
 from shapely import Point, Polygon, unary_union
 
-from maps.cells import shipped_cells
-from maps.coasts import COAST, GRAIN, make_cells
-from maps.layout import nearest_pair
-from maps.loader import load_file, map_names
+from arena.maps.cells import shipped_cells
+from arena.maps.coasts import COAST, GRAIN, make_cells
+from arena.maps.layout import nearest_pair
+from arena.maps.loader import load_file, map_names
 
 
 @pytest.mark.parametrize("name", map_names())

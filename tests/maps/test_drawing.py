@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from maps.drawing import MAX_ROWS, draw
-from maps.loader import load_file, map_names
+from arena.maps.drawing import MAX_ROWS, draw
+from arena.maps.loader import load_file, map_names
 
 NAMES = [
     *map_names(),

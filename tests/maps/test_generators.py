@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import RisklessMap
-from games.graph import is_connected, is_simple, is_undirected
-from maps.generators import column, grid, made, planar, ring
-from maps.loader import load_map
+from arena.games.board import RisklessMap
+from arena.games.graph import is_connected, is_simple, is_undirected
+from arena.maps.generators import column, grid, made, planar, ring
+from arena.maps.loader import load_map
 from tests.properties import examples
 
 

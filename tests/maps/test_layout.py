@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import RisklessMap
-from maps.generators import grid
-from maps.layout import OVERHANG, extent, lines, nearest_pair, roads
-from maps.mapfile import MapFile
+from arena.games.board import RisklessMap
+from arena.maps.generators import grid
+from arena.maps.layout import OVERHANG, extent, lines, nearest_pair, roads
+from arena.maps.mapfile import MapFile
 from tests.games.strategies import riskless_maps
 
 

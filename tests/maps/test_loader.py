@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.board import RisklessMap
-from maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file, size_of
+from arena.games.board import RisklessMap
+from arena.maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file, size_of
 from tests.maps.test_mapfile import GOOD
 
 

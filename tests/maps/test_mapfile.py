@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maps.mapfile import MapError, MapFile, parse
+from arena.maps.mapfile import MapError, MapFile, parse
 
 GOOD = """\
 description = "Two islands and a strait"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.catalogue import make_game
-from games.riskless import Riskless
-from ladder.openings import read_openings
-from maps.loader import load_map, map_names
-from maps.opening_file import BadOpenings
-from maps.openings import FOLDER, KEY, fingerprint, shipped_openings
-from maps.setup import make_setup
-from match.openings import after
+from arena.games.catalogue import make_game
+from arena.games.riskless import Riskless
+from arena.ladder.openings import read_openings
+from arena.maps.loader import load_map, map_names
+from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import FOLDER, KEY, fingerprint, shipped_openings
+from arena.maps.setup import make_setup
+from arena.match.openings import after
 from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
 

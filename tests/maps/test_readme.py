@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from maps.loader import SHIPPED
-from maps.mapfile import KEYS, TERRITORY_KEYS, parse
+from arena.maps.loader import SHIPPED
+from arena.maps.mapfile import KEYS, TERRITORY_KEYS, parse
 from tests.bots.command_line import arena
 
 

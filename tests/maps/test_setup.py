@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from games.catalogue import GAMES
-from games.core import UnknownGame
-from games.riskless import Riskless
-from ladder.plan import LadderPlan
-from maps.loader import SHIPPED, MapError, load_map, map_names
-from maps.setup import DEFAULT_MAP, make_setup
+from arena.games.catalogue import GAMES
+from arena.games.core import UnknownGame
+from arena.games.riskless import Riskless
+from arena.ladder.plan import LadderPlan
+from arena.maps.loader import SHIPPED, MapError, load_map, map_names
+from arena.maps.setup import DEFAULT_MAP, make_setup
 
 
 def test_riskless_is_played_on_the_map_that_was_named() -> None:
@@ -48,11 +48,11 @@ def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        ("bots.commands.play", "play"),
-        ("bots.commands.search", "analyse_command"),
-        ("ladder.commands.ladder", "ladder"),
-        ("ladder.commands.match", "match"),
-        ("server.commands.serve", "serve"),
+        ("arena.bots.commands.play", "play"),
+        ("arena.bots.commands.search", "analyse_command"),
+        ("arena.ladder.commands.ladder", "ladder"),
+        ("arena.ladder.commands.match", "match"),
+        ("arena.server.commands.serve", "serve"),
     ],
 )
 def test_every_command_begins_on_the_same_map(module: str, command: str) -> None:
@@ -62,7 +62,7 @@ def test_every_command_begins_on_the_same_map(module: str, command: str) -> None
 
 def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
     assert LadderPlan(()).maps == (DEFAULT_MAP,)
-    compose = (SHIPPED.parent / "docker-compose.yml").read_text()
+    compose = (Path(__file__).parents[2] / "docker-compose.yml").read_text()
     assert set(re.findall(r"\$\{MAP:-([^}]*)\}", compose)) == {DEFAULT_MAP}
 
 

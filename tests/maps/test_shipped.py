@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from games.graph import is_connected, is_simple, is_undirected
-from games.riskless import Riskless
-from maps.balance import Balance
-from maps.layout import lines, nearest_pair, roads
-from maps.loader import load_file, load_map, map_names
-from maps.mapfile import MapFile
+from arena.games.graph import is_connected, is_simple, is_undirected
+from arena.games.riskless import Riskless
+from arena.maps.balance import Balance
+from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.loader import load_file, load_map, map_names
+from arena.maps.mapfile import MapFile
 from tests.games.setups import random_match
 
 ROOT = Path(__file__).parents[1]

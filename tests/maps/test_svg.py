@@ -5,11 +5,11 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from games.board import RisklessMap
-from maps.layout import lines, roads
-from maps.loader import load_file, map_names
-from maps.mapfile import MapFile
-from maps.svg import draw_svg
+from arena.games.board import RisklessMap
+from arena.maps.layout import lines, roads
+from arena.maps.loader import load_file, map_names
+from arena.maps.mapfile import MapFile
+from arena.maps.svg import draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
 NAMES = [*map_names(), "ring:12", "grid:6x7", "grid:1x2"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bots.compiled.limits import fits
-from games.riskless import Riskless
-from maps.loader import MapError, load_map, map_names
-from maps.variants import HELD_OUT, TRAINING, variant
+from arena.bots.compiled.limits import fits
+from arena.games.riskless import Riskless
+from arena.maps.loader import MapError, load_map, map_names
+from arena.maps.variants import HELD_OUT, TRAINING, variant
 
 
 def test_a_map_with_other_numbers() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from games.core import AnyGame
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.values import Players, Thinking
+from arena.games.core import AnyGame
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Thinking
 
 
 def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:

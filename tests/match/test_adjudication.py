@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from games.core import Player
-from match.adjudication import adjudicate
-from match.events import Event, Finish, GotReady, Moved, Opened, Resigned, TurnLeft
-from match.referee import SEATS, Referee
-from match.replay import verify
-from match.terms import from_json
-from protocol.adjudication import Adjudication
-from protocol.codes import EndReason
-from protocol.messages import End
-from protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
-from protocol.values import Thinking
-from server.store.database import open_store, reading
-from server.store.journal.journal import Journal
-from server.store.schema import matches
+from arena.games.core import Player
+from arena.match.adjudication import adjudicate
+from arena.match.events import Event, Finish, GotReady, Moved, Opened, Resigned, TurnLeft
+from arena.match.referee import SEATS, Referee
+from arena.match.replay import verify
+from arena.match.terms import from_json
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import End
+from arena.protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
+from arena.protocol.values import Thinking
+from arena.server.store.database import open_store, reading
+from arena.server.store.journal.journal import Journal
+from arena.server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
 from tests.server.refereed import MAXIE, MINNIE, told

@@ -7,17 +7,17 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from games.core import MAXIE, MINNIE, AnyGame
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from match.adjudication import Adjudicator, lacks_table
-from match.replay import verify
-from protocol.adjudication import Adjudication, BadAdjudication
-from protocol.codes import EndReason
-from protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
-from protocol.values import Players
-from solved.solution import solution_of
+from arena.games.core import MAXIE, MINNIE, AnyGame
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.match.adjudication import Adjudicator, lacks_table
+from arena.match.replay import verify
+from arena.protocol.adjudication import Adjudication, BadAdjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
+from arena.protocol.values import Players
+from arena.solved.solution import solution_of
 
 PATH = Riskless(load_map("path4"))
 ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskless(load_map("world"))))

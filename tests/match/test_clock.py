@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from match.clock import MS, Clock
-from protocol.timecontrol import TimeControl
+from arena.games.core import Player
+from arena.match.clock import MS, Clock
+from arena.protocol.timecontrol import TimeControl
 
 times = st.integers(0, 10_000)
 players = st.sampled_from(list(Player))

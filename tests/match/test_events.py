@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from match.events import DeadlineFell, Event, Moved, TurnLeft, from_journal, to_journal
-from protocol.values import Thinking
+from arena.games.core import Player
+from arena.match.events import DeadlineFell, Event, Moved, TurnLeft, from_journal, to_journal
+from arena.protocol.values import Thinking
 
 ns = st.integers(0, 2**62)
 plies = st.integers(0, 10_000)

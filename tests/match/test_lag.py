@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.clock import MS
-from match.lag import CAP, REFILL, REMEMBERED, LagBudget, Pings
+from arena.match.clock import MS
+from arena.match.lag import CAP, REFILL, REMEMBERED, LagBudget, Pings
 
 times = st.integers(0, 10_000 * MS)
 moves = st.lists(st.tuples(times, times), max_size=50)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maps.setup import make_setup
-from match.openings import after, random_opening
+from arena.maps.setup import make_setup
+from arena.match.openings import after, random_opening
 
 GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
 

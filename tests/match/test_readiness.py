@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from match.clock import MS
-from match.readiness import Readiness
+from arena.games.core import Player
+from arena.match.clock import MS
+from arena.match.readiness import Readiness
 from tests.server.matches import terms
 
 MAXIE, MINNIE = Player

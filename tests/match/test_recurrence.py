@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from match.recurrence import Recurrence
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.match.recurrence import Recurrence
 from tests.games.setups import random_match
 from tests.properties import examples
 

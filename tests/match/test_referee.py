@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from games.core import GameError, Player
-from match.clock import MS
-from match.events import (
+from arena.games.core import GameError, Player
+from arena.match.clock import MS
+from arena.match.events import (
     BrokeProtocol,
     DeadlineFell,
     Event,
@@ -27,11 +27,11 @@ from match.events import (
     Tell,
     TurnLeft,
 )
-from match.referee import MAX_FAULTS, Referee
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, Error, Start, Turn
-from protocol.timecontrol import TimeControl, TimeOdds
-from protocol.values import Clocks
+from arena.match.referee import MAX_FAULTS, Referee
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, End, Error, Start, Turn
+from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.protocol.values import Clocks
 from tests.server.matches import terms
 from tests.server.refereed import MAXIE, MINNIE, play, started, told
 

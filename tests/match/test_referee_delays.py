@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.clock import MS
-from match.events import (
+from arena.match.clock import MS
+from arena.match.events import (
     DeadlineFell,
     GotReady,
     Left,
@@ -17,10 +17,10 @@ from match.events import (
     ServerBack,
     TurnLeft,
 )
-from match.lag import CAP, REFILL
-from match.referee import LATE_LIMIT, Referee
-from protocol.codes import EndReason
-from protocol.messages import Accepted, Start, Turn
+from arena.match.lag import CAP, REFILL
+from arena.match.referee import LATE_LIMIT, Referee
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Accepted, Start, Turn
 from tests.server.matches import terms
 from tests.server.refereed import MAXIE, MINNIE, play, started, told
 

@@ -12,11 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from games.board import RisklessMap
-from games.core import Player
-from games.riskless import Armies, Riskless
-from match.adjudication import adjudicate
-from match.events import (
+from arena.games.board import RisklessMap
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.match.adjudication import adjudicate
+from arena.match.events import (
     Event,
     Finish,
     GotReady,
@@ -27,13 +27,13 @@ from match.events import (
     from_journal,
     to_journal,
 )
-from match.referee import SEATS, Referee
-from match.replay import verify
-from match.terms import Terms, from_json, to_json
-from protocol.adjudication import DEFAULT_RULES, Adjudication
-from protocol.codes import EndReason
-from protocol.messages import End
-from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.match.referee import SEATS, Referee
+from arena.match.replay import verify
+from arena.match.terms import Terms, from_json, to_json
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import End
+from arena.protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
 from tests.server.matches import PATH, record, terms

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from maps.setup import make_setup
-from match.replay import summary, verify
-from protocol.codes import EndReason
-from protocol.record import BadRecord, RecordedMove, Result
-from protocol.values import Seat
+from arena.maps.setup import make_setup
+from arena.match.replay import summary, verify
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, RecordedMove, Result
+from arena.protocol.values import Seat
 from tests.match.recorded import recorded
 from tests.properties import examples
 from tests.server.matches import game_of, record

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.catalogue import make_game
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from match.solve import Solution, solve
+from arena.games.catalogue import make_game
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.match.solve import Solution, solve
 from tests.properties import examples
 from tests.server.matches import PATH, game_of
 

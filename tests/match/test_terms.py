@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 
-from games.catalogue import KNOWN
-from maps.setup import make_setup
-from match.terms import Terms, ThreadLimits, from_json, to_json
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo, Engines
-from protocol.record import Result, to_line
-from protocol.timecontrol import TimeControl, TimeOdds
-from protocol.values import Players
+from arena.games.catalogue import KNOWN
+from arena.maps.setup import make_setup
+from arena.match.terms import Terms, ThreadLimits, from_json, to_json
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import Result, to_line
+from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.protocol.values import Players
 from tests.games.own import EXAMPLES
 from tests.server.matches import terms
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from games.catalogue import GAMES
-from games.core import AnyGame, BadData, Player
-from games.tictactoe import TicTacToe
-from maps.setup import make_setup
-from match.events import Moved
-from match.thinking import MATCH_BYTES, MOVE_BYTES, ThinkingLimit
-from protocol.codec import encode
-from protocol.messages import MAX_SERVER_FRAME, Played, View
-from protocol.record import RECORD_BYTES, RecordedMove
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players, Thinking
+from arena.games.catalogue import GAMES
+from arena.games.core import AnyGame, BadData, Player
+from arena.games.tictactoe import TicTacToe
+from arena.maps.setup import make_setup
+from arena.match.events import Moved
+from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, ThinkingLimit
+from arena.protocol.codec import encode
+from arena.protocol.messages import MAX_SERVER_FRAME, Played, View
+from arena.protocol.record import RECORD_BYTES, RecordedMove
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players, Thinking
 from tests.server.matches import record
 
 PLAIN = st.recursive(

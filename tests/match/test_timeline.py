@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from games.core import Player
-from match.clock import MS
-from match.events import (
+from arena.games.core import Player
+from arena.match.clock import MS
+from arena.match.events import (
     BrokeProtocol,
     DeadlineFell,
     Event,
@@ -17,8 +17,8 @@ from match.events import (
     ServerBack,
     TurnLeft,
 )
-from match.timeline import TimelineEntry, timeline
-from protocol.codes import EndReason
+from arena.match.timeline import TimelineEntry, timeline
+from arena.protocol.codes import EndReason
 from tests.server.matches import terms
 
 BEGIN: list[tuple[int, Event]] = [

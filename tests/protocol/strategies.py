@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn, Welcome
-from protocol.timecontrol import MAX_MS, TimeControl
-from protocol.values import Clocks, Limits, Players, Thinking
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn, Welcome
+from arena.protocol.timecontrol import MAX_MS, TimeControl
+from arena.protocol.values import Clocks, Limits, Players, Thinking
 
 texts = st.text(max_size=64)
 names = st.text(min_size=1, max_size=64)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.adjudication import DEFAULT_RULES, MOST_NODES, NONE, Adjudication, BadAdjudication
+from arena.protocol.adjudication import DEFAULT_RULES, MOST_NODES, NONE, Adjudication, BadAdjudication
 
 RULES = st.builds(
     Adjudication,

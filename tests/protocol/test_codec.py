@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from games.board import MAX_NAME, MAX_TERRITORIES, RisklessMap
-from protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
-from protocol.codes import Code
-from protocol.messages import (
+from arena.games.board import MAX_NAME, MAX_TERRITORIES, RisklessMap
+from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client, decode_server, encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     Accepted,
@@ -28,8 +28,8 @@ from protocol.messages import (
     Start,
     Turn,
 )
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players, Thinking
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players, Thinking
 from tests.properties import examples
 from tests.protocol.strategies import client_messages, plain, server_messages
 

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.core import Reason
-from protocol.codec import decode_server, encode
-from protocol.codes import FORFEITS, Code, EndReason
-from protocol.messages import End
-from protocol.values import Clocks
+from arena.games.core import Reason
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.codes import FORFEITS, Code, EndReason
+from arena.protocol.messages import End
+from arena.protocol.values import Clocks
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])

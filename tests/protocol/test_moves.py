@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codec import decode_server, encode
-from protocol.messages import Turn
-from protocol.moves import MoveList
-from protocol.values import Clocks, Data
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.messages import Turn
+from arena.protocol.moves import MoveList
+from arena.protocol.values import Clocks, Data
 from tests.protocol.strategies import plain
 
 moves = st.lists(plain, max_size=40)

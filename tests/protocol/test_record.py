@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codes import EndReason
-from protocol.record import BadRecord, Record, RecordedMove, Result, from_line, read, read_numbered, to_line
-from protocol.values import Players, Thinking
+from arena.protocol.codes import EndReason
+from arena.protocol.record import (
+    BadRecord,
+    Record,
+    RecordedMove,
+    Result,
+    from_line,
+    read,
+    read_numbered,
+    to_line,
+)
+from arena.protocol.values import Players, Thinking
 from tests.protocol.strategies import names, plain, players, seats, texts, thinking
 
 FORMAT_1: Literal["arena-record/1"] = "arena-record/1"

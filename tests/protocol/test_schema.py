@@ -11,8 +11,8 @@ from typing import get_args
 
 from msgspec import structs
 
-from protocol.messages import ClientMessage, Message, ServerMessage
-from protocol.schema import schema
+from arena.protocol.messages import ClientMessage, Message, ServerMessage
+from arena.protocol.schema import schema
 
 
 def test_every_message_is_there_with_its_fields_and_its_tag() -> None:
@@ -41,7 +41,10 @@ def test_it_ends_quietly_where_nobody_reads_on() -> None:
     os.close(reader)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "protocol.schema"], stdout=writer, stderr=subprocess.PIPE, check=False
+            [sys.executable, "-m", "arena.protocol.schema"],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
         )
     finally:
         os.close(writer)

@@ -11,10 +11,10 @@ import msgpack
 import msgspec
 import pytest
 
-from games.catalogue import GAMES, make_game
-from protocol.codec import decode_client, decode_server, encode
-from protocol.codes import Code, EndReason
-from protocol.messages import (
+from arena.games.catalogue import GAMES, make_game
+from arena.protocol.codec import decode_client, decode_server, encode
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
     MAX_CLIENT_FRAME,
     MAX_SERVER_FRAME,
     SUBPROTOCOL,
@@ -49,7 +49,7 @@ from protocol.messages import (
     Welcome,
     Withdraw,
 )
-from protocol.tables import SPECIFICATION
+from arena.protocol.tables import SPECIFICATION
 
 GOLDEN = Path(__file__).with_name("golden")
 FRAMES = sorted(path.stem for path in GOLDEN.glob("*.hex"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl
+from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl
 from tests.protocol.strategies import time_controls
 
 

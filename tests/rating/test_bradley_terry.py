@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.bradley_terry import PRIOR, elo_ratings
-from rating.elo import SCALE, Z95, Tally, elo_of_score, expected_score
+from arena.rating.bradley_terry import PRIOR, elo_ratings
+from arena.rating.elo import SCALE, Z95, Tally, elo_of_score, expected_score
 
 TALLIES = st.builds(Tally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 

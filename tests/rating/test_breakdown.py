@@ -1,8 +1,8 @@
-from protocol.codes import EndReason
-from protocol.record import Record
-from protocol.values import Seat
-from rating.breakdown import breakdown
-from rating.pairing import Pairing
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.protocol.values import Seat
+from arena.rating.breakdown import breakdown
+from arena.rating.pairing import Pairing
 from tests.ladder.pairs import round_robin
 from tests.server.matches import record
 

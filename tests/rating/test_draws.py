@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from protocol.codes import EndReason
-from protocol.record import Record
-from rating.draws import Draws, count_draws, draws_by_map
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.rating.draws import Draws, count_draws, draws_by_map
 from tests.server.matches import record
 
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"

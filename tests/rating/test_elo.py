@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.elo import elo_of_score, expected_score
+from arena.rating.elo import elo_of_score, expected_score
 
 
 def test_the_logistic_scale() -> None:

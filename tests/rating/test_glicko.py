@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.glicko import MOST_DEVIATION, SCALE, TAU, Game, Rating, expected_score, update
+from arena.rating.glicko import MOST_DEVIATION, SCALE, TAU, Game, Rating, expected_score, update
 
 ratings = st.builds(
     Rating,

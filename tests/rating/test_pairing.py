@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.pairing import check
+from arena.rating.pairing import check
 from tests.ladder.pairs import round_robin
 
 NAMES = st.lists(st.text("abcdef-2", min_size=1, max_size=4), min_size=2, max_size=9, unique=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.pentanomial import difference, moments, pair_counts
+from arena.rating.pentanomial import difference, moments, pair_counts
 
 # Results that the match runner fastchess publishes with its statistics (its tests of Elo): counts from the lowest score
 # to the highest, the Elo difference, its error, and the likelihood of superiority in per cent, where given.

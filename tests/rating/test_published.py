@@ -5,8 +5,8 @@ Counts go from the lowest score to the highest; of pairs, a win and a loss and t
 
 import pytest
 
-from rating.pentanomial import difference
-from rating.sprt import Sprt
+from arena.rating.pentanomial import difference
+from arena.rating.sprt import Sprt
 
 TRINOMIAL = [
     # losses, draws, wins; normalised Elo and its error; superiority in per cent

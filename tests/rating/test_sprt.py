@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rating.elo import expected_score
-from rating.sprt import BadSprt, Sprt, Verdict
+from arena.rating.elo import expected_score
+from arena.rating.sprt import BadSprt, Sprt, Verdict
 from tests.properties import examples
 
 # Log-likelihood ratios that the match runner fastchess publishes for logistic Elo (its tests of the SPRT).

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, Result
-from protocol.values import Players, Seat
-from rating.pairing import Pair, Pairing
-from rating.pentanomial import difference
-from rating.standings import losers, pair_scores, rows_by_pairs, table
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.pairing import Pair, Pairing
+from arena.rating.pentanomial import difference
+from arena.rating.standings import losers, pair_scores, rows_by_pairs, table
 
 
 def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:

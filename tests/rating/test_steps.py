@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from protocol.codes import FORFEITS, EndReason
-from protocol.record import Record, Result
-from protocol.values import Players, Seat
-from rating.glicko import Rating, update
-from rating.steps import Ended, Meaning, Outcome, Rater, meaning, outcome, periods
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.glicko import Rating, update
+from arena.rating.steps import Ended, Meaning, Outcome, Rater, meaning, outcome, periods
 from tests.server.matches import record
 from tests.server.played import day
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-import arena
+from arena.cli import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """The exit code, what went to the output, and what to the error output."""
     with pytest.raises(SystemExit) as ended:
-        arena.main(list(arguments))
+        main(list(arguments))
     told = capsys.readouterr()
     assert isinstance(ended.value.code, int)
     return ended.value.code, told.out, told.err

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from ladder.plan import BotPlan
-from server.processes.bot_process import Patience
+from arena.ladder.plan import BotPlan
+from arena.server.processes.bot_process import Patience
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,8 +7,8 @@ from websockets.frames import Frame
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from protocol.codec import decode_server
-from protocol.messages import ServerMessage
+from arena.protocol.codec import decode_server
+from arena.protocol.messages import ServerMessage
 
 
 def from_wire(wire: bytes) -> list[ServerMessage]:

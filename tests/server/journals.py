@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store.journal.journal import Journal
+from arena.server.store.journal.journal import Journal
 
 
 @asynccontextmanager

@@ -5,14 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from games.board import RisklessMap
-from games.catalogue import make_game
-from games.core import AnyGame
-from match.terms import Terms
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.timecontrol import TimeControl
-from protocol.values import Players, Seat
+from arena.games.board import RisklessMap
+from arena.games.catalogue import make_game
+from arena.games.core import AnyGame
+from arena.match.terms import Terms
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players, Seat
 
 PATH = RisklessMap(
     name="path4",

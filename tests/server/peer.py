@@ -10,9 +10,9 @@ import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from games.core import AnyGame
-from protocol.codec import decode_server, encode
-from protocol.messages import (
+from arena.games.core import AnyGame
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.messages import (
     SUBPROTOCOL,
     ClientMessage,
     End,
@@ -24,7 +24,7 @@ from protocol.messages import (
     Turn,
     Welcome,
 )
-from server.host import Host
+from arena.server.host import Host
 
 _T = TypeVar("_T", bound=ServerMessage)
 

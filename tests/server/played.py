@@ -10,14 +10,14 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from games.core import Player
-from match.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
-from match.referee import SEATS, Referee
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, Result
-from protocol.values import Players
-from server.store import schema
-from server.store.journal.journal import Journal
+from arena.games.core import Player
+from arena.match.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
+from arena.match.referee import SEATS, Referee
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.values import Players
+from arena.server.store import schema
+from arena.server.store.journal.journal import Journal
 from tests.server.matches import terms
 
 MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 4, 8, 1, 7, 6, 2, 5, 3)

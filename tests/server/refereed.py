@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.core import Player
-from match.events import (
+from arena.games.core import Player
+from arena.match.events import (
     GotReady,
     Moved,
     Opened,
     Tell,
     TurnLeft,
 )
-from match.referee import Referee
+from arena.match.referee import Referee
 from tests.server.matches import terms
 
 MAXIE, MINNIE = Player

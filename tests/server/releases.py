@@ -14,9 +14,9 @@ from typing import Any
 
 import asyncpg
 
-from match.events import Moved, Timed, from_journal
-from protocol.record import Record, from_line
-from server.store.database import file_of, make_engine
+from arena.match.events import Moved, Timed, from_journal
+from arena.protocol.record import Record, from_line
+from arena.server.store.database import file_of, make_engine
 
 STORES = Path(__file__).parents[1] / "data" / "stores"
 

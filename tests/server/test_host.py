@@ -15,10 +15,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from match.referee import Referee
-from match.terms import Terms
-from protocol.codes import Code, EndReason
-from protocol.messages import (
+from arena.match.referee import Referee
+from arena.match.terms import Terms
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
     SUBPROTOCOL,
     Accept,
     Accepted,
@@ -36,10 +36,10 @@ from protocol.messages import (
     Watch,
     Welcome,
 )
-from protocol.record import FORMAT, Record, Result
-from server.host import CannotListen, Host, open_host
-from server.store.database import StoreError
-from server.store.journal.reader import events_of, records_of
+from arena.protocol.record import FORMAT, Record, Result
+from arena.server.host import CannotListen, Host, open_host
+from arena.server.store.database import StoreError
+from arena.server.store.journal.reader import events_of, records_of
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 

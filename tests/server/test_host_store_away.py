@@ -12,15 +12,15 @@ from urllib.request import urlopen
 import anyio
 import pytest
 
-from games.core import AnyGame
-from match.events import Moved
-from protocol.codes import FORFEITS, EndReason
-from protocol.messages import End, Move, Ready, Start, Turn
-from protocol.record import Record
-from server.host import Host, open_host
-from server.store.database import open_store
-from server.store.journal.reader import records_of
-from server.store.journal.recovery import unfinished
+from arena.games.core import AnyGame
+from arena.match.events import Moved
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.messages import End, Move, Ready, Start, Turn
+from arena.protocol.record import Record
+from arena.server.host import Host, open_host
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import records_of
+from arena.server.store.journal.recovery import unfinished
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, enter

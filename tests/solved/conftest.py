@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from games.board import RisklessMap
+from arena.games.board import RisklessMap
 from testkit.parts import skip_without
 
 
@@ -23,10 +23,10 @@ def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> Ris
 def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[RisklessMap], Path]:
     """Solves a map into the user's cache, which is the test's own."""
     skip_without("numba")
-    from bots.compiled import cache  # noqa: PLC0415 - an extra
-    from bots.compiled.solving.solver import Solver  # noqa: PLC0415
-    from solved.boards import Boards  # noqa: PLC0415
-    from solved.folders import file_name, made_here  # noqa: PLC0415
+    from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
+    from arena.bots.compiled.solving.solver import Solver  # noqa: PLC0415
+    from arena.solved.boards import Boards  # noqa: PLC0415
+    from arena.solved.folders import file_name, made_here  # noqa: PLC0415
 
     cache.chosen_folder()  # the kernels stay where they were compiled
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

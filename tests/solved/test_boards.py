@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import MAXIE, MINNIE
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from solved.boards import Boards, boards_of, seen_by_mover
+from arena.games.core import MAXIE, MINNIE
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards, boards_of, seen_by_mover
 
 RING = Boards.of(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)

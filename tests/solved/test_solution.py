@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from games.board import RisklessMap
-from games.core import Player
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from solved.judgement import Kind, judge, judge_match
-from solved.solution import Solution, solution_of
-from solved.truth import DRAW, Truth, Value
+from arena.games.board import RisklessMap
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.solved.judgement import Kind, judge, judge_match
+from arena.solved.solution import Solution, solution_of
+from arena.solved.truth import DRAW, Truth, Value
 from tests.solved.conftest import path_map
 
 Solve = Callable[[RisklessMap], Path]

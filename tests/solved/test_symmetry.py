@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maps.generators import grid, ring
-from maps.loader import load_map
-from solved.symmetry import MOST, automorphisms
+from arena.maps.generators import grid, ring
+from arena.maps.loader import load_map
+from arena.solved.symmetry import MOST, automorphisms
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from random import Random
 import msgspec
 import pytest
 
-from games.board import RisklessMap
-from solved.boards import Boards
-from solved.folders import checked, file_name, find, made_here, open_table
-from solved.header import MAGIC, BadTable, Header, decode, digest, encode
-from solved.table import Table
+from arena.games.board import RisklessMap
+from arena.solved.boards import Boards
+from arena.solved.folders import checked, file_name, find, made_here, open_table
+from arena.solved.header import MAGIC, BadTable, Header, decode, digest, encode
+from arena.solved.table import Table
 from tests.solved.conftest import path_map
 
 Solve = Callable[[RisklessMap], Path]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solved.truth import DRAW, Truth, Value, decode
+from arena.solved.truth import DRAW, Truth, Value, decode
 
 truths = st.integers(2, 255).map(decode)
 

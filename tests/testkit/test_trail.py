@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from server.store.database import open_store
+from arena.server.store.database import open_store
 from testkit.trail import trails
 from tests.server.played import NO_SHOW, day, events, keep
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from maps.loader import map_names
-from maps.setup import make_setup
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result, to_line
-from protocol.values import Players, Thinking
+from arena.maps.loader import map_names
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from arena.protocol.values import Players, Thinking
 from testkit.browser import Arena, arena, chromium, wait
 
 TABLET = {"width": 1180, "height": 800}

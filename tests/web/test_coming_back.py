@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Error, Page, expect
 
-from protocol.record import to_line
+from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, wait
 from tests.web.screenshots import made_up
 from tests.web.wire import Guest

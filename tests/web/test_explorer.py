@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from protocol.record import to_line
+from arena.protocol.record import to_line
 from testkit.browser import Arena, arena
 from tests.web.screenshots import made_up
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from maps.loader import map_names
+from arena.maps.loader import map_names
 from testkit.browser import PATIENCE, Arena, arena, new_context, wait, write_dawdler
 from testkit.forked import Forked
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from protocol.record import to_line
+from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, new_context, wait
 from tests.web.screenshots import made_up
 

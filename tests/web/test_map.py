@@ -12,8 +12,8 @@ import pytest
 import shapely
 from playwright.sync_api import Browser, Page, expect
 
-from maps.setup import make_setup
-from protocol.record import to_line
+from arena.maps.setup import make_setup
+from arena.protocol.record import to_line
 from testkit.browser import Arena, new_context
 from tests.web.screenshots import made_up
 

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Page, expect
 
-from maps.loader import load_map
-from maps.setup import DEFAULT_MAP
-from server.lobby.roster import MATCHES
+from arena.maps.loader import load_map
+from arena.maps.setup import DEFAULT_MAP
+from arena.server.lobby.roster import MATCHES
 from testkit.browser import Arena, arena, wait
 from tests.web.wire import Guest
 

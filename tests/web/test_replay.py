@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from protocol.record import Record, to_line
-from protocol.values import Thinking
+from arena.protocol.record import Record, to_line
+from arena.protocol.values import Thinking
 from testkit.browser import Arena
 from tests.web.screenshots import made_up
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from games.catalogue import make_game
-from games.core import AnyGame
-from maps.setup import make_setup
+from arena.games.catalogue import make_game
+from arena.games.core import AnyGame
+from arena.maps.setup import make_setup
 from testkit.browser import Arena
 
 GAMES: dict[str, AnyGame] = {

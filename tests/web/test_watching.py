@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from maps.setup import make_setup
+from arena.maps.setup import make_setup
 from testkit.browser import Arena, arena, new_context, wait
 
 # 100 moves come in one go, as they may from bots that hurry: how often the board is drawn, and its last ply.

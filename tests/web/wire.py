@@ -10,7 +10,7 @@ import msgpack
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
+from arena.protocol.messages import SUBPROTOCOL
 
 
 class Guest:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bots.api.clock import Clock
-from bots.api.match import Ending, Match
-from protocol.codes import Code
-from protocol.messages import ClientMessage
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Ending, Match
+from arena.protocol.codes import Code
+from arena.protocol.messages import ClientMessage
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protocol.messages import Challenge, Challenged, ChallengeOver
+from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 
 
 class Challenging:

@@ -19,9 +19,9 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from bots.api.match import Ending, Match
-from bots.api.thinking import Thinking
-from bots.client.state.actions import (
+from arena.bots.api.match import Ending, Match
+from arena.bots.api.thinking import Thinking
+from arena.bots.client.state.actions import (
     Action,
     Again,
     Choose,
@@ -33,13 +33,13 @@ from bots.client.state.actions import (
     Stand,
     Stop,
 )
-from bots.client.state.challenging import Challenging
-from bots.client.state.match_state import MatchState, Phase
-from bots.client.state.moves import BadChoice, move_message
-from games.catalogue import differing_rules, make_game
-from games.core import BadGame, GameError, Player
-from protocol.codes import Code
-from protocol.messages import (
+from arena.bots.client.state.challenging import Challenging
+from arena.bots.client.state.match_state import MatchState, Phase
+from arena.bots.client.state.moves import BadChoice, move_message
+from arena.games.catalogue import differing_rules, make_game
+from arena.games.core import BadGame, GameError, Player
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Accepted,
     Challenge,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from bots.api.clock import Clock
-from bots.api.match import Match
-from games.core import Player
-from protocol.messages import Accepted, Move, Resign, Turn
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Match
+from arena.games.core import Player
+from arena.protocol.messages import Accepted, Move, Resign, Turn
 
 LAGS_KEPT = 16
 """Moves whose lag is remembered: one spike is forgotten within half a match."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from bots.api.match import Match
-from bots.api.thinking import Thinking
-from games.core import BadData, IllegalMove
-from protocol import values
-from protocol.messages import Move
+from arena.bots.api.match import Match
+from arena.bots.api.thinking import Thinking
+from arena.games.core import BadData, IllegalMove
+from arena.protocol import values
+from arena.protocol.messages import Move
 
 LONGEST_LINE = 64
 """Moves of a main line that are sent."""

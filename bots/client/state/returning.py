@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protocol.codes import Code
+from arena.protocol.codes import Code
 
 FIRST_PAUSE = 0.1
 """Seconds before the first attempt after a connection was lost; each further pause is twice as long."""

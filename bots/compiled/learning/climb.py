@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.calibrate import walked
-from bots.compiled.learning.selfplay import Budget, opening, pair
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import features_of, on_its_map, units
-from games.core import Game
-from games.riskless import Riskless
+from arena.bots.compiled.calibrate import walked
+from arena.bots.compiled.learning.selfplay import Budget, opening, pair
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import features_of, on_its_map, units
+from arena.games.core import Game
+from arena.games.riskless import Riskless
 
 STEP = 0.15
 """How far a weight moves in the first round, of what moves an estimate as far as it usually is from 0."""

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.compiled.searcher import NO_LIMIT, Searcher, Settings
-from bots.evaluators.catalogue import on_its_map
-from bots.search.deepening import Report
-from games.core import Game, Player
-from games.riskless import Armies, Riskless
-from match.recurrence import Recurrence
-from protocol.adjudication import DEFAULT_RULES, REPETITION
+from arena.bots.compiled.searcher import NO_LIMIT, Searcher, Settings
+from arena.bots.evaluators.catalogue import on_its_map
+from arena.bots.search.deepening import Report
+from arena.games.core import Game, Player
+from arena.games.riskless import Armies, Riskless
+from arena.match.recurrence import Recurrence
+from arena.protocol.adjudication import DEFAULT_RULES, REPETITION
 
 DUEL_TABLE_MB = 2
 DUEL_PLIES = (4, 40)

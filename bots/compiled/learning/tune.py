@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.learning.selfplay import Budget, Played, opening, play, scattered
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators.catalogue import features_of, on_its_map, units
-from bots.evaluators.outcomes import Category, Counts, categorize
-from games.core import Game, Player
-from games.riskless import Armies, Riskless
-from solved.solution import Solution
+from arena.bots.compiled.learning.selfplay import Budget, Played, opening, play, scattered
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import features_of, on_its_map, units
+from arena.bots.evaluators.outcomes import Category, Counts, categorize
+from arena.games.core import Game, Player
+from arena.games.riskless import Armies, Riskless
+from arena.solved.solution import Solution
 
 Numbers = npt.NDArray[np.float64]
 

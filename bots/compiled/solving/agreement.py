@@ -14,14 +14,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-from bots.search.failsoft import failsoft
-from bots.search.problem import Problem
-from bots.search.values import plies_to_end
-from games.board import MAX_PLIES, RisklessMap
-from games.core import MAXIE
-from games.riskless import Armies, Move, Riskless
-from solved.table import Table
-from solved.truth import Truth, Value
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.problem import Problem
+from arena.bots.search.values import plies_to_end
+from arena.games.board import MAX_PLIES, RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies, Move, Riskless
+from arena.solved.table import Table
+from arena.solved.truth import Truth, Value
 
 PART = 250
 """Boards that a process searches at once."""

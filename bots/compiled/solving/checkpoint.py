@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from solved.zstandard import zstd
+from arena.solved.zstandard import zstd
 
 LEVEL = 1
 LENGTH = 8

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bots.compiled.cache import inlined
-from bots.compiled.solving.layers import Layers
-from bots.compiled.solving.space import Space
-from games.core import Game
-from solved.truth import Truth, decode
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.solving.layers import Layers
+from arena.bots.compiled.solving.space import Space
+from arena.games.core import Game
+from arena.solved.truth import Truth, decode
 
 P = TypeVar("P", bound=Hashable)
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.cache import kernel
-from bots.compiled.solving.space import Space
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.solving.space import Space
 
 MOST_CODE = 65_535
 

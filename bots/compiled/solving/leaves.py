@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.cache import inlined, kernel
-from bots.compiled.intrinsics import get
-from bots.compiled.kernel import Kernel, Words
-from bots.compiled.layout import Option
-from bots.compiled.limits import table_bytes
-from bots.compiled.solving.riskless_space import rules_of, scratch_words, unpack
-from bots.search.values import WIN
-from solved.table import Table
-from solved.truth import DRAWN_CODE, FIRST_CODE
+from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.intrinsics import get
+from arena.bots.compiled.kernel import Kernel, Words
+from arena.bots.compiled.layout import Option
+from arena.bots.compiled.limits import table_bytes
+from arena.bots.compiled.solving.riskless_space import rules_of, scratch_words, unpack
+from arena.bots.search.values import WIN
+from arena.solved.table import Table
+from arena.solved.truth import DRAWN_CODE, FIRST_CODE
 
 UNKNOWN = -3_000_000
 """Below every value."""

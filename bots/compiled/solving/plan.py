@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import log
 
-from solved.boards import Boards
-from solved.symmetry import Permutation
+from arena.solved.boards import Boards
+from arena.solved.symmetry import Permutation
 
 CODE_BYTES = 2
 FIXED = 400 << 20

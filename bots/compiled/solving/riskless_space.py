@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.cache import inlined, kernel
-from bots.compiled.solving.space import Space
-from solved.boards import Boards
+from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.solving.space import Space
+from arena.solved.boards import Boards
 
 Words = npt.NDArray[np.int64]
 

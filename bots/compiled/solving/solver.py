@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.solving.checkpoint import load, save
-from bots.compiled.solving.layers import Layers
-from bots.compiled.solving.plan import number_bytes
-from bots.compiled.solving.riskless_space import (
+from arena.bots.compiled.solving.checkpoint import load, save
+from arena.bots.compiled.solving.layers import Layers
+from arena.bots.compiled.solving.plan import number_bytes
+from arena.bots.compiled.solving.riskless_space import (
     RISKLESS,
     gather_kernel,
     rules_of,
@@ -27,9 +27,9 @@ from bots.compiled.solving.riskless_space import (
     spread_kernel,
     survey_kernel,
 )
-from solved.boards import Boards
-from solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
-from solved.table import packed, write
+from arena.solved.boards import Boards
+from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
+from arena.solved.table import packed, write
 
 PART = BOARDS_IN_BLOCK * 16
 """Boards that a thread takes at once: a whole number of blocks."""

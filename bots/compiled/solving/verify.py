@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bots.compiled.cache import inlined, kernel
-from solved.boards import Boards
-from solved.header import Totals
-from solved.symmetry import Permutation
-from solved.table import Table
+from arena.bots.compiled.cache import inlined, kernel
+from arena.solved.boards import Boards
+from arena.solved.header import Totals
+from arena.solved.symmetry import Permutation
+from arena.solved.table import Table
 
 PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST = range(5)

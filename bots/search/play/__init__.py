@@ -14,14 +14,14 @@ The searches here are negamax: inside, values are for the player to move, and th
 
 from __future__ import annotations
 
-from bots.search.play.alphabeta import AlphaBeta
-from bots.search.play.jamboree import Jamboree
-from bots.search.play.minimax import Minimax
-from bots.search.play.root import Progress, Search
-from bots.search.pool import Pool
-from bots.search.problem import Evaluator
-from bots.search.table import Table
-from games.core import M, P
+from arena.bots.search.play.alphabeta import AlphaBeta
+from arena.bots.search.play.jamboree import Jamboree
+from arena.bots.search.play.minimax import Minimax
+from arena.bots.search.play.root import Progress, Search
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Evaluator
+from arena.bots.search.table import Table
+from arena.games.core import M, P
 
 __all__ = [
     "AlphaBeta",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic
 
-from bots.search.edges import Edge
-from bots.search.ordering import Choice, best_first
-from bots.search.play.root import Progress, Root, root_choices
-from bots.search.problem import Evaluator, Line, Problem, Result
-from bots.search.table import Kind, Table
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Stopped, Watch
-from games.core import Game, M, P
+from arena.bots.search.edges import Edge
+from arena.bots.search.ordering import Choice, best_first
+from arena.bots.search.play.root import Progress, Root, root_choices
+from arena.bots.search.problem import Evaluator, Line, Problem, Result
+from arena.bots.search.table import Kind, Table
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Stopped, Watch
+from arena.games.core import Game, M, P
 
 
 class AlphaBeta(Generic[P, M]):

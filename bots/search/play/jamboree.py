@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bots.search.ordering import Choice
-from bots.search.play.alphabeta import AlphaBeta
-from bots.search.play.root import Root
-from bots.search.pool import Pool
-from bots.search.problem import Evaluator, Line, Problem
-from bots.search.splitting import split_moves
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import M, P
+from arena.bots.search.ordering import Choice
+from arena.bots.search.play.alphabeta import AlphaBeta
+from arena.bots.search.play.root import Root
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Evaluator, Line, Problem
+from arena.bots.search.splitting import split_moves
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import M, P
 
 
 class Jamboree(AlphaBeta[P, M]):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from bots.search.edges import Edge
-from bots.search.play.root import Progress, Root, root_choices
-from bots.search.problem import Evaluator, Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Path, Watch
-from games.core import Game, M, P
+from arena.bots.search.edges import Edge
+from arena.bots.search.play.root import Progress, Root, root_choices
+from arena.bots.search.problem import Evaluator, Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Path, Watch
+from arena.games.core import Game, M, P
 
 
 class Minimax(Generic[P, M]):

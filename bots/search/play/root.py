@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol
 
-from bots.search.ordering import Choice
-from bots.search.problem import Line, Problem, Result
-from bots.search.values import INFINITY
-from bots.search.watch import Watch
-from games.core import Game, M, P
+from arena.bots.search.ordering import Choice
+from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Watch
+from arena.games.core import Game, M, P
 
 Progress = Callable[[Result[M]], None]
 """A function that is told the best root move so far."""

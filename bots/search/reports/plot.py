@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from math import ceil, floor, log10
 
-from bots.search.effort import Comparison
+from arena.bots.search.effort import Comparison
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bots.search.edges import Edge
-from bots.search.reports.trace_text import state_text
-from bots.search.watch import Entered, Event, Left, Path, Recalled, Valued
-from games.core import Game, Player
-from games.explicit import Explicit
+from arena.bots.search.edges import Edge
+from arena.bots.search.reports.trace_text import state_text
+from arena.bots.search.watch import Entered, Event, Left, Path, Recalled, Valued
+from arena.games.core import Game, Player
+from arena.games.explicit import Explicit
 
 
 @dataclass

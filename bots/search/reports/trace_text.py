@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from bots.search.edges import Edge
-from bots.search.problem import Result
-from bots.search.values import INFINITY, plies_to_end
-from bots.search.views import Seq, to_list
-from bots.search.watch import Entered, Event, Left, Recalled, Valued
-from games.core import Game, Player, Reason
-from games.explicit import Explicit
+from arena.bots.search.edges import Edge
+from arena.bots.search.problem import Result
+from arena.bots.search.values import INFINITY, plies_to_end
+from arena.bots.search.views import Seq, to_list
+from arena.bots.search.watch import Entered, Event, Left, Recalled, Valued
+from arena.games.core import Game, Player, Reason
+from arena.games.explicit import Explicit
 
 _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 """How Figure 5 names the moves of a node beside their numbers, by how many there are."""

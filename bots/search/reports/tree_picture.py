@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from bots.search.edges import Edge
-from bots.search.reports.seen_tree import Seen, count_nodes
-from bots.search.values import INFINITY, plies_to_end
-from games.core import Player
+from arena.bots.search.edges import Edge
+from arena.bots.search.reports.seen_tree import Seen, count_nodes
+from arena.bots.search.values import INFINITY, plies_to_end
+from arena.games.core import Player
 
 MOST_NODES = 600
 STEP_X, STEP_Y = 76, 96

@@ -15,11 +15,11 @@ from time import monotonic, monotonic_ns
 import anyio
 from anyio.lowlevel import checkpoint
 
-from games.core import Player
-from match.terms import Terms
-from protocol.adjudication import Adjudication
-from protocol.codes import Code
-from protocol.messages import (
+from arena.games.core import Player
+from arena.match.terms import Terms
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Challenge,
     Challenged,
@@ -29,22 +29,22 @@ from protocol.messages import (
     Standing,
     Withdraw,
 )
-from protocol.values import Players
-from server.lobby.accounts import Refused
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow
-from server.lobby.matchmaking.challenged import game_of, terms_of
-from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
-from server.lobby.matchmaking.encounters import Encounters
-from server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
-from server.lobby.matchmaking.matchmaker import UNRATED, Meetings, Offer
-from server.lobby.matchmaking.outcome import Outcome
-from server.lobby.matchmaking.standing import standing
-from server.lobby.matchmaking.suspension import Suspensions
-from server.lobby.matchmaking.waiting import Waiting
-from server.net.by_address.failed_logins import source
-from server.net.limits import HostLimits
-from server.rooms.member import Member
+from arena.protocol.values import Players
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.answer_window import ANSWER_NS, AnswerWindow
+from arena.server.lobby.matchmaking.challenged import game_of, terms_of
+from arena.server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from arena.server.lobby.matchmaking.encounters import Encounters
+from arena.server.lobby.matchmaking.house_challenges import WAIT_NS, HouseChallenges
+from arena.server.lobby.matchmaking.matchmaker import UNRATED, Meetings, Offer
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.lobby.matchmaking.standing import standing
+from arena.server.lobby.matchmaking.suspension import Suspensions
+from arena.server.lobby.matchmaking.waiting import Waiting
+from arena.server.net.by_address.failed_logins import source
+from arena.server.net.limits import HostLimits
+from arena.server.rooms.member import Member
 
 log = logging.getLogger("arena.arranger")
 

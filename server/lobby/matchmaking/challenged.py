@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import uuid
 
-from games.core import AnyGame, GameError
-from maps.loader import MapError, size_of
-from maps.setup import make_setup
-from match.terms import Terms
-from protocol.adjudication import Adjudication
-from protocol.codes import Code
-from protocol.messages import Challenge
-from protocol.values import Players
-from server.lobby.matchmaking.challenges import BadChallenge, OpenChallenge
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from arena.games.core import AnyGame, GameError
+from arena.maps.loader import MapError, size_of
+from arena.maps.setup import make_setup
+from arena.match.terms import Terms
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import Code
+from arena.protocol.messages import Challenge
+from arena.protocol.values import Players
+from arena.server.lobby.matchmaking.challenges import BadChallenge, OpenChallenge
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
 
 MARGIN_MS = 100
 """The margin of matches that come about by challenge."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import count
 
-from games.core import AnyGame
-from match.clock import MS
-from protocol.codes import Code
-from protocol.messages import Challenge, Challenged
+from arena.games.core import AnyGame
+from arena.match.clock import MS
+from arena.protocol.codes import Code
+from arena.protocol.messages import Challenge, Challenged
 
 
 class BadChallenge(Exception):

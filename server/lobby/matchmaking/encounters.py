@@ -10,9 +10,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from match.openings import Opening
-from protocol.values import Players
-from server.lobby.matchmaking.matchmaker import Course
+from arena.match.openings import Opening
+from arena.protocol.values import Players
+from arena.server.lobby.matchmaking.matchmaker import Course
 
 MOST_TWOS = 10_000
 """Pairs of bots that are remembered, those that met last: names come from the network."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from protocol.messages import Challenge
-from protocol.timecontrol import TimeControl
-from server.net.by_address.work import WorkBudget
-from server.net.token_bucket import TokenBucket
+from arena.protocol.messages import Challenge
+from arena.protocol.timecontrol import TimeControl
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.token_bucket import TokenBucket
 
 LONGEST = TimeControl(900_000, 10_000)
 """The most time that a guest's match may have: a house bot plays only so many matches at once."""

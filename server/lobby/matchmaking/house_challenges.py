@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from maps.loader import map_names
-from match.terms import Terms
-from protocol.codes import Code
-from protocol.messages import Challenge, Queued
-from protocol.values import Players
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking import guests
-from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
-from server.lobby.matchmaking.guests import GuestMatches
-from server.lobby.matchmaking.house_places import Asker, HousePlaces
-from server.lobby.roster import MATCHES
-from server.rooms.member import Member
+from arena.maps.loader import map_names
+from arena.match.terms import Terms
+from arena.protocol.codes import Code
+from arena.protocol.messages import Challenge, Queued
+from arena.protocol.values import Players
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking import guests
+from arena.server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from arena.server.lobby.matchmaking.guests import GuestMatches
+from arena.server.lobby.matchmaking.house_places import Asker, HousePlaces
+from arena.server.lobby.roster import MATCHES
+from arena.server.rooms.member import Member
 
 WAIT_NS = 1_800_000_000_000
 """How long a challenge may wait for a place: as long as a guest's match may take."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
-from server.lobby.matchmaking.last_turns import LastTurns
-from server.net.by_address.failed_logins import source
+from arena.server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
+from arena.server.lobby.matchmaking.last_turns import LastTurns
+from arena.server.net.by_address.failed_logins import source
 
 GROUP_SHARE = Fraction(3, 4)
 """The most of all places that guests together may have, and bots with a token together."""

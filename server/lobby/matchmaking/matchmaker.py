@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from games.core import AnyGame
-from match.openings import Opening
-from protocol.timecontrol import TimeControl
-from server.lobby.matchmaking.last_turns import LastTurns
+from arena.games.core import AnyGame
+from arena.match.openings import Opening
+from arena.protocol.timecontrol import TimeControl
+from arena.server.lobby.matchmaking.last_turns import LastTurns
 
 RATING_STEP = 200.0
 """A difference in rating that weighs as much as having met once more."""

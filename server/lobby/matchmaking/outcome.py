@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from games.core import Player
-from protocol.codes import EndReason
-from protocol.record import Record
-from protocol.values import Players, Seat
-from rating.standings import answered
+from arena.games.core import Player
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.protocol.values import Players, Seat
+from arena.rating.standings import answered
 
 
 class Outcome(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from protocol.messages import StandingState
-from server.lobby.matchmaking.matchmaker import Offer
-from server.rooms.member import Member
+from arena.protocol.messages import StandingState
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.rooms.member import Member
 
 MOST_SHOWN = 3
 """Courses of a pool that are named."""

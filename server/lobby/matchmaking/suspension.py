@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from protocol.codes import FORFEITS, EndReason
+from arena.protocol.codes import FORFEITS, EndReason
 
 FAILURES = 3
 """Forfeits in a row that suspend a bot."""

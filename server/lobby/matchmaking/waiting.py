@@ -6,12 +6,12 @@ that are kept for a time by a suspension or by the time that they have to answer
 
 from __future__ import annotations
 
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.answer_window import AnswerWindow
-from server.lobby.matchmaking.challenges import Challenges
-from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.matchmaking.suspension import Suspensions
-from server.rooms.member import Member
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.answer_window import AnswerWindow
+from arena.server.lobby.matchmaking.challenges import Challenges
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.lobby.matchmaking.suspension import Suspensions
+from arena.server.rooms.member import Member
 
 
 class Waiting:

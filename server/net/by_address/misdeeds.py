@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from server.net.by_address.failed_logins import source
+from arena.server.net.by_address.failed_logins import source
 
 MOST = 5_000
 """Addresses that are told of at a time; of more, those that asked for most."""

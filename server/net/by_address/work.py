@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from server.net.by_address.failed_logins import source
+from arena.server.net.by_address.failed_logins import source
 
 BURST_SECONDS = 20.0
 """How long an address that asks for nothing saves up: so many seconds' work it may then ask for at once."""

@@ -14,13 +14,13 @@ import anyio.lowlevel
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.values import Players
-from rating.steps import Ended, Rater, RatingStep
-from server.store import database
-from server.store.aggregates import event_tables, standings
-from server.store.aggregates.event_tables import Ending
-from server.store.finished import result_of
-from server.store.schema import matches, rating_steps
+from arena.protocol.values import Players
+from arena.rating.steps import Ended, Rater, RatingStep
+from arena.server.store import database
+from arena.server.store.aggregates import event_tables, standings
+from arena.server.store.aggregates.event_tables import Ending
+from arena.server.store.finished import result_of
+from arena.server.store.schema import matches, rating_steps
 
 CHUNK = 8
 """Matches that are counted in one transaction: on SQLite the journal waits for it, and it takes some milliseconds."""

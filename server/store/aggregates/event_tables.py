@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.values import Players
-from rating.steps import Ended
-from server.store.aggregates.standings import adding
-from server.store.database import reading
-from server.store.finished import result_of
-from server.store.schema import event_bots, event_scores, event_totals, matches
+from arena.protocol.values import Players
+from arena.rating.steps import Ended
+from arena.server.store.aggregates.standings import adding
+from arena.server.store.database import reading
+from arena.server.store.finished import result_of
+from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MOST_IN_TABLE = 100
 """Bots of an event that are all in its table: rating so many takes half a second."""

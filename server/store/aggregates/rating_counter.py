@@ -8,14 +8,14 @@ import anyio
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import LiveMatch
-from protocol.record import Record
-from rating.glicko import Rating
-from rating.steps import Key, RatingStep
-from server.store import database
-from server.store.aggregates.counting import Write, refresh
-from server.store.aggregates.standings import ratings_of, standings
-from server.store.database import StoreError
+from arena.protocol.messages import LiveMatch
+from arena.protocol.record import Record
+from arena.rating.glicko import Rating
+from arena.rating.steps import Key, RatingStep
+from arena.server.store import database
+from arena.server.store.aggregates.counting import Write, refresh
+from arena.server.store.aggregates.standings import ratings_of, standings
+from arena.server.store.database import StoreError
 
 log = logging.getLogger("arena.ratings")
 

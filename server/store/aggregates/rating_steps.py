@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from rating.steps import Outcome, RatingStep
-from server.store.schema import matches, rating_steps, records
+from arena.rating.steps import Outcome, RatingStep
+from arena.server.store.schema import matches, rating_steps, records
 
 RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
 

@@ -15,21 +15,21 @@ import sqlalchemy as sa
 from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from games.core import GameError
-from match.events import Timed
-from match.referee import SEATS, Referee
-from match.replay import verify
-from match.terms import from_json
-from protocol.codes import EndReason
-from protocol.record import BadRecord, Record, Result, from_line
-from rating.glicko import Rating
-from rating.steps import Known, Rater, RatingStep
-from server.store import database
-from server.store.aggregates.rating_steps import counted_matches, steps_of
-from server.store.aggregates.standings import bases, known_of
-from server.store.journal.reader import events_of_all
-from server.store.packing import Unreadable, record_in, unpack_whole
-from server.store.schema import standings as standings_table
+from arena.games.core import GameError
+from arena.match.events import Timed
+from arena.match.referee import SEATS, Referee
+from arena.match.replay import verify
+from arena.match.terms import from_json
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Record, Result, from_line
+from arena.rating.glicko import Rating
+from arena.rating.steps import Known, Rater, RatingStep
+from arena.server.store import database
+from arena.server.store.aggregates.rating_steps import counted_matches, steps_of
+from arena.server.store.aggregates.standings import bases, known_of
+from arena.server.store.journal.reader import events_of_all
+from arena.server.store.packing import Unreadable, record_in, unpack_whole
+from arena.server.store.schema import standings as standings_table
 
 CHUNK = 100
 """Matches that are read at once."""

@@ -11,8 +11,8 @@ from functools import lru_cache
 import msgspec
 import sqlalchemy as sa
 
-from protocol.record import Record
-from server.store.schema import matches
+from arena.protocol.record import Record
+from arena.server.store.schema import matches
 
 DIGEST_BYTES = 16
 

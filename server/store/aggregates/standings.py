@@ -14,15 +14,15 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from rating.glicko import Rating
-from rating.steps import Key, Known, Outcome, RatingStep
-from rating.words import WORDS
-from server.store import database
-from server.store.database import insert
-from server.store.finished import games_in
-from server.store.schema import crosses as crosses_table
-from server.store.schema import rating_bases
-from server.store.schema import standings as standings_table
+from arena.rating.glicko import Rating
+from arena.rating.steps import Key, Known, Outcome, RatingStep
+from arena.rating.words import WORDS
+from arena.server.store import database
+from arena.server.store.database import insert
+from arena.server.store.finished import games_in
+from arena.server.store.schema import crosses as crosses_table
+from arena.server.store.schema import rating_bases
+from arena.server.store.schema import standings as standings_table
 
 BOTS_AT_ONCE = 100
 """Bots of which one query asks."""

@@ -14,15 +14,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from protocol.record import Record, to_line
-from server.store import database, sqlite
-from server.store.aggregates.repeats import digest_of, repeated
-from server.store.arrival import let_nobody_count, next_arrival
-from server.store.finished import AT_ITS_END, keep_record, shown_of
-from server.store.journal.rows import EventRow, Rows, chunks
-from server.store.lease import HELD, Lease, parameters
-from server.store.packing import pack_record, record_in
-from server.store.schema import matches, records, servers, sessions
+from arena.protocol.record import Record, to_line
+from arena.server.store import database, sqlite
+from arena.server.store.aggregates.repeats import digest_of, repeated
+from arena.server.store.arrival import let_nobody_count, next_arrival
+from arena.server.store.finished import AT_ITS_END, keep_record, shown_of
+from arena.server.store.journal.rows import EventRow, Rows, chunks
+from arena.server.store.lease import HELD, Lease, parameters
+from arena.server.store.packing import pack_record, record_in
+from arena.server.store.schema import matches, records, servers, sessions
 
 log = logging.getLogger("arena.journal")
 

@@ -25,16 +25,16 @@ import anyio.abc
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Event, TurnLeft, to_journal
-from match.terms import Terms, to_json
-from protocol.record import Record
-from server.store import database, lease
-from server.store.journal.batch import Batch, closing, write_batch
-from server.store.journal.overdue import Overdue
-from server.store.journal.renewal import Renewal
-from server.store.journal.rows import EventRow, Rows
-from server.store.journal.writer import Writer, open_writer
-from server.store.lease import ARENA_SECONDS, LEASE_SECONDS, Lease, LeaseLost
+from arena.match.events import Event, TurnLeft, to_journal
+from arena.match.terms import Terms, to_json
+from arena.protocol.record import Record
+from arena.server.store import database, lease
+from arena.server.store.journal.batch import Batch, closing, write_batch
+from arena.server.store.journal.overdue import Overdue
+from arena.server.store.journal.renewal import Renewal
+from arena.server.store.journal.rows import EventRow, Rows
+from arena.server.store.journal.writer import Writer, open_writer
+from arena.server.store.lease import ARENA_SECONDS, LEASE_SECONDS, Lease, LeaseLost
 
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from match.events import Timed, from_journal
-from match.terms import Terms, from_json
-from protocol.record import Record, from_line
-from server.store import database
-from server.store.journal.rows import chunks
-from server.store.packing import record_in, unpack_terms, unpack_whole
-from server.store.schema import events, matches, records
+from arena.match.events import Timed, from_journal
+from arena.match.terms import Terms, from_json
+from arena.protocol.record import Record, from_line
+from arena.server.store import database
+from arena.server.store.journal.rows import chunks
+from arena.server.store.packing import record_in, unpack_terms, unpack_whole
+from arena.server.store.schema import events, matches, records
 
 LAST_CHARACTER = "\U0010ffff"
 """Stands after every character that an id may have."""

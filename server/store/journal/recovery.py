@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from games.core import GameError
-from match.events import Timed
-from match.terms import Terms, from_json
-from server.store import database, schema
-from server.store.journal.reader import events_of_all
+from arena.games.core import GameError
+from arena.match.events import Timed
+from arena.match.terms import Terms, from_json
+from arena.server.store import database, schema
+from arena.server.store.journal.reader import events_of_all
 
 
 @dataclass(frozen=True)

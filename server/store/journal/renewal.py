@@ -8,8 +8,8 @@ from time import monotonic
 
 import sqlalchemy as sa
 
-from server.store import lease as leases
-from server.store.lease import Lease
+from arena.server.store import lease as leases
+from arena.server.store.lease import Lease
 
 
 class Renewal:

@@ -20,10 +20,10 @@ from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
-from match.events import from_journal
-from server.store import database, schema, sqlite
-from server.store.lease import Lease, require
-from server.store.schema import events, matches, servers
+from arena.match.events import from_journal
+from arena.server.store import database, schema, sqlite
+from arena.server.store.lease import Lease, require
+from arena.server.store.schema import events, matches, servers
 
 T = TypeVar("T")
 

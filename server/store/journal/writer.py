@@ -18,8 +18,8 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import database, sqlite
-from server.store.journal.thread import Worker
+from arena.server.store import database, sqlite
+from arena.server.store.journal.thread import Worker
 
 T = TypeVar("T")
 

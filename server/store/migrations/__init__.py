@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from server.processes.identity import PROGRAM
-from server.store import schema
+from arena.server.processes.identity import PROGRAM
+from arena.server.store import schema
 
 if TYPE_CHECKING:
     from alembic.config import Config

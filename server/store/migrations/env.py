@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from server.store.schema import metadata
+from arena.server.store.schema import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():

@@ -16,9 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from rating.words import WORDS
-from server.store.database import reading
-from server.store.finished import (
+from arena.rating.words import WORDS
+from arena.server.store.database import reading
+from arena.server.store.finished import (
     FINISHED,
     LISTED,
     NEWEST_FIRST,
@@ -30,7 +30,7 @@ from server.store.finished import (
     shown,
     together,
 )
-from server.store.schema import crosses, matches
+from arena.server.store.schema import crosses, matches
 
 LOOKED_THROUGH = 250
 """Matches that one answer looks through at the most."""

@@ -1,4 +1,4 @@
-"""`python -m server.web.pictures`: reads a job from stdin, and writes its picture to stdout."""
+"""`python -m arena.server.web.pictures`: reads a job from stdin, and writes its picture to stdout."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 
-from server.web.pictures import jobs
-from server.web.pictures.drawing import NoPicture, draw
+from arena.server.web.pictures import jobs
+from arena.server.web.pictures.drawing import NoPicture, draw
 
 LONGEST_SECONDS = 60
 """When this ends whatever happens, also where the server is not there any more to end it."""

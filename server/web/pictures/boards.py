@@ -7,14 +7,14 @@ from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
-from games.boards import Grid, Points
-from games.core import Game, Player
-from games.hexapawn import Hexapawn
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import MapError, load_file, map_names
-from maps.mapfile import MapFile
-from maps.svg import layers
+from arena.games.boards import Grid, Points
+from arena.games.core import Game, Player
+from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import MapError, load_file, map_names
+from arena.maps.mapfile import MapFile
+from arena.maps.svg import layers
 
 MAXIE, MINNIE = "#1d4ed8", "#c2410c"
 READABLE = 0.8

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from games.core import AnyGame
-from games.riskless import Riskless
-from maps.mapfile import MapFile
-from server.web.pictures.boards import MAXIE, MINNIE, Box, draw_position
-from server.web.pictures.jobs import HEIGHT, MOST_ROWS, WIDTH, DrawTable, MatchWords
-from server.web.pictures.lettering import FONT, QUIET, text
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.mapfile import MapFile
+from arena.server.web.pictures.boards import MAXIE, MINNIE, Box, draw_position
+from arena.server.web.pictures.jobs import HEIGHT, MOST_ROWS, WIDTH, DrawTable, MatchWords
+from arena.server.web.pictures.lettering import FONT, QUIET, text
 
 MARGIN = 40
 

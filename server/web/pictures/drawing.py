@@ -1,4 +1,4 @@
-"""Draws pictures, in a process of its own (`python -m server.web.pictures`): tenths of a second each, a film up to ten seconds."""
+"""Draws pictures, in a process of its own (`python -m arena.server.web.pictures`): tenths of a second each, a film up to ten seconds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import resvg_py
 from PIL import Image
 
-from games.catalogue import make_game
-from games.core import AnyGame, GameError
-from maps.loader import load_file
-from protocol.record import BadRecord, from_line
-from protocol.values import Data
-from server.web import wording
-from server.web.pictures import cards
-from server.web.pictures.jobs import (
+from arena.games.catalogue import make_game
+from arena.games.core import AnyGame, GameError
+from arena.maps.loader import load_file
+from arena.protocol.record import BadRecord, from_line
+from arena.protocol.values import Data
+from arena.server.web import wording
+from arena.server.web.pictures import cards
+from arena.server.web.pictures.jobs import (
     WIDTH,
     DrawFilm,
     DrawLive,
@@ -26,7 +26,7 @@ from server.web.pictures.jobs import (
     Job,
     MatchWords,
 )
-from server.web.pictures.lettering import FONT, FONT_FILE
+from arena.server.web.pictures.lettering import FONT, FONT_FILE
 
 FILM = 600, 450
 """Width and height of a film."""

@@ -1,6 +1,6 @@
 """What is to be drawn, as plain data: from the server to the process that draws it.
 
-`python -m server.web.pictures` reads one job as JSON and writes the picture.
+`python -m arena.server.web.pictures` reads one job as JSON and writes the picture.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from protocol.values import Data
+from arena.protocol.values import Data
 
 WIDTH, HEIGHT = 1200, 630
 """The size of a picture, as those who show links ask for it (https://ogp.me); a film is smaller."""

@@ -24,16 +24,16 @@ from urllib.parse import unquote
 
 import anyio
 
-from maps.loader import map_names
-from maps.setup import DEFAULT_MAP
-from protocol.messages import View
-from server.net import answers
-from server.net.answers import Answer
-from server.net.turns import Turns
-from server.store.queries import Queries
-from server.web import wording
-from server.web.pictures import jobs
-from server.web.pictures.jobs import DrawFilm, DrawLive, DrawMap, DrawRecord, DrawTable, Job, MatchWords
+from arena.maps.loader import map_names
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.messages import View
+from arena.server.net import answers
+from arena.server.net.answers import Answer
+from arena.server.net.turns import Turns
+from arena.server.store.queries import Queries
+from arena.server.web import wording
+from arena.server.web.pictures import jobs
+from arena.server.web.pictures.jobs import DrawFilm, DrawLive, DrawMap, DrawRecord, DrawTable, Job, MatchWords
 
 log = logging.getLogger("arena.pictures")
 
@@ -46,7 +46,7 @@ KEPT_SECONDS = 30.0
 DAY = "public, max-age=86400"
 """For pictures of what never changes; a later version of the server may draw them better."""
 
-COMMAND = (sys.executable, "-P", "-m", "server.web.pictures")
+COMMAND = (sys.executable, "-P", "-m", "arena.server.web.pictures")
 
 _MATCH = re.compile(r"match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM = re.compile(r"([A-Za-z0-9_.:-]{1,64})\.gif")

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from arena.match.events import Moved
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import open_store
+from arena.server.store.finished import match_list, record_of
+from arena.server.store.journal.reader import events_of
+from arena.server.store.queries import Queries
+from arena.server.store.schema import event_totals
+from arena.server.web.match_log import match_log
 from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
-from match.events import Moved
-from server.store.aggregates.counting import refresh
-from server.store.database import open_store
-from server.store.finished import match_list, record_of
-from server.store.journal.reader import events_of
-from server.store.queries import Queries
-from server.store.schema import event_totals
-from server.web.match_log import match_log
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 COUNT = 700

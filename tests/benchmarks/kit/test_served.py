@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from arena.server.net.metrics import Durations
 from benchmarks.kit.served import cpu_of_machine, told
-from server.net.metrics import Durations
 
 
 def test_a_histogram_tells_how_often_it_was_told_and_of_how_much() -> None:

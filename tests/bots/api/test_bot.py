@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-import bots.api.bot
-from bots.api.bot import Bot, Clock, Match, ask, begin
-from bots.engines.from_file import bot_class
-from games.core import Player
-from games.tictactoe import TicTacToe
+from arena.bots.api import bot as module
+from arena.bots.api.bot import Bot, Clock, Match, ask, begin
+from arena.bots.engines.from_file import bot_class
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
 
 
 def test_the_example_of_the_documentation_plays(tmp_path: Path) -> None:
-    doc = bots.api.bot.__doc__ or ""
-    example = textwrap.dedent(doc[doc.index("    from bots.api.bot") : doc.index("Positions are")])
+    doc = module.__doc__ or ""
+    example = textwrap.dedent(doc[doc.index("    from arena.bots.api.bot") : doc.index("Positions are")])
     file = tmp_path / "first.py"
     file.write_text(example)
     bot = bot_class(str(file))()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.budget import OWN_OVERHEAD, Budget, moves_to_go, plan, reserve
-from bots.api.clock import Clock
+from arena.bots.api.budget import OWN_OVERHEAD, Budget, moves_to_go, plan, reserve
+from arena.bots.api.clock import Clock
 from tests.properties import examples
 
 clocks = st.builds(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.clock import Clock
+from arena.bots.api.clock import Clock
 
 seconds = st.floats(0, 1e5, allow_nan=False)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bots.api.match import Ending, Match, Standing
-from games.core import Player
-from games.tictactoe import TicTacToe
-from protocol.codes import EndReason
+from arena.bots.api.match import Ending, Match, Standing
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
+from arena.protocol.codes import EndReason
 
 MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
 

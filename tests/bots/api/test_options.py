@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.options import (
+from arena.bots.api.options import (
     ENGINES,
     BadSpec,
     Options,

@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 import pytest
 
-from bots.api.bot import Clock, Ending, Thinking
-from bots.client.connection import Lost, ServerRefused
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, Error, Hello, Move, Ready, Resign
+from arena.bots.api.bot import Clock, Ending, Thinking
+from arena.bots.client.connection import Lost, ServerRefused
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, Error, Hello, Move, Ready, Resign
 from tests.bots.client.watched import STOP, First, Watched, played
 from tests.bots.scripted import Peer, scripted
 from tests.bots.wirework import end, start, turn

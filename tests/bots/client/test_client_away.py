@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocol.codes import Code, EndReason
-from protocol.messages import Error, Hello, Move, Ready
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Error, Hello, Move, Ready
 from tests.bots.client.watched import STOP, First, played
 from tests.bots.scripted import Peer
 from tests.bots.wirework import end, start, turn

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-from bots.client.client import Client
-from protocol.codes import Code
-from protocol.messages import Error, Hello, Move, Ready, Resign, Standing, Status
+from arena.bots.client.client import Client
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error, Hello, Move, Ready, Resign, Standing, Status
 from tests.bots.client.watched import First, Watched
 from tests.bots.scripted import Peer, scripted
 from tests.bots.wirework import end, start, turn

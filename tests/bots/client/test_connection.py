@@ -6,7 +6,7 @@ import socket
 import pytest
 from websockets.asyncio.server import serve
 
-from bots.client.connection import BadURL, NoServer, open_connection
+from arena.bots.client.connection import BadURL, NoServer, open_connection
 from tests.bots.scripted import Peer, scripted
 
 

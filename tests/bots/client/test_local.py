@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Ending, Match, Thinking
-from bots.client.local import Local
-from games.core import IllegalMove, Player
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from match.replay import verify
-from protocol.adjudication import DEFAULT_RULES
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo, Engines
-from protocol.record import from_line, to_line
-from protocol.timecontrol import TimeControl
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Thinking
+from arena.bots.client.local import Local
+from arena.games.core import IllegalMove, Player
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.match.replay import verify
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import from_line, to_line
+from arena.protocol.timecontrol import TimeControl
 from tests.server.matches import PATH
 
 GAME = TicTacToe()

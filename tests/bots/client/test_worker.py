@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from bots.client.state.actions import Choose
-from bots.client.worker import Broke, Chosen, Ended, Prepared, Report, Worker
-from games.core import Player
-from games.tictactoe import TicTacToe
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
+from arena.bots.client.state.actions import Choose
+from arena.bots.client.worker import Broke, Chosen, Ended, Prepared, Report, Worker
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
 
 MATCH = Match(TicTacToe(), Player.MAXIE, id="m")
 ENDING = Ending(None, None, "over", 0, None)

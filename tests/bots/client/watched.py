@@ -5,12 +5,12 @@ from typing import Any
 
 import anyio
 
-from bots.api.bot import Bot, Clock
-from bots.client.client import Client
-from bots.client.options import Options
-from bots.client.tally import finished_line
-from protocol.codes import Code
-from protocol.messages import Error
+from arena.bots.api.bot import Bot, Clock
+from arena.bots.client.client import Client
+from arena.bots.client.options import Options
+from arena.bots.client.tally import finished_line
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error
 from tests.bots.scripted import Script, scripted
 
 STOP = Error(Code.EVENT_OVER, "the event is over", fatal=True)

@@ -14,15 +14,15 @@ import anyio
 import pytest
 from msgspec import structs
 
-from cores import cores
-from maps.setup import make_setup
-from match.terms import Terms, ThreadLimits
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.host import Host, open_host
+from arena.cores import cores
+from arena.maps.setup import make_setup
+from arena.match.terms import Terms, ThreadLimits
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.host import Host, open_host
 from testkit.forked import Forked
 from tests.bots.command_line import ARENA, arena, environment, fails
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("loaded_commands")
 PATIENCE_SECONDS = 60
 
 BROKEN = """\
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class Mine(Bot):
     def choose(self, position, clock):

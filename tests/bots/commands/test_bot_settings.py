@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bots.commands.bot_settings import BadSettings, BotSettings, checked, read_settings
-from protocol.messages import Challenge
-from protocol.timecontrol import TimeControl
+from arena.bots.commands.bot_settings import BadSettings, BotSettings, checked, read_settings
+from arena.protocol.messages import Challenge
+from arena.protocol.timecontrol import TimeControl
 
 FULL = """\
 engine = "my_bot.py"

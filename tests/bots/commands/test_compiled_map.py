@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bots.commands.compiled_map import compiled_map
-from console import Failure
-from maps.loader import load_map
+from arena.bots.commands.compiled_map import compiled_map
+from arena.console import Failure
+from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize("name", ["m2", "world", "ring:64"])

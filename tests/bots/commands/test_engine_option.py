@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bots.commands.engine_option import load_engine
-from console import Misuse
+from arena.bots.commands.engine_option import load_engine
+from arena.console import Misuse
 
 
 def test_an_engine_keeps_the_spec_that_named_it() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import arena
+from arena.cli import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
-        arena.main(list(words))
+        main(list(words))
     told = capsys.readouterr()
     return int(left.value.code or 0), told.out, told.err
 

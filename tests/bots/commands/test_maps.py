@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena import main
-from bots.commands.maps import BEGIN, END, HEADINGS, markdown_table
+from arena.bots.commands.maps import BEGIN, END, HEADINGS, markdown_table
+from arena.cli import main
 
 
 def run(*arguments: str) -> object:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from bots.api.match import Match
-from bots.client.local import Local
-from bots.engines.from_file import bot_class
-from games.core import Player
-from maps.setup import make_setup
+from arena.bots.api.match import Match
+from arena.bots.client.local import Local
+from arena.bots.engines.from_file import bot_class
+from arena.games.core import Player
+from arena.maps.setup import make_setup
 from tests.bots.command_line import arena, fails
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ladder.openings import read_openings
-from maps.opening_file import BadOpenings
-from maps.setup import make_setup
+from arena.ladder.openings import read_openings
+from arena.maps.opening_file import BadOpenings
+from arena.maps.setup import make_setup
 from tests.bots.command_line import ARENA, arena, fails
 
 QUICK = ("--nodes", "500", "--plies", "4", "--count", "5", "--processes", "1", "--window", "900")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from match.replay import verify
-from protocol.codes import EndReason
-from protocol.engines import EngineInfo, Engines
-from protocol.record import read
+from arena.match.replay import verify
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import read
 from tests.bots.command_line import ARENA, environment, fails
 
 
@@ -77,7 +77,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
 
 
 LEFTMOST = """\
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 class Leftmost(Bot):
     def choose(self, position, clock):
         return self.game.moves(position)[0]
@@ -159,7 +159,7 @@ def test_a_terminal_with_room_shows_the_map_and_a_small_one_the_list() -> None:
 def test_a_bot_of_ones_own_that_fails_is_explained(tmp_path: Path) -> None:
     bot = tmp_path / "my_bot.py"
     bot.write_text(
-        "from bots.api.bot import Bot\nclass Mine(Bot):\n    def choose(self, position, clock):\n        return None\n"
+        "from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    def choose(self, position, clock):\n        return None\n"
     )
     terminal = play(bot, "--game", "tictactoe", "--seat", "minnie")
     told, code = ended(terminal)

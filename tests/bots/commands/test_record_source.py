@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from bots.commands.record_source import records_of
-from console import Failure, Misuse
-from protocol.record import to_line
+from arena.bots.commands.record_source import records_of
+from arena.console import Failure, Misuse
+from arena.protocol.record import to_line
 from testkit.sample_match import sample_match
 
 RECORD = sample_match(12, 1).record

@@ -8,9 +8,9 @@ import pexpect
 import pytest
 from msgspec import structs
 
-from maps.setup import make_setup
-from protocol.codes import EndReason
-from protocol.record import RecordedMove, Result, to_line
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import ARENA, arena, environment, fails
 from tests.match.recorded import recorded
 

@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec import structs
 
-from bots.review.plot import review_svg
-from bots.search.values import WIN
-from maps.setup import make_setup
-from protocol.codes import EndReason
-from protocol.record import RecordedMove, Result, to_line
-from protocol.values import Thinking
+from arena.bots.review.plot import review_svg
+from arena.bots.search.values import WIN
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import RecordedMove, Result, to_line
+from arena.protocol.values import Thinking
 from tests.bots.command_line import arena, fails
 from tests.match.recorded import recorded
 

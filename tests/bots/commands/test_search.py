@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-import arena
-from bots.search.deepening import MAX_DEPTH
+from arena.bots.search.deepening import MAX_DEPTH
+from arena.cli import main
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
-        arena.main(list(words))
+        main(list(words))
     told = capsys.readouterr()
     return int(left.value.code or 0), told.out, told.err
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from solved.header import encode
-from solved.table import Table, packed
+from arena.solved.header import encode
+from arena.solved.table import Table, packed
 from testkit.parts import skip_without
 from tests.bots.command_line import arena, fails
 
@@ -15,7 +15,7 @@ from tests.bots.command_line import arena, fails
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache for tables of the test's own; the kernels stay where they were compiled."""
     skip_without("numba")
-    from bots.compiled import cache  # noqa: PLC0415 - an extra
+    from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
 
     cache.chosen_folder()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bots.evaluators import tictactoe
-from bots.evaluators.outcomes import load_outcomes
-from bots.evaluators.riskless import NAMES
-from bots.evaluators.weights import load_weights
+from arena.bots.evaluators import tictactoe
+from arena.bots.evaluators.outcomes import load_outcomes
+from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.weights import load_weights
 from tests.bots.command_line import arena
 
 

@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from bots.search.values import outcome_value
-from games.board import BadMap, RisklessMap
-from games.core import Game, Player
-from games.riskless import Armies, Riskless
+from arena.bots.search.values import outcome_value
+from arena.games.board import BadMap, RisklessMap
+from arena.games.core import Game, Player
+from arena.games.riskless import Armies, Riskless
 
 
 def random_map(

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators import riskless
-from bots.evaluators.linear import weighted
-from bots.search.deepening import deepen
-from bots.search.play import alphabeta_search
-from games.core import Game
-from games.riskless import Riskless
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators import riskless
+from arena.bots.evaluators.linear import weighted
+from arena.bots.search.deepening import deepen
+from arena.bots.search.play import alphabeta_search
+from arena.games.core import Game
+from arena.games.riskless import Riskless
 from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
 from tests.properties import examples
 

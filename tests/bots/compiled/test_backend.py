@@ -5,21 +5,21 @@ import sys
 
 import pytest
 
-from bots.api.match import Match
-from bots.api.options import ENGINES, parse_spec
-from bots.compiled.backend import CompiledBackend
-from bots.engines.searching import PythonBackend, backend_for
-from games.core import AnyGame, Player
-from maps.setup import make_setup
+from arena.bots.api.match import Match
+from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.compiled.backend import CompiledBackend
+from arena.bots.engines.searching import PythonBackend, backend_for
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
 
 PROGRAM = """
 import sys
 sys.modules["numba"] = None
-from bots.engines.searching import backend_for
-from bots.api.match import Match
-from bots.api.options import ENGINES, parse_spec
-from games.core import Player
-from maps.setup import make_setup
+from arena.bots.engines.searching import backend_for
+from arena.bots.api.match import Match
+from arena.bots.api.options import ENGINES, parse_spec
+from arena.games.core import Player
+from arena.maps.setup import make_setup
 game = make_setup()
 backend = backend_for(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
 print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])

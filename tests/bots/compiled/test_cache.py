@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bots.compiled import cache
+from arena.bots.compiled import cache
 
 PROGRAM = """
 import os
 import sys
 import numpy as np
-from bots.compiled import cache
-from bots.compiled.cache import inlined, kernel
-from bots.compiled.intrinsics import get
+from arena.bots.compiled import cache
+from arena.bots.compiled.cache import inlined, kernel
+from arena.bots.compiled.intrinsics import get
 def make(n):
     @inlined
     def part(a): return get(a, n)
@@ -107,7 +107,7 @@ def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 def test_who_has_no_home_keeps_kernels_in_the_virtual_environment() -> None:
-    code = "from bots.compiled.cache import chosen_folder; print(chosen_folder())"
+    code = "from arena.bots.compiled.cache import chosen_folder; print(chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=50

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bots.compiled.calibrate import WALKS, calibrate, walked
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
+from arena.bots.compiled.calibrate import WALKS, calibrate, walked
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
 
 
 def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:

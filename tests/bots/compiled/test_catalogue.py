@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.limits import fits
-from bots.evaluators.catalogue import features_of
-from bots.evaluators.weights import BadWeights
-from games.hexapawn import Hexapawn
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.limits import fits
+from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.weights import BadWeights
+from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize(

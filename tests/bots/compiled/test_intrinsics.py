@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import (
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import (
     column,
     fetch_add,
     get,

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.search.jamboree import jamboree
-from bots.search.pool import Pool
-from bots.search.problem import Problem
-from bots.search.values import INFINITY
-from bots.search.watch import Entered, Watch
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.jamboree import jamboree
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem
+from arena.bots.search.values import INFINITY
+from arena.bots.search.watch import Entered, Watch
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 from tests.bots.tree_game import MOST_MOVES, OVER, Node, Trees
 from tests.properties import examples
 

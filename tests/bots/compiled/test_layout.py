@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.compiled.layout import (
+from arena.bots.compiled.layout import (
     FIRST,
     FRAMES,
     LINE,

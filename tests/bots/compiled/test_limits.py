@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.limits import EXTRA, fits, installed
-from games.hexapawn import Hexapawn
-from maps.setup import make_setup
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.limits import EXTRA, fits, installed
+from arena.games.hexapawn import Hexapawn
+from arena.maps.setup import make_setup
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_other_games_have_no_compiled_search() -> None:
 
 
 def test_it_is_told_without_loading_anything() -> None:
-    program = f"import sys; from bots.compiled.limits import installed; installed(); print({set(EXTRA)!r} & set(sys.modules))"
+    program = f"import sys; from arena.bots.compiled.limits import installed; installed(); print({set(EXTRA)!r} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
     assert installed()
@@ -41,6 +41,6 @@ def test_it_is_told_without_loading_anything() -> None:
 
 @pytest.mark.parametrize("missing", EXTRA)
 def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
-    program = f"import sys; sys.modules[{missing!r}] = None; from bots.compiled.limits import installed; print(installed())"
+    program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.limits import installed; print(installed())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators import evaluator_for
-from bots.search.problem import Problem
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.problem import Problem
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize("map", ["path4", "m1"])

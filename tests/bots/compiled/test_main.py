@@ -1,4 +1,4 @@
-"""`python -m bots.compiled`: afterwards no bot has to compile."""
+"""`python -m arena.bots.compiled`: afterwards no bot has to compile."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bots.compiled.__main__ import main
-from bots.compiled.cache import chosen_folder
+from arena.bots.compiled.__main__ import main
+from arena.bots.compiled.cache import chosen_folder
 
 OTHERS = ("-own-", "probe-", "test-", "solve-gather", "solve-spread")
 """What other tests compile, which may run at the same time: it is of games of somebody's own, of tests, or of larger maps."""
@@ -25,7 +25,7 @@ def test_a_second_run_finds_everything_compiled() -> None:
     main()  # `make test` has run it before the tests, and hardly anything is left to compile
     before = {path: path.stat().st_mtime_ns for path in kernels()}
     done = subprocess.run(
-        [sys.executable, "-m", "bots.compiled"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "arena.bots.compiled"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert before

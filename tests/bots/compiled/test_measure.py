@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from bots.compiled.measure import Equals, Measured, Signal, matches_of, measure, share
-from games.core import Player
-from maps.loader import load_map
+from arena.bots.compiled.measure import Equals, Measured, Signal, matches_of, measure, share
+from arena.games.core import Player
+from arena.maps.loader import load_map
 
 
 def measured(matches: int, seed: int, told: list[int]) -> Measured:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.openings import Judged, Judgement, make_openings
-from games.core import Player
-from games.riskless import Armies, Riskless
-from maps.loader import load_map
-from match.openings import after, random_opening
+from arena.bots.compiled.openings import Judged, Judgement, make_openings
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map
+from arena.match.openings import after, random_opening
 
 M1 = load_map("m1")
 GAME = Riskless(M1)

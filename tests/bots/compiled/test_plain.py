@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from bots.compiled.catalogue import compile_game, weights_for
-from bots.compiled.plain import FRAMES, frame_words, make_plain, result
-from bots.compiled.searcher import Searcher, Settings
-from bots.search.values import INFINITY, WIN, outcome_value
-from games.riskless import Armies, Riskless
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.plain import FRAMES, frame_words, make_plain, result
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.values import INFINITY, WIN, outcome_value
+from arena.games.riskless import Armies, Riskless
 from tests.bots.compiled.positions import random_map, random_position
 
 

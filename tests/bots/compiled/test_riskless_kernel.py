@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import put
-from bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from bots.compiled.limits import fits
-from bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
-from bots.evaluators import riskless
-from bots.evaluators.linear import weighted
-from games.core import Outcome, Player
-from games.riskless import Armies, Riskless
-from solved.boards import Boards, seen_by_mover
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import put
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
+from arena.bots.compiled.limits import fits
+from arena.bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
+from arena.bots.evaluators import riskless
+from arena.bots.evaluators.linear import weighted
+from arena.games.core import Outcome, Player
+from arena.games.riskless import Armies, Riskless
+from arena.solved.boards import Boards, seen_by_mover
 from tests.bots.compiled.positions import random_map, random_position, some_weights
 
 MOVES_AT = 64

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import get, put
-from bots.compiled.kernel import PLAYING, UNSEEN
-from bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
-from bots.compiled.riskless_leaves import UNFORESEEN
-from bots.evaluators import riskless
-from games.riskless import Riskless
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import get, put
+from arena.bots.compiled.kernel import PLAYING, UNSEEN
+from arena.bots.compiled.riskless_kernel import compile_game, layout, planes_of, riskless_kernel
+from arena.bots.compiled.riskless_leaves import UNFORESEEN
+from arena.bots.evaluators import riskless
+from arena.games.riskless import Riskless
 from tests.bots.compiled.positions import random_map, random_position, some_weights
 
 

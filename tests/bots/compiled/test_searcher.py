@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 from tests.bots.compiled.positions import random_map, random_position
 
 PLAYS = {"as it plays": {}, "exact": {"exact": True}}

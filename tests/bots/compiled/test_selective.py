@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from bots.compiled.calibrate import walked
-from bots.compiled.catalogue import weights_for
-from bots.compiled.layout import Option
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators import riskless
-from bots.evaluators.linear import weighted
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.calibrate import walked
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.layout import Option
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators import riskless
+from arena.bots.evaluators.linear import weighted
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
 
 

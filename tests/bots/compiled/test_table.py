@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bots.compiled.cache import kernel
-from bots.compiled.intrinsics import put
-from bots.compiled.table import (
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import put
+from arena.bots.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
@@ -25,7 +25,7 @@ from bots.compiled.table import (
     probe,
     value_of,
 )
-from bots.search.values import WIN, from_node, from_root
+from arena.bots.search.values import WIN, from_node, from_root
 
 MASK = 63
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.evaluators import tictactoe
-from bots.evaluators.linear import weighted
-from games.tictactoe import TicTacToe
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators import tictactoe
+from arena.bots.evaluators.linear import weighted
+from arena.games.tictactoe import TicTacToe
 from tests.bots.compiled.positions import minimax, some_weights
 
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}

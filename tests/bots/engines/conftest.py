@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bots.api.bot import Bot, Match, begin
-from bots.api.match import Ending
-from bots.engines.registry import make_engine
-from games.core import AnyGame, Player
+from arena.bots.api.bot import Bot, Match, begin
+from arena.bots.api.match import Ending
+from arena.bots.engines.registry import make_engine
+from arena.games.core import AnyGame, Player
 
 Seated = Callable[..., Bot]
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from threading import Event
 
-from bots.api.bot import Clock, Match, ask, begin
-from bots.engines.from_program import ProgramBot
-from games.core import Player
-from games.tictactoe import TicTacToe
+from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.engines.from_program import ProgramBot
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
 
 MATCH = Match(TicTacToe(), Player.MAXIE, id="match-1")
 LONG = 20.0

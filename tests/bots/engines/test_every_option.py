@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Match, ask, begin
-from bots.api.match import Ending
-from bots.api.options import ENGINES, BadSpec, Options, parse_spec
-from bots.engines.forms import choose
-from bots.engines.registry import make_engine
-from bots.review.analysis import DEEPENING, REFERENCE, analyse, parse_engine, run_reference
-from games.core import AnyGame, Player
-from games.riskless import Riskless
-from maps.loader import load_map
-from maps.setup import make_setup
+from arena.bots.api.bot import Bot, Clock, Match, ask, begin
+from arena.bots.api.match import Ending
+from arena.bots.api.options import ENGINES, BadSpec, Options, parse_spec
+from arena.bots.engines.forms import choose
+from arena.bots.engines.registry import make_engine
+from arena.bots.review.analysis import DEEPENING, REFERENCE, analyse, parse_engine, run_reference
+from arena.games.core import AnyGame, Player
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.maps.setup import make_setup
 
 M2 = make_setup("riskless", "m2")
 LARGE = make_setup("riskless", "grid:9x8")

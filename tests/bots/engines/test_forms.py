@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.bot import Match, Resign, begin
-from bots.api.options import ENGINES, BadSpec, Share, Spec, WholeNumber, parse_spec
-from bots.engines.forms import always_known, choose
-from bots.engines.registry import make_engine, refusal
-from games.core import AnyGame, Player
-from games.hexapawn import Hexapawn
-from maps.setup import make_setup
+from arena.bots.api.bot import Match, Resign, begin
+from arena.bots.api.options import ENGINES, BadSpec, Share, Spec, WholeNumber, parse_spec
+from arena.bots.engines.forms import always_known, choose
+from arena.bots.engines.registry import make_engine, refusal
+from arena.games.core import AnyGame, Player
+from arena.games.hexapawn import Hexapawn
+from arena.maps.setup import make_setup
 
 M2 = make_setup()
 LARGE = make_setup("riskless", "grid:9x8")
@@ -29,8 +29,8 @@ PYTHON = "its compiled search, and here it searches in Python"
 WITHOUT = """
 import sys
 sys.modules["numba"] = None
-from bots.api.options import BadSpec
-from bots.engines.registry import make_engine
+from arena.bots.api.options import BadSpec
+from arena.bots.engines.registry import make_engine
 for spec in sys.argv[1:]:
     try:
         print(make_engine(spec).about(2))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bots.api.bot import Bot
-from bots.api.options import BadSpec
-from bots.engines.from_file import bot_class, engine_name
-from games.loading import is_file_spec
+from arena.bots.api.bot import Bot
+from arena.bots.api.options import BadSpec
+from arena.bots.engines.from_file import bot_class, engine_name
+from arena.games.loading import is_file_spec
 
 GOOD = """\
-from bots.api.bot import Bot
+from arena.bots.api.bot import Bot
 
 class {name}(Bot):
     def choose(self, position, clock):
@@ -51,14 +51,14 @@ def test_of_several_bots_one_is_named(tmp_path: Path) -> None:
 
 
 def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None:
-    text = "from bots.api.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(name="Mine").replace(
-        "(Bot)", "(Base)"
-    )
+    text = "from arena.bots.api.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(
+        name="Mine"
+    ).replace("(Bot)", "(Base)")
     assert bot_class(written(tmp_path, text)).__name__ == "Mine"
 
 
 def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
-    text = "from bots.engines.greedy import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
+    text = "from arena.bots.engines.greedy import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
     assert bot_class(written(tmp_path, text)).__name__ == "Mine"
 
 
@@ -66,7 +66,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("x = 1\n", "has no bot: write a class with `from arena import Bot` as its base"),
-        ("from bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
+        ("from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
         ("import os\nx = 1 +\n", "line 2: SyntaxError: invalid syntax"),
         ("a = 1\nb = nothing\n", "line 2: NameError: name 'nothing' is not defined"),
         ("def f():\n    raise KeyError('k')\n\nf()\n", "line 2: KeyError: 'k'"),
@@ -127,7 +127,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("answer = 42\n")
     text = "import random, helper\nassert helper.answer == 42 and random.randint\n" + GOOD.format(name="Mine")
     written(tmp_path, text, "random.py")
-    code = "import arena, sys; from bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
+    code = "import arena, sys; from arena.bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
     found = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=tmp_path,

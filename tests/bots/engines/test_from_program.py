@@ -11,12 +11,12 @@ from threading import Event
 
 import pytest
 
-from bots.api.bot import Clock, Ending, ask
-from bots.api.options import BadSpec
-from bots.client.state.actions import Choose
-from bots.client.worker import Chosen, Ended, Prepared, Report, Worker
-from bots.engines.from_program import ProgramBot, program_engine
-from games.core import Player
+from arena.bots.api.bot import Clock, Ending, ask
+from arena.bots.api.options import BadSpec
+from arena.bots.client.state.actions import Choose
+from arena.bots.client.worker import Chosen, Ended, Prepared, Report, Worker
+from arena.bots.engines.from_program import ProgramBot, program_engine
+from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.bot import Clock, Match, ask, begin
-from bots.engines.greedy import GreedyBot
-from games.core import AnyGame, Player
-from maps.setup import make_setup
+from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.engines.greedy import GreedyBot
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
 from tests.properties import examples
 
 GAMES = {

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Crash, Match, Resign, ask, begin
-from bots.api.match import Ending
-from bots.engines.isolated import isolated
-from bots.engines.registry import Engine, make_engine
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from protocol.codes import EndReason
+from arena.bots.api.bot import Bot, Clock, Crash, Match, Resign, ask, begin
+from arena.bots.api.match import Ending
+from arena.bots.engines.isolated import isolated
+from arena.bots.engines.registry import Engine, make_engine
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
 
 LONG = Clock(30.0)
 
@@ -24,7 +24,7 @@ LONG = Clock(30.0)
 def engine(folder: Path, choose: str, more: str = "") -> Engine:
     file = folder / "own.py"
     file.write_text(
-        "from bots.api.bot import Bot, Resign\n\nclass Own(Bot):\n"
+        "from arena.bots.api.bot import Bot, Resign\n\nclass Own(Bot):\n"
         f"    def choose(self, position, clock):\n        {choose}\n{more}"
     )
     return isolated(make_engine(str(file)))

@@ -6,18 +6,18 @@ from random import Random
 
 import pytest
 
-from bots.api.bot import Resign, begin
-from bots.api.clock import Clock
-from bots.api.match import Match
-from bots.engines.perfect import PerfectBot, losing_replies
-from bots.engines.registry import refusal
-from bots.search.values import WIN
-from games.core import MAXIE, MINNIE
-from games.riskless import Armies, Riskless
-from games.tictactoe import TicTacToe
-from maps.loader import load_map
-from solved.solution import Solution, solution_of
-from solved.truth import Value
+from arena.bots.api.bot import Resign, begin
+from arena.bots.api.clock import Clock
+from arena.bots.api.match import Match
+from arena.bots.engines.perfect import PerfectBot, losing_replies
+from arena.bots.engines.registry import refusal
+from arena.bots.search.values import WIN
+from arena.games.core import MAXIE, MINNIE
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
+from arena.solved.solution import Solution, solution_of
+from arena.solved.truth import Value
 
 PATH = Riskless(load_map("path4"))
 CLOCK = Clock(mine=1.0, per_move=True)

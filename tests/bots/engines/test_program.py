@@ -9,11 +9,11 @@ from threading import Event
 
 import pytest
 
-from bots.api.bot import Clock, Crash, Ending, Resign, ask
-from bots.client.state.actions import Choose
-from bots.client.worker import Broke, Ended, Prepared, Report, Worker
-from bots.engines.from_program import ProgramBot
-from bots.engines.program import Program, ProgramFault
+from arena.bots.api.bot import Clock, Crash, Ending, Resign, ask
+from arena.bots.client.state.actions import Choose
+from arena.bots.client.worker import Broke, Ended, Prepared, Report, Worker
+from arena.bots.engines.from_program import ProgramBot
+from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
 
 

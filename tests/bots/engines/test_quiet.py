@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from bots.engines.quiet import TIDY_SECONDS, Collector
+from arena.bots.engines.quiet import TIDY_SECONDS, Collector
 
 
 class Time:

@@ -3,10 +3,10 @@
 from collections import Counter
 from threading import Event
 
-from bots.api.bot import Clock, Match, ask, begin
-from bots.engines.random_bot import RandomBot
-from games.core import Player
-from games.tictactoe import TicTacToe
+from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.engines.random_bot import RandomBot
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
 
 GAME = TicTacToe()
 

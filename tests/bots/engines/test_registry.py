@@ -6,12 +6,12 @@ from time import monotonic
 
 import pytest
 
-from bots.api.bot import Clock, ask
-from bots.api.options import ENGINES, BadSpec
-from bots.engines.registry import make_engine, refusal
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from protocol.engines import EngineInfo
+from arena.bots.api.bot import Clock, ask
+from arena.bots.api.options import ENGINES, BadSpec
+from arena.bots.engines.registry import make_engine, refusal
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.protocol.engines import EngineInfo
 from tests.bots.engines.conftest import Seated
 
 FREE = {"depth": "100", "evaluator": "features"}
@@ -37,7 +37,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
     assert (engine.name, engine.spec) == ("alphabeta", "alphabeta:depth=3")
     file = tmp_path / "my_bot.py"
     file.write_text(
-        "from bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
+        "from arena.bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
     )
     engine = make_engine(f"{file}:A")
     assert (engine.name, engine.spec) == ("my_bot", f"{file}:A")
@@ -61,7 +61,7 @@ def test_a_server_is_told_what_holds_in_every_match(spec: str, cores: int, told:
 def test_of_a_file_only_the_name_is_told(tmp_path: Path) -> None:
     file = tmp_path / f"{'long' * 30}.py"
     file.write_text(
-        "from bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
+        "from arena.bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
     )
     assert make_engine(str(file)).about(16) == EngineInfo("long" * 16)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Match, ask
-from bots.api.options import ENGINES, parse_spec
-from bots.compiled.backend import CompiledBackend
-from bots.engines.searching import PythonBackend, SearchingBot
-from games.core import AnyGame, Player
-from maps.setup import make_setup
+from arena.bots.api.bot import Bot, Clock, Match, ask
+from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.compiled.backend import CompiledBackend
+from arena.bots.engines.searching import PythonBackend, SearchingBot
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
 from tests.bots.engines.conftest import Seated
 
 NAMES = ["minimax", "alphabeta", "jamboree"]

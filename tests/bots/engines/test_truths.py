@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from bots.api.bot import Bot, Clock, Match, Resign, ask, begin
-from bots.api.options import ENGINES, parse_spec
-from bots.engines import searching
-from bots.engines.registry import make_engine, refusal
-from bots.engines.truths import without_truth
-from bots.search.values import WIN
-from games.board import RisklessMap
-from games.core import MAXIE
-from games.riskless import Armies, Riskless
-from maps.loader import load_map
-from solved.solution import Solution, solution_of
-from solved.truth import Value
+from arena.bots.api.bot import Bot, Clock, Match, Resign, ask, begin
+from arena.bots.api.options import ENGINES, parse_spec
+from arena.bots.engines import searching
+from arena.bots.engines.registry import make_engine, refusal
+from arena.bots.engines.truths import without_truth
+from arena.bots.search.values import WIN
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map
+from arena.solved.solution import Solution, solution_of
+from arena.solved.truth import Value
 from tests.bots.engines.conftest import Seated
 from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from games.board import RisklessMap
-from games.riskless import Riskless
+from arena.games.board import RisklessMap
+from arena.games.riskless import Riskless
 
 
 def path_of_five() -> Riskless:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
-from games.core import Player
-from games.hexapawn import Hexapawn
-from games.riskless import Armies
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
+from arena.games.core import Player
+from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Armies
+from arena.games.tictactoe import TicTacToe
 from tests.bots.evaluators.small import path_of_five
 from tests.games.nested import from_values
 

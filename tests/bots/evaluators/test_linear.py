@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bots.evaluators.linear import weighted
-from bots.search.values import ESTIMATE_LIMIT
+from arena.bots.evaluators.linear import weighted
+from arena.bots.search.values import ESTIMATE_LIMIT
 
 
 def test_an_estimate_is_never_a_win() -> None:

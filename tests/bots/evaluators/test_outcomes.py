@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
-from bots.evaluators.outcomes import CERTAIN, categorize, expected, load_outcomes, outcomes_text
-from games.core import Player
-from games.hexapawn import Hexapawn
-from games.riskless import Armies, Riskless
-from games.tictactoe import Board, TicTacToe
-from maps.loader import load_map
+from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
+from arena.bots.evaluators.outcomes import CERTAIN, categorize, expected, load_outcomes, outcomes_text
+from arena.games.core import Player
+from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import Board, TicTacToe
+from arena.maps.loader import load_map
 
 
 def test_the_lectures_own_example() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bots.evaluators import dynamic_for, evaluator_for, riskless
-from bots.search.values import ESTIMATE_LIMIT
-from games.core import Player
-from games.riskless import Armies
+from arena.bots.evaluators import dynamic_for, evaluator_for, riskless
+from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.games.core import Player
+from arena.games.riskless import Armies
 from tests.bots.evaluators.small import path_of_five
 from tests.bots.search.problems import Case, riskless_cases
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bots.evaluators import evaluator_for, tictactoe
-from games.tictactoe import Board, TicTacToe
+from arena.bots.evaluators import evaluator_for, tictactoe
+from arena.games.tictactoe import Board, TicTacToe
 from tests.bots.search.problems import Case, tictactoe_cases
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bots.evaluators import BadWeights, evaluator_for
-from bots.evaluators.catalogue import features_of
-from bots.evaluators.weights import FOLDER, load_weights
-from games.core import Player
-from games.riskless import Armies
-from games.tictactoe import Board, TicTacToe
+from arena.bots.evaluators import BadWeights, evaluator_for
+from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.weights import FOLDER, load_weights
+from arena.games.core import Player
+from arena.games.riskless import Armies
+from arena.games.tictactoe import Board, TicTacToe
 from tests.bots.evaluators.small import path_of_five
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bots.api.options import BadSpec
-from bots.review.analysis import DEEPENING, REFERENCE, analyse, line_path, parse_engine
-from maps.setup import make_setup
+from arena.bots.api.options import BadSpec
+from arena.bots.review.analysis import DEEPENING, REFERENCE, analyse, line_path, parse_engine
+from arena.maps.setup import make_setup
 
 GAME = make_setup("riskless", "path4")
 

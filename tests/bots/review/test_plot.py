@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bots.review.plot import review_svg
-from bots.review.review import MISTAKE, Judged
+from arena.bots.review.plot import review_svg
+from arena.bots.review.review import MISTAKE, Judged
 
 SVG = "{http://www.w3.org/2000/svg}"
 

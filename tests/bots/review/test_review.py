@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from bots.review.review import losses, review
-from bots.search.values import WIN
-from games.core import AnyGame, Player
-from maps.setup import make_setup
-from match.replay import Replay, verify
-from protocol.codes import EndReason
-from protocol.record import RecordedMove, Result
-from protocol.values import Thinking
+from arena.bots.review.review import losses, review
+from arena.bots.search.values import WIN
+from arena.games.core import AnyGame, Player
+from arena.maps.setup import make_setup
+from arena.match.replay import Replay, verify
+from arena.protocol.codes import EndReason
+from arena.protocol.record import RecordedMove, Result
+from arena.protocol.values import Thinking
 from tests.match.recorded import recorded
 
 DEPTH = 3

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from bots.api.options import BadSpec
-from bots.review.analysis import parse_reference, run_reference
-from bots.review.savings import Saving, savings
-from games.tictactoe import TicTacToe
-from maps.setup import make_setup
+from arena.bots.api.options import BadSpec
+from arena.bots.review.analysis import parse_reference, run_reference
+from arena.bots.review.savings import Saving, savings
+from arena.games.tictactoe import TicTacToe
+from arena.maps.setup import make_setup
 
 PATH4 = make_setup("riskless", "path4")
 

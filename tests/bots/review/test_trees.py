@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bots.review.trees import TreeError, load_tree, tree_names, tree_of
-from games.core import Player
-from games.riskless import Riskless
+from arena.bots.review.trees import TreeError, load_tree, tree_names, tree_of
+from arena.games.core import Player
+from arena.games.riskless import Riskless
 
 
 def test_the_trees_of_the_sources() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bots.review.truths import known, truths
-from games.riskless import Riskless
-from maps.loader import load_map
-from match.replay import verify
-from protocol.record import to_line
-from solved.judgement import Kind
+from arena.bots.review.truths import known, truths
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.match.replay import verify
+from arena.protocol.record import to_line
+from arena.solved.judgement import Kind
 from tests.bots.command_line import arena, fails
 from tests.ladder.reports.test_truth import by_hand, played
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bots.evaluators import evaluator_for
-from bots.search.problem import Problem
-from games.board import RisklessMap
-from games.core import Game, Plain, Player
-from games.explicit import Explicit
-from games.hexapawn import Hexapawn
-from games.riskless import Riskless
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.problem import Problem
+from arena.games.board import RisklessMap
+from arena.games.core import Game, Plain, Player
+from arena.games.explicit import Explicit
+from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
 
 TREES = Path(__file__).parents[3] / "games" / "trees"
 

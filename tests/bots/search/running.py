@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.pool import Pool
-from bots.search.watch import Watch
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.pool import Pool
+from arena.bots.search.watch import Watch
 from tests.bots.search.problems import Case
 
 

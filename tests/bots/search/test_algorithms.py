@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.minimax import minimax
-from bots.search.pool import Pool
-from bots.search.values import from_root
-from bots.search.watch import Entered, Left, Stopped, Watch
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.minimax import minimax
+from arena.bots.search.pool import Pool
+from arena.bots.search.values import from_root
+from arena.bots.search.watch import Entered, Left, Stopped, Watch
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
 from tests.properties import examples

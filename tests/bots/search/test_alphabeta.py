@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.evaluators import evaluator_for
-from bots.search.alphabeta import alphabeta
-from bots.search.clamped import clamped
-from bots.search.edges import leaf, max_alpha, min_beta, step
-from bots.search.failsoft import failsoft
-from bots.search.problem import Problem
-from bots.search.watch import Left, Valued, Watch
-from games.core import Player
-from games.explicit import Explicit, WrongPlace
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.clamped import clamped
+from arena.bots.search.edges import leaf, max_alpha, min_beta, step
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.problem import Problem
+from arena.bots.search.watch import Left, Valued, Watch
+from arena.games.core import Player
+from arena.games.explicit import Explicit, WrongPlace
 from tests.bots.search.problems import tree
 from tests.games.nested import from_values
 from tests.properties import examples

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from bots.search.minimax import minimax
-from bots.search.pool import Pool
-from bots.search.values import from_root
-from bots.search.watch import Entered, Left, Watch
+from arena.bots.search.minimax import minimax
+from arena.bots.search.pool import Pool
+from arena.bots.search.values import from_root
+from arena.bots.search.watch import Entered, Left, Watch
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples

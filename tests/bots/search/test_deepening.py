@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.evaluators import evaluator_for
-from bots.search.deepening import deepen
-from bots.search.minimax import minimax
-from bots.search.play import AlphaBeta, Minimax, Table
-from bots.search.values import is_decided
-from bots.search.watch import Watch
-from games.core import Player
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.deepening import deepen
+from arena.bots.search.minimax import minimax
+from arena.bots.search.play import AlphaBeta, Minimax, Table
+from arena.bots.search.values import is_decided
+from arena.bots.search.watch import Watch
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
 

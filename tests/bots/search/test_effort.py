@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 
-from bots.search.algorithms import ALGORITHMS
-from bots.search.pool import Pool
+from arena.bots.search.algorithms import ALGORITHMS
+from arena.bots.search.pool import Pool
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples

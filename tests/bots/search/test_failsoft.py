@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bots.search.alphabeta import alphabeta
-from bots.search.failsoft import failsoft
-from bots.search.watch import Watch
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.pool import Pool
-from bots.search.watch import Entered
+from arena.bots.search.pool import Pool
+from arena.bots.search.watch import Entered
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples

@@ -9,16 +9,16 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.evaluators import evaluator_for
-from bots.search.alphabeta import alphabeta
-from bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
-from bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree
-from bots.search.minimax import minimax
-from bots.search.problem import Problem
-from bots.search.watch import Watch
-from games.core import Game, Player
-from games.explicit import Explicit
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
+from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree
+from arena.bots.search.minimax import minimax
+from arena.bots.search.problem import Problem
+from arena.bots.search.watch import Watch
+from arena.games.core import Game, Player
+from arena.games.explicit import Explicit
+from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
-from bots.search.lazy_tree import (
+from arena.bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
+from arena.bots.search.lazy_tree import (
     LazyList,
     Passing,
     Tree,
@@ -22,7 +22,7 @@ from bots.search.lazy_tree import (
     reptree,
     taketree,
 )
-from games.explicit import Explicit
+from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, explicit_cases
 from tests.properties import examples
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bots.evaluators import evaluator_for
-from bots.search.failsoft import failsoft
-from bots.search.minimax import higher_order, minimax, negamax, one_line
-from bots.search.problem import Problem
-from bots.search.stack import stack_alphabeta
-from bots.search.values import WIN
-from bots.search.watch import Left, Watch
-from games.core import Player, Reason
-from games.hexapawn import Hexapawn
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
+from arena.bots.search.problem import Problem
+from arena.bots.search.stack import stack_alphabeta
+from arena.bots.search.values import WIN
+from arena.bots.search.watch import Left, Watch
+from arena.games.core import Player, Reason
+from arena.games.hexapawn import Hexapawn
+from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.ordering import best_first, in_move_order, to_front
+from arena.bots.search.ordering import best_first, in_move_order, to_front
 from tests.bots.search.problems import Case, cases
 
 

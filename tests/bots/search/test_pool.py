@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bots.search.pool import Pool
+from arena.bots.search.pool import Pool
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.values import outcome_value
-from games.core import Reason
+from arena.bots.search.values import outcome_value
+from arena.games.core import Reason
 from tests.bots.search.problems import Case, cases
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bots.search.minimax import minimax
-from bots.search.pool import Pool
-from bots.search.scouts import scouts
-from bots.search.watch import Watch
+from arena.bots.search.minimax import minimax
+from arena.bots.search.pool import Pool
+from arena.bots.search.scouts import scouts
+from arena.bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
 
 

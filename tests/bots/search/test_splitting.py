@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.splitting import split_moves
+from arena.bots.search.splitting import split_moves
 
 
 @given(st.lists(st.integers(), max_size=30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))

@@ -6,16 +6,16 @@ import sys
 
 import pytest
 
-from bots.evaluators import evaluator_for
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.deepening import MAX_DEPTH, deepen
-from bots.search.play import Jamboree
-from bots.search.pool import Pool
-from bots.search.problem import Problem
-from bots.search.stack import stack_alphabeta, stack_minimax
-from bots.search.watch import Watch
-from games.explicit import Explicit, Node
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.deepening import MAX_DEPTH, deepen
+from arena.bots.search.play import Jamboree
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem
+from arena.bots.search.stack import stack_alphabeta, stack_minimax
+from arena.bots.search.watch import Watch
+from arena.games.explicit import Explicit, Node
+from arena.games.tictactoe import TicTacToe
 
 
 def ladder(depth: int) -> Explicit:

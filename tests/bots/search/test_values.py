@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.values import (
+from arena.bots.search.values import (
     ESTIMATE_LIMIT,
     INFINITY,
     WIN,
@@ -17,7 +17,7 @@ from bots.search.values import (
     outcome_value,
     plies_to_end,
 )
-from games.core import Outcome, Player, Reason
+from arena.games.core import Outcome, Player, Reason
 
 distances = st.integers(0, WIN - ESTIMATE_LIMIT - 1)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.minimax import minimax
-from bots.search.watch import Entered, Left, Stopped, Valued, Watch
+from arena.bots.search.minimax import minimax
+from arena.bots.search.watch import Entered, Left, Stopped, Valued, Watch
 from tests.bots.search.problems import Case, cases
 
 

@@ -8,12 +8,12 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from ladder.commands.watch import earlier, watch_ladder
-from protocol.record import Record
-from server.store import database, schema
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.ladders import changes, claimed
+from arena.ladder.commands.watch import earlier, watch_ladder
+from arena.protocol.record import Record
+from arena.server.store import database, schema
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.ladders import changes, claimed
 from tests.server.matches import record, terms
 
 

@@ -3,12 +3,12 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from ladder.event import Ladder
-from ladder.plan import LadderPlan, engine_bot
-from ladder.reports.draws import draws_in_words, warning_of_draws
-from maps.setup import DECIDING
-from protocol.codes import EndReason
-from rating.draws import Draws
+from arena.ladder.event import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.reports.draws import draws_in_words, warning_of_draws
+from arena.maps.setup import DECIDING
+from arena.protocol.codes import EndReason
+from arena.rating.draws import Draws
 from tests.ladder.pairs import round_robin
 from tests.server.matches import game_of, record
 

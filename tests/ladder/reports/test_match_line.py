@@ -1,9 +1,9 @@
 import pytest
 
-from ladder.reports.match_line import in_words
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.values import Players, Seat
+from arena.ladder.reports.match_line import in_words
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Seat
 
 
 def record(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:

@@ -2,12 +2,12 @@ import re
 from html.parser import HTMLParser
 from uuid import UUID
 
-from ladder.event import Ladder
-from ladder.plan import LadderPlan, engine_bot, unique_bots
-from ladder.reports.page import page, surprises
-from ladder.reports.plots import colours
-from protocol.codes import EndReason
-from rating.standings import table
+from arena.ladder.event import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
+from arena.ladder.reports.page import page, surprises
+from arena.ladder.reports.plots import colours
+from arena.protocol.codes import EndReason
+from arena.rating.standings import table
 from tests.ladder.pairs import round_robin
 from tests.server.matches import game_of, record
 

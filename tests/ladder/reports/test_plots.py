@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.reports.plots import colours, over_plies, ratings, ticks
-from rating.standings import Row
+from arena.ladder.reports.plots import colours, over_plies, ratings, ticks
+from arena.rating.standings import Row
 
 
 @given(st.floats(-3000, 3000), st.floats(0.001, 5000), st.integers(2, 8))

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from ladder.event import Ladder
-from ladder.plan import LadderPlan, engine_bot
-from ladder.reports.progress import watching
-from protocol.codes import EndReason
-from rating.standings import table
+from arena.ladder.event import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.reports.progress import watching
+from arena.protocol.codes import EndReason
+from arena.rating.standings import table
 from tests.ladder.pairs import round_robin
 from tests.ladder.reports.test_match_line import record
 from tests.server.matches import game_of

@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from ladder.reports.standings import LEGEND, show
-from rating.standings import Row
+from arena.ladder.reports.standings import LEGEND, show
+from arena.rating.standings import Row
 
 ROWS = [
     Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),

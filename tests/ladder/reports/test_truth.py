@@ -6,16 +6,16 @@ from io import StringIO
 
 from rich.console import Console
 
-from games.riskless import Riskless
-from ladder.reports.standings import BLUNDERS, show
-from ladder.reports.truth import GivenAway, given_away
-from maps.loader import load_map
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result
-from protocol.values import Players
-from rating.standings import table
-from solved.solution import solution_of
-from solved.truth import Value
+from arena.games.riskless import Riskless
+from arena.ladder.reports.standings import BLUNDERS, show
+from arena.ladder.reports.truth import GivenAway, given_away
+from arena.maps.loader import load_map
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players
+from arena.rating.standings import table
+from arena.solved.solution import solution_of
+from arena.solved.truth import Value
 
 
 def played(map: str, plies: int, *, opening: int = 0) -> Record:

@@ -9,12 +9,12 @@ from typing import Any
 
 import anyio
 
-from games.core import AnyGame
-from protocol.timecontrol import TimeControl
-from server.bus.bus import Bus
-from server.bus.local import Exchange
-from server.host import Host, open_host
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
+from arena.games.core import AnyGame
+from arena.protocol.timecontrol import TimeControl
+from arena.server.bus.bus import Bus
+from arena.server.bus.local import Exchange
+from arena.server.host import Host, open_host
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
 from testkit.players import Player
 from tests.server.matches import game_of
 

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from games.core import Player
-from match.events import Event
-from protocol.codes import Code
-from protocol.messages import ServerMessage
-from server.arena import messages
-from server.arena.links import Link, Links
-from server.arena.messages import ArenaMessage, Snapshot
-from server.bus.local import Exchange, LocalBus
+from arena.games.core import Player
+from arena.match.events import Event
+from arena.protocol.codes import Code
+from arena.protocol.messages import ServerMessage
+from arena.server.arena import messages
+from arena.server.arena.links import Link, Links
+from arena.server.arena.messages import ArenaMessage, Snapshot
+from arena.server.bus.local import Exchange, LocalBus
 from tests.server.arena.arenas import until
 
 

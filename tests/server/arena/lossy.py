@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from server.bus.bus import Bus, Handler, Message, Subscription
-from server.bus.local import LocalBus
+from arena.server.bus.bus import Bus, Handler, Message, Subscription
+from arena.server.bus.local import LocalBus
 
 
 class LossyBus(Bus):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from match.terms import Terms
-from protocol.messages import Accept, Challenge, Hello
-from server.arena.elsewhere import Elsewhere
-from server.arena.links import Link
-from server.arena.office import Office
-from server.arena.presence import Presence
-from server.arena.remote import RemoteConnection
-from server.lobby.accounts import Accounts
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.arranger import Arranger
-from server.net.limits import HostLimits
-from server.rooms.member import Member
-from server.store.arena import Office as Held
+from arena.match.terms import Terms
+from arena.protocol.messages import Accept, Challenge, Hello
+from arena.server.arena.elsewhere import Elsewhere
+from arena.server.arena.links import Link
+from arena.server.arena.office import Office
+from arena.server.arena.presence import Presence
+from arena.server.arena.remote import RemoteConnection
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.arranger import Arranger
+from arena.server.net.limits import HostLimits
+from arena.server.rooms.member import Member
+from arena.server.store.arena import Office as Held
 from tests.server.arena.ends import Bot, End
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import anyio
 
-from protocol.messages import Resign, Start
-from server.host import Host
-from server.store.aggregates.rating_counter import NEW
+from arena.protocol.messages import Resign, Start
+from arena.server.host import Host
+from arena.server.store.aggregates.rating_counter import NEW
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
 from tests.server.peer import Peer, enter

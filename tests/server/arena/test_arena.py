@@ -12,11 +12,11 @@ from time import monotonic_ns
 import anyio
 import pytest
 
-from games.core import Player as GamePlayer
-from match.events import Resigned
-from match.referee import Referee
-from protocol.codes import Code, EndReason
-from protocol.messages import (
+from arena.games.core import Player as GamePlayer
+from arena.match.events import Resigned
+from arena.match.referee import Referee
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
@@ -39,14 +39,14 @@ from protocol.messages import (
     View,
     Watch,
 )
-from protocol.timecontrol import TimeControl
-from server.arena.messages import Ended, Opened
-from server.bus.local import Exchange
-from server.host import Host
-from server.lobby.house import HousePlan
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT
-from server.lobby.roster import house_bots
-from server.store.journal.reader import begun, events_of, records_of
+from arena.protocol.timecontrol import TimeControl
+from arena.server.arena.messages import Ended, Opened
+from arena.server.bus.local import Exchange
+from arena.server.host import Host
+from arena.server.lobby.house import HousePlan
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from arena.server.lobby.roster import house_bots
+from arena.server.store.journal.reader import begun, events_of, records_of
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
 from tests.server.arena.ends import told

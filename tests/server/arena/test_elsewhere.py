@@ -9,21 +9,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from games.core import Player
-from match.events import GotReady
-from protocol.codes import Code, EndReason
-from protocol.messages import End as EndMessage
-from protocol.messages import Error, LiveMatch, Standing, Turn
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players
-from server.arena.elsewhere import Elsewhere
-from server.arena.links import Link
-from server.arena.messages import Did, Ended, Kept, Opened, Overdue, Told, Watching
-from server.arena.remote import RemoteSeat
-from server.lobby.accounts import Accounts
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking.outcome import Outcome
-from server.rooms.member import Member
+from arena.games.core import Player
+from arena.match.events import GotReady
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import End as EndMessage
+from arena.protocol.messages import Error, LiveMatch, Standing, Turn
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players
+from arena.server.arena.elsewhere import Elsewhere
+from arena.server.arena.links import Link
+from arena.server.arena.messages import Did, Ended, Kept, Opened, Overdue, Told, Watching
+from arena.server.arena.remote import RemoteSeat
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.rooms.member import Member
 from tests.server.arena.ends import Bot, End, alone, told
 from tests.server.matches import terms
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from protocol.codes import Code
-from protocol.messages import Error
-from server.arena import messages
-from server.arena.links import subject_of
-from server.arena.messages import ArenaMessage, Ended, Snapshot, Told
-from server.bus.local import Exchange
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error
+from arena.server.arena import messages
+from arena.server.arena.links import subject_of
+from arena.server.arena.messages import ArenaMessage, Ended, Snapshot, Told
+from arena.server.bus.local import Exchange
 from tests.server.arena.arenas import until
 from tests.server.arena.ends import End
 

@@ -10,13 +10,13 @@ import anyio
 import anyio.abc
 import pytest
 
-from server.arena.membership import Membership
-from server.host import Host
-from server.store import arena as store
-from server.store.database import Engine, open_store
-from server.store.journal.journal import Journal
-from server.store.journal.writer import open_writer
-from server.store.lease import LeaseLost
+from arena.server.arena.membership import Membership
+from arena.server.host import Host
+from arena.server.store import arena as store
+from arena.server.store.database import Engine, open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.writer import open_writer
+from arena.server.store.lease import LeaseLost
 from tests.server.store.test_arena import MATCH, begun, run_out, taken, write
 
 

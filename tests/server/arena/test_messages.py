@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from match.events import Moved
-from protocol.messages import Accepted, Hello, Turn
-from protocol.moves import MoveList
-from protocol.values import Clocks, Thinking
-from server.arena import messages
-from server.arena.messages import (
+from arena.games.core import Player
+from arena.match.events import Moved
+from arena.protocol.messages import Accepted, Hello, Turn
+from arena.protocol.moves import MoveList
+from arena.protocol.values import Clocks, Thinking
+from arena.server.arena import messages
+from arena.server.arena.messages import (
     ArenaMessage,
     BadPacket,
     Beat,

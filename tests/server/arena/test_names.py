@@ -9,14 +9,14 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from protocol.codes import Code
-from protocol.messages import Hello
-from server.arena.names import ArenaNames
-from server.lobby.accounts import Refused
-from server.rooms.member import secret_hash
-from server.store import presences
-from server.store.database import Engine, open_store
-from server.store.journal.journal import Journal
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.server.arena.names import ArenaNames
+from arena.server.lobby.accounts import Refused
+from arena.server.rooms.member import secret_hash
+from arena.server.store import presences
+from arena.server.store.database import Engine, open_store
+from arena.server.store.journal.journal import Journal
 from tests.server.arena.test_membership import take_for_dead, until_it_is_lost
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.terms import from_json, to_json
-from protocol.codes import Code
-from protocol.messages import (
+from arena.match.terms import from_json, to_json
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Challenge,
     Challenged,
@@ -19,11 +19,11 @@ from protocol.messages import (
     Error,
     ServerMessage,
 )
-from protocol.timecontrol import TimeControl
-from server.arena.messages import Gone, Here, Open, Place, Told, Wants
-from server.arena.office import MOST_PATIENT
-from server.lobby.accounts import Refused
-from server.store.arena import Office as Held
+from arena.protocol.timecontrol import TimeControl
+from arena.server.arena.messages import Gone, Here, Open, Place, Told, Wants
+from arena.server.arena.office import MOST_PATIENT
+from arena.server.lobby.accounts import Refused
+from arena.server.store.arena import Office as Held
 from tests.server.arena.arenas import until
 from tests.server.arena.ends import Bot, alone, linked, told
 from tests.server.arena.offices import Server

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from match.events import Opened, Tell
-from match.referee import Referee
-from protocol.messages import Standing
-from server.arena.messages import Given, Here, Settles
-from server.arena.remote import RemoteSeat
+from arena.match.events import Opened, Tell
+from arena.match.referee import Referee
+from arena.protocol.messages import Standing
+from arena.server.arena.messages import Given, Here, Settles
+from arena.server.arena.remote import RemoteSeat
 from tests.server.arena.ends import Bot, alone, told
 from tests.server.arena.offices import Server
 from tests.server.matches import spec

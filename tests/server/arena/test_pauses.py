@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import anyio
 
-from protocol.messages import LiveMatch, Standing
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.arena.messages import Ended, Opened
-from server.arena.pauses import GOES_ON, STANDS_STILL, Pauses
-from server.arena.remote import RemoteConnection
-from server.bus.local import Exchange
-from server.host import Host
+from arena.protocol.messages import LiveMatch, Standing
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.arena.messages import Ended, Opened
+from arena.server.arena.pauses import GOES_ON, STANDS_STILL, Pauses
+from arena.server.arena.remote import RemoteConnection
+from arena.server.bus.local import Exchange
+from arena.server.host import Host
 from tests.server.arena.arenas import until
 from tests.server.arena.ends import Bot, End, alone
 from tests.server.arena.test_elsewhere import Known

@@ -7,14 +7,14 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codes import Code
-from protocol.messages import Hello
-from server.arena.links import Link
-from server.arena.messages import Gone, Here
-from server.arena.presence import Presence
-from server.lobby.accounts import Accounts
-from server.lobby.lobby import Lobby
-from server.rooms.member import Member
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.server.arena.links import Link
+from arena.server.arena.messages import Gone, Here
+from arena.server.arena.presence import Presence
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.lobby import Lobby
+from arena.server.rooms.member import Member
 from tests.server.arena.ends import Bot, End, alone, told
 
 NAMES = ("anna", "bert")

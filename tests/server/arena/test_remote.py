@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from games.core import Player
-from match.events import BrokeProtocol, GotReady, Left, Moved, Opened, Resigned, Tell
-from match.referee import Referee
-from protocol.codes import Code
-from protocol.messages import Accepted, Error, Start, Turn
-from protocol.values import Clocks
-from server.arena.links import Link
-from server.arena.messages import ArenaMessage, Did, Overdue, Told, Waited
-from server.arena.remote import RemoteConnection, RemoteSeat
-from server.rooms.deadline_timer import ARRIVAL_TURNS
-from server.rooms.member import Member
+from arena.games.core import Player
+from arena.match.events import BrokeProtocol, GotReady, Left, Moved, Opened, Resigned, Tell
+from arena.match.referee import Referee
+from arena.protocol.codes import Code
+from arena.protocol.messages import Accepted, Error, Start, Turn
+from arena.protocol.values import Clocks
+from arena.server.arena.links import Link
+from arena.server.arena.messages import ArenaMessage, Did, Overdue, Told, Waited
+from arena.server.arena.remote import RemoteConnection, RemoteSeat
+from arena.server.rooms.deadline_timer import ARRIVAL_TURNS
+from arena.server.rooms.member import Member
 from tests.server.arena.ends import Bot, End, alone, linked, told
 from tests.server.matches import spec
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from testkit.players import Player
 from tests.server.arena.arenas import arena, offer, playing, until
 

@@ -8,14 +8,14 @@ from time import monotonic
 import pytest
 from websockets.exceptions import InvalidMessage
 
-from protocol.codes import Code
-from server.arena.messages import Spent
-from server.arena.sharing import Sharing
-from server.lobby.accounts import Accounts, Refused
-from server.net.admission import Admission
-from server.net.by_address.misdeeds import Misdeeds
-from server.net.by_address.work import WorkBudget
-from server.net.limits import HostLimits
+from arena.protocol.codes import Code
+from arena.server.arena.messages import Spent
+from arena.server.arena.sharing import Sharing
+from arena.server.lobby.accounts import Accounts, Refused
+from arena.server.net.admission import Admission
+from arena.server.net.by_address.misdeeds import Misdeeds
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.limits import HostLimits
 from tests.server.arena.arenas import arena, until
 from tests.server.peer import dial
 

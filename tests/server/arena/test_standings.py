@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.abc import TaskGroup
 
-from games.core import Player
-from server.arena import standings
-from server.arena.standings import Standings
-from server.rooms.member import Member
+from arena.games.core import Player
+from arena.server.arena import standings
+from arena.server.arena.standings import Standings
+from arena.server.rooms.member import Member
 from tests.server.arena.arenas import until
 from tests.server.arena.ends import Bot, Inbox
 

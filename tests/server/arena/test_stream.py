@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.arena.stream import Arrived, Incoming, Outgoing
+from arena.server.arena.stream import Arrived, Incoming, Outgoing
 
 
 @given(st.integers(1, 60), st.floats(0, 0.6), st.floats(0, 0.4), st.integers(0, 2**32))

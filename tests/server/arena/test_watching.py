@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codec import encode
-from protocol.codes import EndReason
-from protocol.messages import End, Played, Pong, Thought, Update, View
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players, Seat, Thinking
-from server.arena.messages import Ended, Shown, Watching
-from server.arena.watching import MOST_UNSHOWN, RemoteWatcher, Watched
+from arena.protocol.codec import encode
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import End, Played, Pong, Thought, Update, View
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players, Seat, Thinking
+from arena.server.arena.messages import Ended, Shown, Watching
+from arena.server.arena.watching import MOST_UNSHOWN, RemoteWatcher, Watched
 from tests.server.arena.ends import alone, linked, told
 from tests.server.rooms.test_spectators import Slow
 

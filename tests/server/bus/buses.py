@@ -9,9 +9,9 @@ from typing import Protocol
 
 import pytest
 
-from server.bus.bus import Bus
-from server.bus.local import Exchange
-from server.bus.opening import open_bus
+from arena.server.bus.bus import Bus
+from arena.server.bus.local import Exchange
+from arena.server.bus.opening import open_bus
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.bus.address import PASSWORD_FILE, Address, parse
-from server.bus.bus import BusError
+from arena.server.bus.address import PASSWORD_FILE, Address, parse
+from arena.server.bus.bus import BusError
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from server.bus.bus import (
+from arena.server.bus.bus import (
     MAX_PAYLOAD,
     WAITING_BYTES,
     Bus,

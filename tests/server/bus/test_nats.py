@@ -15,8 +15,8 @@ from typing import Any
 import anyio
 import pytest
 
-from server.bus.bus import MAX_PAYLOAD, WAITING_BYTES, Bus, BusAway, BusError, Message, RequestFailed
-from server.bus.opening import open_bus
+from arena.server.bus.bus import MAX_PAYLOAD, WAITING_BYTES, Bus, BusAway, BusError, Message, RequestFailed
+from arena.server.bus.opening import open_bus
 from testkit.line import Line
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import requires
@@ -161,7 +161,7 @@ async def test_a_request_fails_in_time_when_nats_falls_silent(own_nats: NatsServ
 async def test_a_standstill_of_the_server_itself_is_no_loss(own_nats: NatsServer) -> None:
     program = f"""
 import time, anyio
-from server.bus.opening import open_bus
+from arena.server.bus.opening import open_bus
 
 async def main():
     told = []

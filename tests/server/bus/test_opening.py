@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from server.bus.bus import BusError, Message
-from server.bus.local import LocalBus
-from server.bus.opening import open_bus
+from arena.server.bus.bus import BusError, Message
+from arena.server.bus.local import LocalBus
+from arena.server.bus.opening import open_bus
 
 
 async def test_without_an_address_the_bus_is_within_the_process() -> None:
@@ -39,8 +39,8 @@ def test_without_the_extra_it_is_named() -> None:
 import sys
 sys.modules["nats"] = None
 import anyio
-from server.bus.bus import BusError
-from server.bus.opening import open_bus
+from arena.server.bus.bus import BusError
+from arena.server.bus.opening import open_bus
 
 async def main():
     try:

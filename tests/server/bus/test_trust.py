@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from server.bus.bus import BusError
-from server.bus.trust import Trust
+from arena.server.bus.bus import BusError
+from arena.server.bus.trust import Trust
 
 
 def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None:

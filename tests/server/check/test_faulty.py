@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from protocol.timecontrol import TimeControl
-from server.check.run import Finding, examine
+from arena.protocol.timecontrol import TimeControl
+from arena.server.check.run import Finding, examine
 from tests.bots.command_line import ARENA
 
 pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes again and again

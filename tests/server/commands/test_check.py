@@ -73,7 +73,7 @@ def test_only_what_is_asked_runs_and_passes() -> None:
 def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Path) -> None:
     file = tmp_path / "shared.py"
     file.write_text(
-        "from bots.api.bot import Bot\n\nclass Shared(Bot):\n"
+        "from arena.bots.api.bot import Bot\n\nclass Shared(Bot):\n"
         "    def prepare(self):\n        Shared.latest = self\n"
         "    def choose(self, position, clock):\n"
         "        return self.game.moves(position)[0 if Shared.latest is self else 99]\n"

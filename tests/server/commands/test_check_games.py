@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from games.trial import RULES
+from arena.games.trial import RULES
 from tests.bots.command_line import arena
 from tests.games.own import nim
 

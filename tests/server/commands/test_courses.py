@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from games.core import GameError
-from maps.loader import MapError
-from maps.opening_file import BadOpenings
-from match.openings import after
-from protocol.timecontrol import BadTimeControl
-from server.commands.courses import ENOUGH, INSTEAD, BadCourses, courses_of
+from arena.games.core import GameError
+from arena.maps.loader import MapError
+from arena.maps.opening_file import BadOpenings
+from arena.match.openings import after
+from arena.protocol.timecontrol import BadTimeControl
+from arena.server.commands.courses import ENOUGH, INSTEAD, BadCourses, courses_of
 
 
 def test_every_game_on_every_map_at_every_time() -> None:

@@ -7,11 +7,11 @@ import json
 import anyio
 import pytest
 
-from games.core import Player
-from match.events import Resigned
-from protocol.engines import EngineInfo
-from server.host import open_host
-from server.store.database import open_store
+from arena.games.core import Player
+from arena.match.events import Resigned
+from arena.protocol.engines import EngineInfo
+from arena.server.host import open_host
+from arena.server.store.database import open_store
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter

@@ -6,10 +6,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from protocol.record import from_line
-from server.host import open_host
-from server.store.aggregates.counting import refresh
-from server.store.database import open_store
+from arena.protocol.record import from_line
+from arena.server.host import open_host
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 

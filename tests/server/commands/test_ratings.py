@@ -6,8 +6,8 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import schema
-from server.store.database import open_store
+from arena.server.store import schema
+from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from console import Misuse
-from server.commands.retention import retention_of
-from server.store.retention import Retention
+from arena.console import Misuse
+from arena.server.commands.retention import retention_of
+from arena.server.store.retention import Retention
 
 
 def test_without_options_all_matches_are_kept() -> None:

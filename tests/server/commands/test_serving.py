@@ -10,12 +10,12 @@ from contextlib import closing
 import anyio
 import pytest
 
-from server.arena.membership import CutOff
-from server.bus.bus import Bus
-from server.bus.local import Exchange
-from server.commands.serving import StopSignals, again_and_again
-from server.store.database import StoreError
-from server.store.lease import Lease, LeaseLost
+from arena.server.arena.membership import CutOff
+from arena.server.bus.bus import Bus
+from arena.server.bus.local import Exchange
+from arena.server.commands.serving import StopSignals, again_and_again
+from arena.server.store.database import StoreError
+from arena.server.store.lease import Lease, LeaseLost
 
 LOST = LeaseLost(Lease("north", 1))
 CUT_OFF = CutOff("cut off")

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from protocol.record import read, to_line
-from server.store import tokens
-from server.store.database import open_store
+from arena.protocol.record import read, to_line
+from arena.server.store import tokens
+from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from console import Failure, Misuse
-from server.commands.tls import tls_of
+from arena.console import Failure, Misuse
+from arena.server.commands.tls import tls_of
 
 
 def test_without_both_there_is_no_tls() -> None:

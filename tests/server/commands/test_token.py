@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.lobby.accounts import Accounts
-from server.store.database import open_store
+from arena.server.lobby.accounts import Accounts
+from arena.server.store.database import open_store
 from tests.server.command_line import run
 
 

@@ -6,16 +6,16 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from protocol.codes import Code
-from protocol.messages import Error, Hello, ServerMessage
-from protocol.values import Role
-from server.host import Host, open_host
-from server.lobby.accounts import Accounts, Refused
-from server.lobby.lobby import Lobby
-from server.net.by_address.failed_logins import FailedLogins
-from server.rooms.member import secret_hash
-from server.store import tokens
-from server.store.database import open_store
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error, Hello, ServerMessage
+from arena.protocol.values import Role
+from arena.server.host import Host, open_host
+from arena.server.lobby.accounts import Accounts, Refused
+from arena.server.lobby.lobby import Lobby
+from arena.server.net.by_address.failed_logins import FailedLogins
+from arena.server.rooms.member import secret_hash
+from arena.server.store import tokens
+from arena.server.store.database import open_store
 from tests.server.databases import Postgresql
 from tests.server.peer import dial
 

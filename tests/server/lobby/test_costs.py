@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from protocol.messages import ClientMessage
-from server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
-from server.web.costs import GET_COSTS, cost_of
+from arena.protocol.messages import ClientMessage
+from arena.server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.web.costs import GET_COSTS, cost_of
 
 TABLE = re.findall(
     r"^\| `([^`]+)` \| ([\d,]+) \|", (Path(__file__).parents[3] / "SECURITY.md").read_text(), re.MULTILINE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from protocol.codes import Code
-from protocol.messages import (
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
@@ -29,12 +29,12 @@ from protocol.messages import (
     Watch,
     Withdraw,
 )
-from protocol.record import Record
-from protocol.values import Role
-from server.host import Host, open_host
-from server.lobby.dispatch import LISTING_SECONDS
-from server.net.limits import HostLimits
-from server.store import tokens
+from arena.protocol.record import Record
+from arena.protocol.values import Role
+from arena.server.host import Host, open_host
+from arena.server.lobby.dispatch import LISTING_SECONDS
+from arena.server.net.limits import HostLimits
+from arena.server.store import tokens
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, dial, enter
 

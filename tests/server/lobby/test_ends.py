@@ -9,18 +9,18 @@ from time import monotonic
 import anyio
 import pytest
 
-from games.core import Player
-from protocol.codes import Code
-from protocol.messages import End, Error, Hello
-from protocol.values import Players
-from server.lobby import ends
-from server.lobby.accounts import Accounts
-from server.lobby.ends import Ends
-from server.lobby.lobby import Lobby
-from server.net.metrics import Metrics
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.queries import Queries
+from arena.games.core import Player
+from arena.protocol.codes import Code
+from arena.protocol.messages import End, Error, Hello
+from arena.protocol.values import Players
+from arena.server.lobby import ends
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.ends import Ends
+from arena.server.lobby.lobby import Lobby
+from arena.server.net.metrics import Metrics
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.queries import Queries
 from tests.server.arena.arenas import until
 from tests.server.arena.ends import Bot, Inbox
 from tests.server.matches import record, terms

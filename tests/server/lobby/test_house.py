@@ -15,15 +15,15 @@ from typing import Any
 import anyio
 import pytest
 
-from games.catalogue import KNOWN
-from protocol.codes import EndReason
-from protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
-from protocol.timecontrol import TimeControl
-from server.host import Host, open_host
-from server.lobby.house import HousePlan
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT
-from server.lobby.roster import BadHouse, HouseBot, house_bots
-from server.processes.bot_process import Patience
+from arena.games.catalogue import KNOWN
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
+from arena.protocol.timecontrol import TimeControl
+from arena.server.host import Host, open_host
+from arena.server.lobby.house import HousePlan
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from arena.server.lobby.roster import BadHouse, HouseBot, house_bots
+from arena.server.processes.bot_process import Patience
 from testkit.parts import requires
 from tests.games.own import nim
 from tests.server.fleets import all_gone, processes_of

@@ -3,13 +3,13 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from games.core import Player
-from match.events import Event
-from protocol.codes import Code
-from protocol.messages import Hello, ServerMessage
-from server.lobby.accounts import Accounts, Refused
-from server.lobby.lobby import Lobby
-from server.rooms.member import Member, secret_hash
+from arena.games.core import Player
+from arena.match.events import Event
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello, ServerMessage
+from arena.server.lobby.accounts import Accounts, Refused
+from arena.server.lobby.lobby import Lobby
+from arena.server.rooms.member import Member, secret_hash
 
 
 class Wire:

@@ -6,12 +6,12 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from match.terms import ThreadLimits
-from protocol.engines import EngineInfo, Engines
-from protocol.messages import Ready, Start, View, Watch
-from protocol.record import Record, from_line, to_line
-from server.host import Host
-from server.web.match_log import match_log
+from arena.match.terms import ThreadLimits
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.messages import Ready, Start, View, Watch
+from arena.protocol.record import Record, from_line, to_line
+from arena.server.host import Host
+from arena.server.web.match_log import match_log
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from protocol.codes import Code
-from protocol.messages import Hello
-from server.lobby.accounts import Refused
-from server.lobby.names import OwnNames
-from server.rooms.member import secret_hash
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.journal.recovery import kept_sessions
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.server.lobby.accounts import Refused
+from arena.server.lobby.names import OwnNames
+from arena.server.rooms.member import secret_hash
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.recovery import kept_sessions
 
 
 async def test_a_new_session_is_in_the_store_when_its_name_is_claimed(database: str) -> None:

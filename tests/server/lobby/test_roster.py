@@ -6,10 +6,10 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from protocol.messages import Present
-from protocol.values import Players
-from server.lobby.matchmaking.outcome import Outcome
-from server.lobby.roster import MATCHES, BadHouse, HouseBot, HouseRoster, house_bots
+from arena.protocol.messages import Present
+from arena.protocol.values import Players
+from arena.server.lobby.matchmaking.outcome import Outcome
+from arena.server.lobby.roster import MATCHES, BadHouse, HouseBot, HouseRoster, house_bots
 from tests.server.matches import record
 
 

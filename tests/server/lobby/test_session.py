@@ -11,11 +11,11 @@ import anyio.lowlevel
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from protocol.codec import encode
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
-from server.host import Host, open_host
-from server.store import database
+from arena.protocol.codec import encode
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
+from arena.server.host import Host, open_host
+from arena.server.store import database
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
 

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 
-from server.net.addresses import host_of, inside_url, listen_problem, url
+from arena.server.net.addresses import host_of, inside_url, listen_problem, url
 
 
 @pytest.mark.parametrize(

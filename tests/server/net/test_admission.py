@@ -16,12 +16,12 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatu
 from websockets.frames import Frame, Opcode
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL, Browse, Listing
-from server.host import Host, open_host
-from server.net.admission import Admission
-from server.net.arrivals import CONTROL_BURST, MOST_FRAGMENTS
-from server.net.limits import HostLimits
-from server.net.queue import PAUSE_SECONDS, PLAY_PAUSE_SECONDS
+from arena.protocol.messages import SUBPROTOCOL, Browse, Listing
+from arena.server.host import Host, open_host
+from arena.server.net.admission import Admission
+from arena.server.net.arrivals import CONTROL_BURST, MOST_FRAGMENTS
+from arena.server.net.limits import HostLimits
+from arena.server.net.queue import PAUSE_SECONDS, PLAY_PAUSE_SECONDS
 from tests.server.peer import dial, enter
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from server.net.arrivals import (
+from arena.server.net.arrivals import (
     CONTROL_BURST,
     CONTROLS_PER_SECOND,
     FRAGMENTS_PER_SECOND,
@@ -21,9 +21,9 @@ from server.net.arrivals import (
     Arrival,
     Arrivals,
 )
-from server.net.frames import FramesSeen
-from server.net.limits import HostLimits
-from server.net.token_bucket import TokenBucket
+from arena.server.net.frames import FramesSeen
+from arena.server.net.limits import HostLimits
+from arena.server.net.token_bucket import TokenBucket
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 SECOND = 1_000_000_000

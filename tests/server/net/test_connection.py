@@ -16,13 +16,13 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatu
 from websockets.frames import Frame, Opcode
 from websockets.typing import Subprotocol
 
-from protocol.codec import encode
-from protocol.codes import Code, EndReason
-from protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
-from server.host import Host, open_host
-from server.net.admission import Admission
-from server.net.arrivals import PIECE_BYTES
-from server.net.limits import HostLimits
+from arena.protocol.codec import encode
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import SUBPROTOCOL, Error, Hello, Unwatch, Watch
+from arena.server.host import Host, open_host
+from arena.server.net.admission import Admission
+from arena.server.net.arrivals import PIECE_BYTES
+from arena.server.net.limits import HostLimits
 from tests.e2e.test_misbehaving import PLENTY, spec
 from tests.peers.honest import honest
 from tests.server.peer import Peer, enter

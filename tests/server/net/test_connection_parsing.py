@@ -15,11 +15,11 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side, State
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
-from server.host import Host, open_host
-from server.lobby.dispatch import Dispatch
-from server.net.connection import Connection
-from server.net.limits import HostLimits
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.host import Host, open_host
+from arena.server.lobby.dispatch import Dispatch
+from arena.server.net.connection import Connection
+from arena.server.net.limits import HostLimits
 from tests.properties import examples
 
 DATA = {Opcode.BINARY, Opcode.TEXT, Opcode.CONT}

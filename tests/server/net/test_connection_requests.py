@@ -11,16 +11,16 @@ import pytest
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from server.net import handshake
-from server.net.admission import Admission
-from server.net.answers import Answer, text
-from server.net.arrivals import CONTROL_BURST, KEPT_BYTES
-from server.net.connection import Connection
-from server.net.limits import HostLimits
-from server.net.outgoing import SLOW_BYTES
-from server.net.request import Request
-from server.net.server import KERNEL_BUFFER_BYTES, open_server
-from server.processes.tasks import cancelled_at_exit
+from arena.server.net import handshake
+from arena.server.net.admission import Admission
+from arena.server.net.answers import Answer, text
+from arena.server.net.arrivals import CONTROL_BURST, KEPT_BYTES
+from arena.server.net.connection import Connection
+from arena.server.net.limits import HostLimits
+from arena.server.net.outgoing import SLOW_BYTES
+from arena.server.net.request import Request
+from arena.server.net.server import KERNEL_BUFFER_BYTES, open_server
+from arena.server.processes.tasks import cancelled_at_exit
 from testkit.bare import frame, opening
 
 HOST = "127.0.0.1"

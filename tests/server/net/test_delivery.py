@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from server.net.delivery import READY_MESSAGES, Delivery
+from arena.server.net.delivery import READY_MESSAGES, Delivery
 
 
 @dataclass

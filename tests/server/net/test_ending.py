@@ -9,8 +9,8 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError
 from websockets.frames import Close, Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from protocol.codes import Code
-from server.net.ending import Ending, ending
+from arena.protocol.codes import Code
+from arena.server.net.ending import Ending, ending
 
 BROKE_THE_RULES = {
     1002: "what is no frame",

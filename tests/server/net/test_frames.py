@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from server.net.frames import NOTHING, FrameCounter, FramesSeen
+from arena.server.net.frames import NOTHING, FrameCounter, FramesSeen
 
 PLENTY = FramesSeen(10_000, 10_000, 10_000)
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.server import ServerProtocol
 
-from protocol.messages import SUBPROTOCOL
-from server.net import handshake
-from server.net.answers import Answer, text
-from server.net.request import Headers, Request
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net import handshake
+from arena.server.net.answers import Answer, text
+from arena.server.net.request import Headers, Request
 
 PROGRAM = "arena of a test"
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from server.net.interpreter import settled
+from arena.server.net.interpreter import settled
 
 
 class Node:

@@ -14,11 +14,18 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
-from server.host import open_host
-from server.net.admission import Admission
-from server.net.keepalive import PAUSE_SECONDS, PING_SECONDS, PINGS_A_TURN, PONG_SECONDS, Keepalive, OpenPings
-from server.net.server import MakeAdmission
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.host import open_host
+from arena.server.net.admission import Admission
+from arena.server.net.keepalive import (
+    PAUSE_SECONDS,
+    PING_SECONDS,
+    PINGS_A_TURN,
+    PONG_SECONDS,
+    Keepalive,
+    OpenPings,
+)
+from arena.server.net.server import MakeAdmission
 from tests.server.peer import Peer
 
 

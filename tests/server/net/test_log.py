@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.host import Host
-from server.net import log as logs
+from arena.server.host import Host
+from arena.server.net import log as logs
 from tests.server.peer import dial
 
 
@@ -93,7 +93,7 @@ def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixtu
 def test_all_that_goes_to_stderr_is_json_in_every_line() -> None:
     program = """
 import logging, sys, threading, warnings
-from server.net import log
+from arena.server.net import log
 
 class Fails:
     def __del__(self):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.clock import MS
-from server.net.loop_watch import WORTH_NOTING, LoopWatch
+from arena.match.clock import MS
+from arena.server.net.loop_watch import WORTH_NOTING, LoopWatch
 
 
 def test_the_longest_delay_since_a_time_is_told() -> None:

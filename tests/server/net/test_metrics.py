@@ -7,9 +7,9 @@ import urllib.request
 import anyio
 from prometheus_client.parser import text_string_to_metric_families
 
-from protocol.messages import Ready
-from server.host import Host
-from server.net.metrics import Metrics
+from arena.protocol.messages import Ready
+from arena.server.host import Host
+from arena.server.net.metrics import Metrics
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 

@@ -16,7 +16,7 @@ from websockets.protocol import Protocol, Side
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
-from server.net.outgoing import OUTBOX_BYTES, Outgoing
+from arena.server.net.outgoing import OUTBOX_BYTES, Outgoing
 
 BUFFER_BYTES = 4096
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from server.net.queue import AddressQueue, TurnQueue
+from arena.server.net.queue import AddressQueue, TurnQueue
 
 
 async def test_turns_come_one_at_a_time_in_order_and_survive_a_fault() -> None:

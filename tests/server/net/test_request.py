@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.request import Headers, Request
+from arena.server.net.request import Headers, Request
 
 names = st.sampled_from(["Upgrade", "upgrade", "UPGRADE", "Accept", "aCCEPT", "X-Forwarded-For", "x"])
 values = st.text("abcdefgh ,;=.", max_size=20)

@@ -13,13 +13,13 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from protocol.messages import SUBPROTOCOL
-from server.net.answers import Answer, text
-from server.net.connection import Connection
-from server.net.limits import HostLimits
-from server.net.request import Request
-from server.net.server import CannotListen, Server, open_server
-from server.processes.tasks import cancelled_at_exit
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.answers import Answer, text
+from arena.server.net.connection import Connection
+from arena.server.net.limits import HostLimits
+from arena.server.net.request import Request
+from arena.server.net.server import CannotListen, Server, open_server
+from arena.server.processes.tasks import cancelled_at_exit
 
 HOST = "127.0.0.1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.token_bucket import TokenBucket
+from arena.server.net.token_bucket import TokenBucket
 
 SECOND = 1_000_000_000
 

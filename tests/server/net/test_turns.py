@@ -8,7 +8,7 @@ import anyio.abc
 import pytest
 from anyio.lowlevel import checkpoint
 
-from server.net.turns import SHARE, Turns
+from arena.server.net.turns import SHARE, Turns
 
 COST = 10_000
 

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from server.processes.identity import Process, is_gone, this_process
+from arena.server.processes.identity import Process, is_gone, this_process
 
 PROGRAM = (
-    "import msgspec; from server.processes.identity import this_process;"
+    "import msgspec; from arena.server.processes.identity import this_process;"
     " print(msgspec.json.encode(this_process()).decode(), flush=True); input()"
 )
 

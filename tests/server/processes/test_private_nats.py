@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.bus.bus import BusError
-from server.bus.opening import open_bus
-from server.processes.private_nats import NoNats, private_nats
+from arena.server.bus.bus import BusError
+from arena.server.bus.opening import open_bus
+from arena.server.processes.private_nats import NoNats, private_nats
 from testkit.parts import requires
 from tests.server.processes.test_supervisor import is_alive
 
@@ -55,7 +55,7 @@ async def test_without_the_program_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("server.processes.private_nats.MORE_PLACES", ())
+    monkeypatch.setattr("arena.server.processes.private_nats.MORE_PLACES", ())
     with pytest.raises(NoNats, match="install the package nats-server, or name one with --bus"):
         async with private_nats():
             pytest.fail("there is one")

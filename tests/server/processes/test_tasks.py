@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from server.processes.tasks import cancelled_at_exit
+from arena.server.processes.tasks import cancelled_at_exit
 
 
 class Sleeper:

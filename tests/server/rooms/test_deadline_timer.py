@@ -5,7 +5,7 @@ from time import monotonic_ns
 
 import anyio
 
-from server.rooms.deadline_timer import ARRIVAL_TURNS, DeadlineTimer
+from arena.server.rooms.deadline_timer import ARRIVAL_TURNS, DeadlineTimer
 
 SECOND = 1_000_000_000
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.messages import End, Move, Ready, Resign, Start, Thought, Turn, Update, View, Watch
-from protocol.record import Record
-from protocol.values import Thinking
-from server.host import Host, open_host
-from server.rooms.disclosure import Disclosure, first_secret
+from arena.protocol.messages import End, Move, Ready, Resign, Start, Thought, Turn, Update, View, Watch
+from arena.protocol.record import Record
+from arena.protocol.values import Thinking
+from arena.server.host import Host, open_host
+from arena.server.rooms.disclosure import Disclosure, first_secret
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from games.core import Player
-from match.clock import MS
-from match.events import GotReady, Moved, Opened, TurnLeft
-from match.referee import Referee
-from protocol.codes import Code
-from protocol.messages import ServerMessage
-from server.rooms.member import DistantConnection, Member
-from server.rooms.reach import Reach, Verdict
+from arena.games.core import Player
+from arena.match.clock import MS
+from arena.match.events import GotReady, Moved, Opened, TurnLeft
+from arena.match.referee import Referee
+from arena.protocol.codes import Code
+from arena.protocol.messages import ServerMessage
+from arena.server.rooms.member import DistantConnection, Member
+from arena.server.rooms.reach import Reach, Verdict
 from tests.server.matches import terms
 from tests.server.refereed import MAXIE, MINNIE, started
 

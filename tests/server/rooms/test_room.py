@@ -12,23 +12,23 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from games.catalogue import make_game
-from games.core import Player
-from match.events import Event, GotReady, Moved, Opened, Resigned, Returned, TurnLeft
-from match.referee import Referee
-from match.replay import verify
-from match.terms import Terms
-from protocol.adjudication import DEFAULT_RULES
-from protocol.codes import Code, EndReason
-from protocol.messages import Accepted, End, ServerMessage, Start, Turn
-from protocol.values import Thinking
-from server.net.loop_watch import LoopWatch
-from server.rooms.member import Member
-from server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.journal.reader import events_of, records_of
-from server.store.journal.recovery import Unfinished, unfinished
+from arena.games.catalogue import make_game
+from arena.games.core import Player
+from arena.match.events import Event, GotReady, Moved, Opened, Resigned, Returned, TurnLeft
+from arena.match.referee import Referee
+from arena.match.replay import verify
+from arena.match.terms import Terms
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import Accepted, End, ServerMessage, Start, Turn
+from arena.protocol.values import Thinking
+from arena.server.net.loop_watch import LoopWatch
+from arena.server.rooms.member import Member
+from arena.server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.reader import events_of, records_of
+from arena.server.store.journal.recovery import Unfinished, unfinished
 from tests.server.matches import game_of, terms
 
 Message = TypeVar("Message", bound=ServerMessage)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.codec import decode_server
-from protocol.codes import EndReason
-from protocol.messages import End, Played, ServerMessage, Update, View
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Players
-from server.rooms.spectators import (
+from arena.protocol.codec import decode_server
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import End, Played, ServerMessage, Update, View
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players
+from arena.server.rooms.spectators import (
     GATHER_SECONDS,
     MAX_BACKLOG_BYTES,
     SPECTATORS_A_TURN,

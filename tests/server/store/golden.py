@@ -24,10 +24,21 @@ from typing import Any
 
 import anyio
 
-from games.catalogue import make_game
-from protocol.messages import Accept, Accepted, Challenge, Challenged, End, Move, Ready, Resign, Start, Turn
-from protocol.timecontrol import TimeControl
-from protocol.values import Thinking
+from arena.games.catalogue import make_game
+from arena.protocol.messages import (
+    Accept,
+    Accepted,
+    Challenge,
+    Challenged,
+    End,
+    Move,
+    Ready,
+    Resign,
+    Start,
+    Turn,
+)
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Thinking
 from testkit.parts import postgresql_folder
 from tests.server.databases import running_postgresql
 from tests.server.peer import Peer, dial

@@ -6,16 +6,16 @@ import sqlalchemy as sa
 from msgspec.structs import asdict, replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.codes import EndReason
-from protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
-from protocol.values import Players, Thinking
-from server.store import archive, schema
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import standings
-from server.store.archive import Archived, Imported, export_lines, import_lines, read_line
-from server.store.database import open_store
-from server.store.journal.reader import records_of
+from arena.protocol.codes import EndReason
+from arena.protocol.record import RECORD_BYTES, BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.protocol.values import Players, Thinking
+from arena.server.store import archive, schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.standings import standings
+from arena.server.store.archive import Archived, Imported, export_lines, import_lines, read_line
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import records_of
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 

@@ -9,16 +9,16 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened, to_journal
-from match.terms import to_json
-from server.processes.identity import this_process
-from server.store import arena, lease, schema
-from server.store.database import open_store
-from server.store.journal.batch import Batch, write_batch
-from server.store.journal.reader import events_of
-from server.store.journal.rows import EventRow, Rows
-from server.store.journal.writer import Writer, open_writer
-from server.store.lease import Lease, LeaseLost
+from arena.match.events import Opened, to_journal
+from arena.match.terms import to_json
+from arena.server.processes.identity import this_process
+from arena.server.store import arena, lease, schema
+from arena.server.store.database import open_store
+from arena.server.store.journal.batch import Batch, write_batch
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.rows import EventRow, Rows
+from arena.server.store.journal.writer import Writer, open_writer
+from arena.server.store.lease import Lease, LeaseLost
 from tests.server.matches import terms
 
 MATCH = "m" * 32

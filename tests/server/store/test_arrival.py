@@ -4,10 +4,10 @@ import anyio
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store.aggregates.counting import refresh
-from server.store.arrival import let_nobody_count
-from server.store.database import exclusive, open_store
-from server.store.schema import matches
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.arrival import let_nobody_count
+from arena.server.store.database import exclusive, open_store
+from arena.server.store.schema import matches
 from tests.server.databases import Postgresql
 from tests.server.played import MAXIE_WINS, day, events, keep
 

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened, TurnLeft
-from server.store import backup as backing
-from server.store import database, migrations, schema, tokens
-from server.store.aggregates.counting import refresh
-from server.store.backup import Contents, backup, restore
-from server.store.database import StoreError, open_store
-from server.store.journal.journal import Journal
-from server.store.journal.reader import events_of
+from arena.match.events import Opened, TurnLeft
+from arena.server.store import backup as backing
+from arena.server.store import database, migrations, schema, tokens
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.backup import Contents, backup, restore
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.reader import events_of
 from tests.server.journals import playing
 from tests.server.matches import terms
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep

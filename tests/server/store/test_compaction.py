@@ -3,14 +3,14 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from server.store import compaction, schema
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import recompute
-from server.store.compaction import compact
-from server.store.database import open_store
-from server.store.finished import record_of
-from server.store.journal.reader import begun, events_of, records_of
-from server.web.match_log import match_log
+from arena.server.store import compaction, schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.compaction import compact
+from arena.server.store.database import open_store
+from arena.server.store.finished import record_of
+from arena.server.store.journal.reader import begun, events_of, records_of
+from arena.server.web.match_log import match_log
 from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
 

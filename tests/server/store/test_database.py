@@ -21,10 +21,10 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.processes.identity import PROGRAM
-from server.store import migrations, schema, sqlite, tokens
-from server.store.aggregates.counting import refresh
-from server.store.database import (
+from arena.server.processes.identity import PROGRAM
+from arena.server.store import migrations, schema, sqlite, tokens
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
     blocking_twin,
@@ -37,7 +37,7 @@ from server.store.database import (
     patient_twin,
     prepare,
 )
-from server.store.journal.journal import Journal
+from arena.server.store.journal.journal import Journal
 from tests.server.databases import Postgresql
 
 
@@ -308,7 +308,7 @@ def test_without_the_driver_postgresql_asks_for_its_extra() -> None:
     # a process of its own, in which the driver is not there
     program = (
         "import sys; sys.modules['asyncpg'] = None\n"
-        "from server.store.database import PASSWORD_FILE, StoreError, make_engine\n"
+        "from arena.server.store.database import PASSWORD_FILE, StoreError, make_engine\n"
         "try:\n make_engine('postgresql://x/y')\nexcept StoreError as error:\n print(error)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

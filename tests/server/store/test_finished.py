@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.codes import EndReason
-from protocol.record import Record, Result, to_line
-from server.store import finished, schema
-from server.store.archive import import_lines
-from server.store.database import open_store
-from server.store.finished import MatchList, Shown, latest_of, match_list, record_of, shown_of
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, Result, to_line
+from arena.server.store import finished, schema
+from arena.server.store.archive import import_lines
+from arena.server.store.database import open_store
+from arena.server.store.finished import MatchList, Shown, latest_of, match_list, record_of, shown_of
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
-from match.events import Opened
-from server.store.database import open_store
-from server.store.journal.reader import events_of
-from server.store.ladder_lock import CannotResume
-from server.store.ladders import claimed, finish, read, set_bots
+from arena.match.events import Opened
+from arena.server.store.database import open_store
+from arena.server.store.journal.reader import events_of
+from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.ladders import claimed, finish, read, set_bots
 from tests.server.journals import playing
 from tests.server.matches import terms
 

@@ -13,19 +13,19 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened
-from protocol.record import from_line
-from server.processes.identity import this_process
-from server.store import lease, schema
-from server.store.database import open_store
-from server.store.journal.batch import Batch, write_batch
-from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.reader import events_of
-from server.store.journal.recovery import kept_sessions
-from server.store.journal.rows import EventRow, Rows
-from server.store.journal.writer import open_writer
-from server.store.lease import Lease, LeaseLost, NameHeld
-from server.store.packing import record_in
+from arena.match.events import Opened
+from arena.protocol.record import from_line
+from arena.server.processes.identity import this_process
+from arena.server.store import lease, schema
+from arena.server.store.database import open_store
+from arena.server.store.journal.batch import Batch, write_batch
+from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.recovery import kept_sessions
+from arena.server.store.journal.rows import EventRow, Rows
+from arena.server.store.journal.writer import open_writer
+from arena.server.store.lease import Lease, LeaseLost, NameHeld
+from arena.server.store.packing import record_in
 from tests.server.journals import playing
 from tests.server.matches import record, terms
 

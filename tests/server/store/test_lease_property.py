@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened
-from protocol.record import to_line
-from server.processes.identity import Process, this_process
-from server.store import arena, lease, schema
-from server.store.database import close, make_engine, prepare
-from server.store.journal.batch import Batch, write_batch
-from server.store.journal.journal import Journal
-from server.store.journal.reader import events_of_all, records_of
-from server.store.journal.recovery import unfinished
-from server.store.journal.rows import NotOpen, Rows
-from server.store.journal.writer import Writer, open_writer
-from server.store.lease import Lease, LeaseLost, NameHeld
-from server.store.packing import record_in
+from arena.match.events import Opened
+from arena.protocol.record import to_line
+from arena.server.processes.identity import Process, this_process
+from arena.server.store import arena, lease, schema
+from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.journal.batch import Batch, write_batch
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.reader import events_of_all, records_of
+from arena.server.store.journal.recovery import unfinished
+from arena.server.store.journal.rows import NotOpen, Rows
+from arena.server.store.journal.writer import Writer, open_writer
+from arena.server.store.lease import Lease, LeaseLost, NameHeld
+from arena.server.store.packing import record_in
 from tests.server.matches import record, terms
 
 DEAD = replace(this_process(), started="1")

@@ -6,11 +6,11 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import schema
-from server.store.aggregates.counting import refresh
-from server.store.database import open_store
-from server.store.maintenance import Maintenance
-from server.store.retention import Retention
+from arena.server.store import schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import open_store
+from arena.server.store.maintenance import Maintenance
+from arena.server.store.retention import Retention
 from tests.server.databases import Postgresql
 from tests.server.journals import playing
 from tests.server.played import MAXIE_WINS, day, events, keep

@@ -12,18 +12,18 @@ from alembic import command
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from rating.steps import RatingStep
-from server.store import migrations, schema
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import standings
-from server.store.archive import export_lines
-from server.store.compaction import compact
-from server.store.database import make_engine, open_store
-from server.store.journal.reader import events_of
-from server.store.journal.recovery import unfinished
-from server.store.packing import record_in
-from server.store.queries import Queries
+from arena.rating.steps import RatingStep
+from arena.server.store import migrations, schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.standings import standings
+from arena.server.store.archive import export_lines
+from arena.server.store.compaction import compact
+from arena.server.store.database import make_engine, open_store
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.recovery import unfinished
+from arena.server.store.packing import record_in
+from arena.server.store.queries import Queries
 from tests.server.played import (
     KINDS,
     MAXIE_WINS,

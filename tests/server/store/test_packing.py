@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
-from protocol.record import RecordedMove, to_line
-from protocol.values import Thinking
-from server.store import packing
-from server.store.packing import Unreadable, Whole, pack_record, pack_whole, record_in, unpack_whole
+from arena.games.core import Player
+from arena.match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from arena.protocol.record import RecordedMove, to_line
+from arena.protocol.values import Thinking
+from arena.server.store import packing
+from arena.server.store.packing import Unreadable, Whole, pack_record, pack_whole, record_in, unpack_whole
 from testkit.sample_match import sample_match, terms_of
 from tests.server.matches import record
 

@@ -9,11 +9,11 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import presences
-from server.store.database import open_store
-from server.store.journal.writer import Writer, open_writer
-from server.store.lease import Lease, LeaseLost
-from server.store.presences import Claim, Presence
+from arena.server.store import presences
+from arena.server.store.database import open_store
+from arena.server.store.journal.writer import Writer, open_writer
+from arena.server.store.lease import Lease, LeaseLost
+from arena.server.store.presences import Claim, Presence
 from tests.server.store.test_arena import run_out, taken
 
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.store.database import open_store, reading
+from arena.server.store.database import open_store, reading
 
 ENDLESS = sa.text(
     "WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT sum(n) FROM counted"

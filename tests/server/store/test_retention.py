@@ -7,18 +7,18 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from protocol.record import from_line
-from server.store import retention, schema
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import standings
-from server.store.archive import Imported, import_lines
-from server.store.compaction import compact
-from server.store.database import now, open_store
-from server.store.finished import match_list
-from server.store.ladders import claimed, finish
-from server.store.queries import Queries
-from server.store.retention import ArchiveFailed, BadRetention, Retention, prune
+from arena.protocol.record import from_line
+from arena.server.store import retention, schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.standings import standings
+from arena.server.store.archive import Imported, import_lines
+from arena.server.store.compaction import compact
+from arena.server.store.database import now, open_store
+from arena.server.store.finished import match_list
+from arena.server.store.ladders import claimed, finish
+from arena.server.store.queries import Queries
+from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)

@@ -9,9 +9,9 @@ import anyio.to_thread
 import pytest
 import sqlalchemy as sa
 
-from server.store import schema
-from server.store.database import blocking_twin, make_engine, open_store
-from server.store.sqlite import begin, ending, execute_each, execute_many, first_row, has_begun
+from arena.server.store import schema
+from arena.server.store.database import blocking_twin, make_engine, open_store
+from arena.server.store.sqlite import begin, ending, execute_each, execute_many, first_row, has_begun
 
 
 async def test_a_statement_of_the_drivers_finds_and_writes_the_same_on_both_ways(database: str) -> None:

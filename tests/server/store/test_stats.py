@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from server.store.compaction import compact
-from server.store.database import StoreError, open_store
-from server.store.stats import stats, vacuum
+from arena.server.store.compaction import compact
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.stats import stats, vacuum
 from tests.server.journals import playing
 from tests.server.played import MAXIE_WINS, day, events, keep
 

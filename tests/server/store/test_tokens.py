@@ -6,9 +6,9 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from server.store import schema, tokens
-from server.store.database import open_store
-from server.store.tokens import TokenError
+from arena.server.store import schema, tokens
+from arena.server.store.database import open_store
+from arena.server.store.tokens import TokenError
 
 
 async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:

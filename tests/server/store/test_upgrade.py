@@ -13,23 +13,23 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from games.catalogue import make_game
-from protocol.codes import FORFEITS, EndReason
-from protocol.messages import End, Move, Start, Turn
-from protocol.record import Record, from_line
-from server.host import open_host
-from server.processes.identity import PROGRAM
-from server.store import lease, migrations, schema, tokens
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import recompute
-from server.store.aggregates.standings import ratings_of
-from server.store.archive import export_lines
-from server.store.backup import copy_into_file, restore
-from server.store.database import StoreError, close, exclusive, make_engine, open_store
-from server.store.journal.reader import events_of
-from server.store.journal.writer import open_writer
-from server.store.lease import Lease, NameHeld
-from server.store.upgrade import make_ready
+from arena.games.catalogue import make_game
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.messages import End, Move, Start, Turn
+from arena.protocol.record import Record, from_line
+from arena.server.host import open_host
+from arena.server.processes.identity import PROGRAM
+from arena.server.store import lease, migrations, schema, tokens
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.standings import ratings_of
+from arena.server.store.archive import export_lines
+from arena.server.store.backup import copy_into_file, restore
+from arena.server.store.database import StoreError, close, exclusive, make_engine, open_store
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.writer import open_writer
+from arena.server.store.lease import Lease, NameHeld
+from arena.server.store.upgrade import make_ready
 from tests.server.peer import Peer, dial
 from tests.server.releases import RELEASES, STORES, Release, everything
 from tests.server.store.test_lease import ELSEWHERE, run_out

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from games.riskless import Riskless
-from maps.loader import load_map
-from server.web.advice import WAITING, Advisor
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.server.web.advice import WAITING, Advisor
 from tests.server.fleets import processes_of
 
 RULES = Riskless(load_map("path4"))

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from games.catalogue import KNOWN, make_game
-from games.core import Game
-from server.web.boards import KEPT, LONGEST, Boards
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.core import Game
+from arena.server.web.boards import KEPT, LONGEST, Boards
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 

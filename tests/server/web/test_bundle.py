@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from server.web.bundle import bundled
-from server.web.static import WEB
+from arena.server.web.bundle import bundled
+from arena.server.web.static import WEB
 from testkit.parts import skip_without
 
 FILES = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from server.host import Host, open_host
-from server.store.aggregates.counting import refresh
-from server.store.ladders import claimed, finish
-from server.store.queries import Queries
-from server.web.events import MOST_BOTS, Events
-from server.web.progress import EventProgress, nobody_plays
+from arena.server.host import Host, open_host
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.ladders import claimed, finish
+from arena.server.store.queries import Queries
+from arena.server.web.events import MOST_BOTS, Events
+from arena.server.web.progress import EventProgress, nobody_plays
 from tests.server.web.test_pages import ask, get, play
 
 PLAN = {

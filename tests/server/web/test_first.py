@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.riskless import Riskless
-from maps.loader import load_file, map_names
-from maps.setup import make_setup
-from protocol.messages import LiveMatch, Played, Start, View
-from protocol.timecontrol import TimeControl
-from protocol.values import Clocks, Data, Players
-from server.host import Host
-from server.web import first
-from server.web.first import PLAIN, FirstView, Shown, demo, hero
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_file, map_names
+from arena.maps.setup import make_setup
+from arena.protocol.messages import LiveMatch, Played, Start, View
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Data, Players
+from arena.server.host import Host
+from arena.server.web import first
+from arena.server.web.first import PLAIN, FirstView, Shown, demo, hero
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get

@@ -9,10 +9,10 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from protocol.messages import Ready, Start
-from server.host import Host
-from server.net.request import Headers, Request
-from server.web.heads import GENERAL, VIEW_NAMES, Head, html, view_of
+from arena.protocol.messages import Ready, Start
+from arena.server.host import Host
+from arena.server.net.request import Headers, Request
+from arena.server.web.heads import GENERAL, VIEW_NAMES, Head, html, view_of
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get, play

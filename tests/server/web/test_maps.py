@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from maps.loader import map_names
-from server.web.maps import README, known, maps_known, measurements, solutions
+from arena.maps.loader import map_names
+from arena.server.web.maps import README, known, maps_known, measurements, solutions
 
 
 def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from server.host import Host
-from server.store.aggregates.counting import refresh
+from arena.server.host import Host
+from arena.server.store.aggregates.counting import refresh
 from tests.server.web.test_pages import ask, get, play
 
 

@@ -15,20 +15,20 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from maps.setup import DEFAULT_MAP
-from protocol.messages import Ready, Start
-from protocol.record import from_line
-from server.host import Host, open_host
-from server.net import turns
-from server.net.by_address.work import WorkBudget
-from server.net.limits import HostLimits
-from server.net.request import Headers, Request
-from server.store import lease as lease_module
-from server.store.aggregates.counting import refresh
-from server.store.queries import Queries
-from server.web.match_log import MatchLogs
-from server.web.pages import STORE_QUESTIONS, Pages
-from server.web.static import own_files
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.messages import Ready, Start
+from arena.protocol.record import from_line
+from arena.server.host import Host, open_host
+from arena.server.net import turns
+from arena.server.net.by_address.work import WorkBudget
+from arena.server.net.limits import HostLimits
+from arena.server.net.request import Headers, Request
+from arena.server.store import lease as lease_module
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.queries import Queries
+from arena.server.web.match_log import MatchLogs
+from arena.server.web.pages import STORE_QUESTIONS, Pages
+from arena.server.web.static import own_files
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter

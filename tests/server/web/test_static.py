@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.web.static import WEB, StaticFiles, takes_gzip
+from arena.server.web.static import WEB, StaticFiles, takes_gzip
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_each_page_asks_for_its_bundles_at_once(
 def test_another_way_to_bundle_gives_the_files_another_address(
     monkeypatch: pytest.MonkeyPatch, files: StaticFiles
 ) -> None:
-    monkeypatch.setattr("server.web.static.bundled", lambda *_args: {"js/main.bundle.js": b""})
+    monkeypatch.setattr("arena.server.web.static.bundled", lambda *_args: {"js/main.bundle.js": b""})
     assert StaticFiles().digest != files.digest
 
 

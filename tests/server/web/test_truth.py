@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from match.replay import verify
-from protocol.record import to_line
-from server.web.truth import truth_of
-from solved.judgement import Kind
-from solved.solution import solution_of
+from arena.match.replay import verify
+from arena.protocol.record import to_line
+from arena.server.web.truth import truth_of
+from arena.solved.judgement import Kind
+from arena.solved.solution import solution_of
 from tests.ladder.reports.test_truth import by_hand, played
 
 

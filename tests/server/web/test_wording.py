@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from protocol.codes import EndReason
-from protocol.record import Result
-from protocol.values import Players
-from server.web.wording import ended, played
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players
+from arena.server.web.wording import ended, played
 
 
 @pytest.mark.parametrize("reason", list(EndReason))

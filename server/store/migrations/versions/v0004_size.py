@@ -15,7 +15,7 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from server.store.packing import pack_record
+from arena.server.store.packing import pack_record
 
 log = logging.getLogger("arena.schema")
 

@@ -12,8 +12,8 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from server.store.packing import record_in
-from server.store.search.openings import FIRST_PLIES, opening_key
+from arena.server.store.packing import record_in
+from arena.server.store.search.openings import FIRST_PLIES, opening_key
 
 log = logging.getLogger("arena.schema")
 

@@ -3,11 +3,11 @@
 import pytest
 from msgspec import UNSET, UnsetType
 
-from bots.client.state.actions import Again, Send
-from bots.client.state.machine import Machine
-from protocol.codes import Code
-from protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued
-from protocol.timecontrol import TimeControl
+from arena.bots.client.state.actions import Again, Send
+from arena.bots.client.state.machine import Machine
+from arena.protocol.codes import Code
+from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued
+from arena.protocol.timecontrol import TimeControl
 from tests.bots.wirework import end, start, welcome
 
 ASK = Challenge("house-greedy", game="tictactoe", time_control=TimeControl(1000))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
-from bots.client.state.machine import Machine
-from games.core import Player
-from protocol.codes import Code, EndReason
-from protocol.messages import (
+from arena.bots.client.state.actions import Action, Choose, Complain, Finish, Leave, Prepare, Send, Stop
+from arena.bots.client.state.machine import Machine
+from arena.games.core import Player
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
     Accept,
     Accepted,
     Challenged,
@@ -19,7 +19,7 @@ from protocol.messages import (
     Standing,
     Status,
 )
-from protocol.timecontrol import TimeControl
+from arena.protocol.timecontrol import TimeControl
 from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
 
 HELLO = Hello("me", matches=2)

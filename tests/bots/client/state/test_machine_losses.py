@@ -5,10 +5,10 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.client.state.actions import Action, Choose, Finish, Prepare, Send, Stop
-from bots.client.state.machine import Machine
-from protocol.codes import EndReason
-from protocol.messages import (
+from arena.bots.client.state.actions import Action, Choose, Finish, Prepare, Send, Stop
+from arena.bots.client.state.machine import Machine
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import (
     Accepted,
     Hello,
     Move,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.api.match import Match
-from bots.client.state.match_state import LAGS_KEPT, MatchState
-from games.core import IllegalMove, Player
-from protocol.messages import Accepted, Move, Resign
+from arena.bots.api.match import Match
+from arena.bots.client.state.match_state import LAGS_KEPT, MatchState
+from arena.games.core import IllegalMove, Player
+from arena.protocol.messages import Accepted, Move, Resign
 from tests.bots.wirework import TICTACTOE, turn
 
 

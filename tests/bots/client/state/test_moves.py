@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from bots.api.match import Match
-from bots.api.thinking import Thinking
-from bots.client.state.moves import BadChoice, move_message
-from games.core import Player
-from games.tictactoe import TicTacToe
-from maps.setup import make_setup
-from protocol.codec import decode_client, encode
-from protocol.messages import Move
+from arena.bots.api.match import Match
+from arena.bots.api.thinking import Thinking
+from arena.bots.client.state.moves import BadChoice, move_message
+from arena.games.core import Player
+from arena.games.tictactoe import TicTacToe
+from arena.maps.setup import make_setup
+from arena.protocol.codec import decode_client, encode
+from arena.protocol.messages import Move
 
 TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
 RISKLESS = Match(make_setup("riskless", "m1"), Player.MAXIE, id="m")

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.client.state.returning import LONGEST_PAUSE, comes_back, pause
-from protocol.codes import Code
+from arena.bots.client.state.returning import LONGEST_PAUSE, comes_back, pause
+from arena.protocol.codes import Code
 from tests.properties import examples
 
 TRIES = st.integers(0, 10**6)

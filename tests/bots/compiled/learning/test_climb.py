@@ -1,9 +1,9 @@
 """Weights that move to where they win: what moves, what stays, and that it is the same for the same seed."""
 
-from bots.compiled.learning.climb import climb
-from bots.evaluators.riskless import NAMES
-from games.riskless import Riskless
-from maps.loader import load_map
+from arena.bots.compiled.learning.climb import climb
+from arena.bots.evaluators.riskless import NAMES
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 
 M1 = Riskless(load_map("m1"))
 START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 20, "waste": -50, "goal": 10}

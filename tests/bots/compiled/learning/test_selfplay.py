@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.learning.selfplay import CUT, Budget, opening, pair, play, scattered
-from bots.compiled.searcher import Searcher, Settings
-from games.core import Player
-from games.riskless import Riskless
-from maps.loader import load_map
-from maps.variants import variant
-from protocol.adjudication import REPETITION
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.learning.selfplay import CUT, Budget, opening, pair, play, scattered
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.games.core import Player
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.maps.variants import variant
+from arena.protocol.adjudication import REPETITION
 
 M1 = Riskless(load_map("m1"))
 

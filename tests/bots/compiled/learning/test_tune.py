@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bots.compiled.learning.tune import Samples, fit, self_play
-from bots.evaluators.riskless import NAMES
-from games.riskless import Riskless
-from maps.setup import make_setup
-from solved.solution import solution_of
+from arena.bots.compiled.learning.tune import Samples, fit, self_play
+from arena.bots.evaluators.riskless import NAMES
+from arena.games.riskless import Riskless
+from arena.maps.setup import make_setup
+from arena.solved.solution import solution_of
 
 TRUE = dict.fromkeys(NAMES, 0) | {
     "armies": 100,

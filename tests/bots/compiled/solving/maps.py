@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bots.compiled.solving.solver import Solver
-from games.board import RisklessMap
-from games.core import MAXIE
-from games.riskless import Armies, Move, Riskless
-from maps.generators import grid, ring
-from solved.boards import Boards, seen_by_mover
-from solved.table import Table
+from arena.bots.compiled.solving.solver import Solver
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies, Move, Riskless
+from arena.maps.generators import grid, ring
+from arena.solved.boards import Boards, seen_by_mover
+from arena.solved.table import Table
 from tests.solved.conftest import path_map
 
 

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from bots.compiled.solving.agreement import PART, compare, compare_part
-from maps.loader import load_map
-from solved.header import encode
-from solved.table import Table, packed
+from arena.bots.compiled.solving.agreement import PART, compare, compare_part
+from arena.maps.loader import load_map
+from arena.solved.header import encode
+from arena.solved.table import Table, packed
 from tests.bots.compiled.solving.maps import solved
 from tests.solved.conftest import path_map
 
 ROOT = Path(__file__).parents[4]
 PROGRAM = """
 import sys
-from bots.compiled.solving.agreement import PART, compare
-from maps.loader import load_map
-from solved.boards import Boards
-from solved.folders import open_table
+from arena.bots.compiled.solving.agreement import PART, compare
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from arena.solved.folders import open_table
 if __name__ == "__main__":
     map, told = load_map("path4"), []
     table, count = open_table(Boards.of(map)), 2 * PART + 20

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.compiled.solving.checkpoint import BadCheckpoint, load, save
+from arena.bots.compiled.solving.checkpoint import BadCheckpoint, load, save
 
 
 def test_a_checkpoint_that_is_damaged_or_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from typing import cast
 
 import pytest
 
-from bots.compiled.solving.graph_space import TooMany, solve_game
-from games.core import MAXIE, MINNIE, AnyGame
-from games.hexapawn import Hexapawn
-from games.tictactoe import TicTacToe
-from match.solve import solve as forced
-from solved.truth import Truth, Value
+from arena.bots.compiled.solving.graph_space import TooMany, solve_game
+from arena.games.core import MAXIE, MINNIE, AnyGame
+from arena.games.hexapawn import Hexapawn
+from arena.games.tictactoe import TicTacToe
+from arena.match.solve import solve as forced
+from arena.solved.truth import Truth, Value
 
 
 def test_tictactoe_is_a_draw_as_everybody_knows() -> None:

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from bots.compiled.catalogue import weights_for
-from bots.compiled.searcher import Searcher, Settings
-from bots.compiled.solving.leaves import codes_of, make_look, unpacked
-from bots.compiled.solving.solver import Solver
-from bots.compiled.tictactoe_kernel import tictactoe_kernel
-from bots.search.values import ESTIMATE_LIMIT, WIN
-from games.core import MAXIE, Player
-from games.riskless import Armies, Riskless
-from maps.generators import ring
-from maps.loader import load_map
-from solved.boards import Boards
-from solved.solution import Solution, solution_of
-from solved.table import Table
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.compiled.solving.leaves import codes_of, make_look, unpacked
+from arena.bots.compiled.solving.solver import Solver
+from arena.bots.compiled.tictactoe_kernel import tictactoe_kernel
+from arena.bots.search.values import ESTIMATE_LIMIT, WIN
+from arena.games.core import MAXIE, Player
+from arena.games.riskless import Armies, Riskless
+from arena.maps.generators import ring
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from arena.solved.solution import Solution, solution_of
+from arena.solved.table import Table
 from tests.bots.compiled.solving.maps import small
 
 PATH = Riskless(load_map("path4"))

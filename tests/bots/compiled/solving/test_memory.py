@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bots.compiled.solving.memory import available
+from arena.bots.compiled.solving.memory import available
 
 
 def test_the_control_group_bounds_what_is_free(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bots.compiled.solving.plan import largest_cap, plan
-from maps.loader import load_map
-from solved.boards import Boards
+from arena.bots.compiled.solving.plan import largest_cap, plan
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
 from tests.bots.compiled.solving.maps import solved
 from tests.solved.conftest import path_map
 

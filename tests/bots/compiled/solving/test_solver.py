@@ -13,13 +13,13 @@ from random import Random
 
 import pytest
 
-from bots.compiled.solving.graph_space import solve_game
-from bots.compiled.solving.solver import Progress, Solver
-from games.board import RisklessMap
-from games.core import MAXIE
-from games.riskless import Armies
-from maps.loader import load_map
-from solved.boards import Boards
+from arena.bots.compiled.solving.graph_space import solve_game
+from arena.bots.compiled.solving.solver import Progress, Solver
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
 from tests.bots.compiled.solving.maps import MAPS, Endless, seen_as, solved
 
 ROOT = Path(__file__).parents[4]
@@ -79,9 +79,9 @@ def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Pat
 PROGRAM = """
 import sys
 from pathlib import Path
-from bots.compiled.solving.solver import Solver
-from maps.loader import load_map
-from solved.boards import Boards
+from arena.bots.compiled.solving.solver import Solver
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
 print("begun", flush=True)
 Solver(Boards.of(load_map(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
 """

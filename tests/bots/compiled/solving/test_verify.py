@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.compiled.solving.verify import verify
-from games.board import RisklessMap
-from games.core import MAXIE
-from games.riskless import Armies
-from solved.header import encode
-from solved.table import Table, packed
-from solved.truth import Truth, Value
+from arena.bots.compiled.solving.verify import verify
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies
+from arena.solved.header import encode
+from arena.solved.table import Table, packed
+from arena.solved.truth import Truth, Value
 from tests.bots.compiled.solving.maps import MAPS, Endless, solved
 from tests.solved.conftest import path_map
 

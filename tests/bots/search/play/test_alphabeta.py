@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.failsoft import failsoft
-from bots.search.play import AlphaBeta
-from bots.search.table import Table
-from bots.search.watch import Stopped, Watch
+from arena.bots.search.failsoft import failsoft
+from arena.bots.search.play import AlphaBeta
+from arena.bots.search.table import Table
+from arena.bots.search.watch import Stopped, Watch
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.play import Jamboree, Pool
-from bots.search.watch import Watch
+from arena.bots.search.play import Jamboree, Pool
+from arena.bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 

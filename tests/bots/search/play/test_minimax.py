@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.search.minimax import minimax
-from bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
-from bots.search.problem import Result
-from bots.search.watch import Watch
+from arena.bots.search.minimax import minimax
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
+from arena.bots.search.problem import Result
+from arena.bots.search.watch import Watch
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 

@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bots.evaluators import evaluator_for
-from bots.search.effort import Comparison, compare
-from bots.search.problem import Problem
-from bots.search.reports.plot import plot_svg
-from games.tictactoe import TicTacToe
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.effort import Comparison, compare
+from arena.bots.search.problem import Problem
+from arena.bots.search.reports.plot import plot_svg
+from arena.games.tictactoe import TicTacToe
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from hypothesis import given
 
-from bots.search.alphabeta import alphabeta
-from bots.search.reports.seen_tree import Seen, seen_tree
-from bots.search.watch import Entered, Left, Watch
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.reports.seen_tree import Seen, seen_tree
+from arena.bots.search.watch import Entered, Left, Watch
 from tests.bots.search.problems import Case, cases
 
 

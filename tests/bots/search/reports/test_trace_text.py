@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from bots.evaluators import evaluator_for
-from bots.search.algorithms import ALGORITHMS, Settings
-from bots.search.pool import Pool
-from bots.search.problem import Problem, Result
-from bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
-from bots.search.values import INFINITY, WIN
-from bots.search.watch import Left, Valued, Watch
-from games.explicit import Explicit
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.pool import Pool
+from arena.bots.search.problem import Problem, Result
+from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
+from arena.bots.search.values import INFINITY, WIN
+from arena.bots.search.watch import Left, Valued, Watch
+from arena.games.explicit import Explicit
 from tests.bots.search.problems import tree
 
 PRINTED = json.loads((Path(__file__).parent / "printed_traces.json").read_text(encoding="utf-8"))

@@ -6,12 +6,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bots.search.alphabeta import alphabeta
-from bots.search.reports.seen_tree import Seen, count_nodes, seen_tree
-from bots.search.reports.tree_picture import MOST_NODES, TooBig, tree_svg
-from bots.search.watch import Watch
-from games.core import Player
-from games.explicit import Explicit
+from arena.bots.search.alphabeta import alphabeta
+from arena.bots.search.reports.seen_tree import Seen, count_nodes, seen_tree
+from arena.bots.search.reports.tree_picture import MOST_NODES, TooBig, tree_svg
+from arena.bots.search.watch import Watch
+from arena.games.core import Player
+from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, tree
 
 

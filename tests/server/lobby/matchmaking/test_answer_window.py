@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.lobby.matchmaking.answer_window import AGAIN_NS, ANSWER_NS, AnswerWindow
+from arena.server.lobby.matchmaking.answer_window import AGAIN_NS, ANSWER_NS, AnswerWindow
 
 
 def test_a_bot_is_left_to_answer_once_for_a_moment() -> None:

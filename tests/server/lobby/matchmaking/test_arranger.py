@@ -9,10 +9,10 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from protocol.adjudication import Adjudication
-from protocol.codes import Code, EndReason
-from protocol.engines import EngineInfo, Engines
-from protocol.messages import (
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
@@ -26,13 +26,13 @@ from protocol.messages import (
     Start,
     Withdraw,
 )
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.host import Host, open_host
-from server.lobby.matchmaking.answer_window import ANSWER_NS
-from server.lobby.matchmaking.matchmaker import Offer
-from server.net.limits import HostLimits
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.host import Host, open_host
+from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.net.limits import HostLimits
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial, enter
 

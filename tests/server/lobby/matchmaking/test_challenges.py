@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from match.clock import MS
-from protocol.codes import Code
-from protocol.messages import Challenge
-from server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
+from arena.match.clock import MS
+from arena.protocol.codes import Code
+from arena.protocol.messages import Challenge
+from arena.server.lobby.matchmaking.challenges import BadChallenge, Challenges, OpenChallenge
 from tests.server.matches import game_of
 
 GAME = game_of()

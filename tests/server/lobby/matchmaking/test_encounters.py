@@ -5,13 +5,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import AnyGame
-from games.tictactoe import TicTacToe
-from match.openings import random_opening
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from server.lobby.matchmaking.encounters import MOST_TWOS, Encounters
-from server.lobby.matchmaking.matchmaker import Course
+from arena.games.core import AnyGame
+from arena.games.tictactoe import TicTacToe
+from arena.match.openings import random_opening
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.lobby.matchmaking.encounters import MOST_TWOS, Encounters
+from arena.server.lobby.matchmaking.matchmaker import Course
 
 GAME: AnyGame = TicTacToe()  # type: ignore[assignment]
 OPENINGS = tuple(dict.fromkeys(random_opening(GAME, 2, str(n)) for n in range(50)))

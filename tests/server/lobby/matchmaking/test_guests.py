@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from protocol.codes import Code
-from protocol.messages import (
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
     Accept,
     Challenge,
     Challenged,
@@ -28,11 +28,11 @@ from protocol.messages import (
     Start,
     Withdraw,
 )
-from protocol.timecontrol import TimeControl
-from server.host import Host, open_host
-from server.lobby.house import HousePlan
-from server.lobby.matchmaking.guests import BURST, GuestMatches, is_guest, objection
-from server.lobby.roster import HouseBot
+from arena.protocol.timecontrol import TimeControl
+from arena.server.host import Host, open_host
+from arena.server.lobby.house import HousePlan
+from arena.server.lobby.matchmaking.guests import BURST, GuestMatches, is_guest, objection
+from arena.server.lobby.roster import HouseBot
 from tests.server.peer import dial, enter
 
 HOUSE = {"house-greedy"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from protocol.messages import (
+from arena.protocol.messages import (
     Accept,
     Challenge,
     Challenged,
@@ -22,14 +22,14 @@ from protocol.messages import (
     Turn,
     Withdraw,
 )
-from protocol.timecontrol import TimeControl
-from server.host import Host, open_host
-from server.lobby.house import HousePlan
-from server.lobby.matchmaking import guests
-from server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
-from server.lobby.matchmaking.house_challenges import BOT_TOTAL_MS
-from server.lobby.matchmaking.matchmaker import OPEN_EVENT
-from server.lobby.roster import MATCHES, HouseBot
+from arena.protocol.timecontrol import TimeControl
+from arena.server.host import Host, open_host
+from arena.server.lobby.house import HousePlan
+from arena.server.lobby.matchmaking import guests
+from arena.server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
+from arena.server.lobby.matchmaking.house_challenges import BOT_TOTAL_MS
+from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
+from arena.server.lobby.roster import MATCHES, HouseBot
 from tests.server.peer import Peer, dial
 
 HOUSE = "house-slow"

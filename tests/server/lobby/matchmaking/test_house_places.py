@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
-from server.lobby.matchmaking.house_places import MOST_WAITING, Asker, HousePlaces
+from arena.server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
+from arena.server.lobby.matchmaking.house_places import MOST_WAITING, Asker, HousePlaces
 
 BOTS = {"a": 4, "b": 4}
 PLACES = sum(BOTS.values())

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.lobby.matchmaking.last_turns import KNOWN, LastTurns
+from arena.server.lobby.matchmaking.last_turns import KNOWN, LastTurns
 
 
 @given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=2), max_size=20))

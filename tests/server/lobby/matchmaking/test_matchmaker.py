@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.lobby.matchmaking.matchmaker import MOST_COMPARED, RATING_STEP, Meetings
+from arena.server.lobby.matchmaking.matchmaker import MOST_COMPARED, RATING_STEP, Meetings
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))

@@ -7,10 +7,10 @@ from time import monotonic
 
 import anyio
 
-from protocol.record import Record
-from protocol.timecontrol import TimeControl
-from server.host import open_host
-from server.lobby.matchmaking.matchmaker import Course, Offer
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.server.host import open_host
+from arena.server.lobby.matchmaking.matchmaker import Course, Offer
 from tests.server.matches import game_of
 from tests.server.peer import enter
 

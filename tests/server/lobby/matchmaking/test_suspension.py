@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protocol.codes import FORFEITS, EndReason
-from server.lobby.matchmaking.suspension import (
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.server.lobby.matchmaking.suspension import (
     EARLY_PLIES,
     FAILURES,
     FIRST_SECONDS,

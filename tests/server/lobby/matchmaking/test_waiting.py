@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Player
-from protocol.codes import EndReason
-from protocol.messages import Challenge, Hello
-from protocol.timecontrol import TimeControl
-from server.lobby.accounts import Accounts
-from server.lobby.lobby import Lobby
-from server.lobby.matchmaking import answer_window
-from server.lobby.matchmaking.answer_window import AnswerWindow
-from server.lobby.matchmaking.challenges import Challenges
-from server.lobby.matchmaking.matchmaker import Offer
-from server.lobby.matchmaking.suspension import FAILURES, FIRST_SECONDS, Suspensions
-from server.lobby.matchmaking.waiting import Waiting
-from server.rooms.member import Member
+from arena.games.core import Player
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Challenge, Hello
+from arena.protocol.timecontrol import TimeControl
+from arena.server.lobby.accounts import Accounts
+from arena.server.lobby.lobby import Lobby
+from arena.server.lobby.matchmaking import answer_window
+from arena.server.lobby.matchmaking.answer_window import AnswerWindow
+from arena.server.lobby.matchmaking.challenges import Challenges
+from arena.server.lobby.matchmaking.matchmaker import Offer
+from arena.server.lobby.matchmaking.suspension import FAILURES, FIRST_SECONDS, Suspensions
+from arena.server.lobby.matchmaking.waiting import Waiting
+from arena.server.rooms.member import Member
 from tests.server.lobby.test_lobby import Kept, Wire
 from tests.server.matches import game_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.by_address.failed_logins import PAUSE_SECONDS, FailedLogins, pause_within, source
+from arena.server.net.by_address.failed_logins import PAUSE_SECONDS, FailedLogins, pause_within, source
 
 
 def failed_logins() -> FailedLogins:

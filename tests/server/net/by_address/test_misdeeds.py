@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.by_address.misdeeds import MOST, Misdeeds
+from arena.server.net.by_address.misdeeds import MOST, Misdeeds
 
 ADDRESSES = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2")
 AS_COUNTED = {"192.0.2.1": "192.0.2.1", "192.0.2.2": "192.0.2.2"} | dict.fromkeys(

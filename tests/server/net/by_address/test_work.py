@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.net.by_address.work import BURST_SECONDS, CAPACITY, WorkBudget
+from arena.server.net.by_address.work import BURST_SECONDS, CAPACITY, WorkBudget
 
 ASKED = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 3_000_000), st.floats(0, 30)), min_size=1, max_size=60

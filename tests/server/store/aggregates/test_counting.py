@@ -10,15 +10,15 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.record import Record
-from rating.glicko import Rating
-from rating.steps import Rater, RatingStep
-from server.store.aggregates import counting
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.rating_steps import step_of
-from server.store.aggregates.standings import ratings_of, standings
-from server.store.database import open_store
-from server.store.schema import rating_steps
+from arena.protocol.record import Record
+from arena.rating.glicko import Rating
+from arena.rating.steps import Rater, RatingStep
+from arena.server.store.aggregates import counting
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.rating_steps import step_of
+from arena.server.store.aggregates.standings import ratings_of, standings
+from arena.server.store.database import open_store
+from arena.server.store.schema import rating_steps
 from tests.properties import seeds
 from tests.server.played import (
     FAILS,

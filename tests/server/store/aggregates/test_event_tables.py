@@ -5,19 +5,19 @@ from collections import Counter
 
 import pytest
 
-from protocol.record import Record
-from rating.standings import table
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.event_tables import (
+from arena.protocol.record import Record
+from arena.rating.standings import table
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.event_tables import (
     BEST_KNOWN,
     MOST_IN_TABLE,
     Event,
     event_scores_of,
     events_with_matches,
 )
-from server.store.archive import import_lines
-from server.store.database import open_store
-from server.store.queries import Queries
+from arena.server.store.archive import import_lines
+from arena.server.store.database import open_store
+from arena.server.store.queries import Queries
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import (

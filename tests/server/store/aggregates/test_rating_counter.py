@@ -10,15 +10,15 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from protocol.messages import LiveMatch
-from protocol.timecontrol import TimeControl
-from protocol.values import Players
-from rating.glicko import Rating
-from server.store.aggregates.counting import Counted, Write
-from server.store.aggregates.rating_counter import PAUSE_SECONDS, RatingCounter
-from server.store.aggregates.standings import ratings_of
-from server.store.database import StoreError, open_store
-from server.store.journal.writer import open_writer
+from arena.protocol.messages import LiveMatch
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.rating.glicko import Rating
+from arena.server.store.aggregates.counting import Counted, Write
+from arena.server.store.aggregates.rating_counter import PAUSE_SECONDS, RatingCounter
+from arena.server.store.aggregates.standings import ratings_of
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.journal.writer import open_writer
 from tests.server.databases import Postgresql
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, day, events, keep
 

@@ -5,14 +5,14 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Moved, from_journal, to_journal
-from protocol.codes import EndReason
-from protocol.record import Record, Result, to_line
-from server.store import schema
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.recompute import Differs, recompute
-from server.store.database import open_store
-from server.store.packing import pack_record
+from arena.match.events import Moved, from_journal, to_journal
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, Result, to_line
+from arena.server.store import schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import Differs, recompute
+from arena.server.store.database import open_store
+from arena.server.store.packing import pack_record
 from tests.server.played import (
     FAILS,
     MAXIE_WINS,

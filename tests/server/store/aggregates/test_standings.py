@@ -3,10 +3,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from rating.glicko import Rating
-from rating.steps import Known
-from server.store.aggregates.counting import refresh
-from server.store.aggregates.standings import (
+from arena.rating.glicko import Rating
+from arena.rating.steps import Known
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     Standing,
     bases,
@@ -18,7 +18,7 @@ from server.store.aggregates.standings import (
     standings,
     standings_of,
 )
-from server.store.database import exclusive, open_store
+from arena.server.store.database import exclusive, open_store
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
 KINDS = {

@@ -10,14 +10,14 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from games.core import Player
-from match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
-from match.terms import from_json
-from server.store import schema
-from server.store.database import StoreError, close, make_engine, now, open_store
-from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.reader import events_of, records_of
-from server.store.journal.rows import NotOpen
+from arena.games.core import Player
+from arena.match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
+from arena.match.terms import from_json
+from arena.server.store import schema
+from arena.server.store.database import StoreError, close, make_engine, now, open_store
+from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.journal.reader import events_of, records_of
+from arena.server.store.journal.rows import NotOpen
 from tests.server.databases import Postgresql
 from tests.server.journals import playing
 from tests.server.matches import record, terms

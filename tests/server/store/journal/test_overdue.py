@@ -7,7 +7,7 @@ from time import monotonic
 
 import anyio
 
-from server.store.journal.overdue import Overdue
+from arena.server.store.journal.overdue import Overdue
 
 
 async def test_what_does_not_end_is_called_late_and_again_until_it_ends() -> None:

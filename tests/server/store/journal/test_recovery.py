@@ -6,12 +6,12 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from games.core import Player
-from match.events import GotReady, Opened
-from server.rooms.member import secret_hash
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.journal.recovery import kept_sessions, unfinished
+from arena.games.core import Player
+from arena.match.events import GotReady, Opened
+from arena.server.rooms.member import secret_hash
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.recovery import kept_sessions, unfinished
 from tests.server.journals import playing
 from tests.server.matches import record, terms
 

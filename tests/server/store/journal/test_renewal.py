@@ -9,12 +9,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from server.processes.identity import this_process
-from server.store import lease, schema
-from server.store.database import open_store
-from server.store.journal.journal import Journal
-from server.store.journal.renewal import Renewal
-from server.store.lease import Lease, LeaseLost
+from arena.server.processes.identity import this_process
+from arena.server.store import lease, schema
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.renewal import Renewal
+from arena.server.store.lease import Lease, LeaseLost
 
 
 async def until(engine: AsyncEngine, name: str) -> float:
@@ -69,7 +69,7 @@ async def test_a_crowd_of_writers_keeps_a_server_of_an_arena_from_no_renewal(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # All that it is given to do takes longer than its lease.
-    monkeypatch.setattr("server.store.journal.journal.ARENA_SECONDS", 0.3)
+    monkeypatch.setattr("arena.server.store.journal.journal.ARENA_SECONDS", 0.3)
     async with open_store(database) as engine, anyio.create_task_group() as tasks:
         journal = Journal(engine, server="north", arena=True)
         await tasks.start(journal.run)

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from match.events import Event, Opened, Timed, TurnLeft, to_journal
-from server.store import schema
-from server.store.database import close, insert_or_update, make_engine, open_store, prepare
-from server.store.journal.batch import OPEN_MATCH, close_match
-from server.store.journal.batch import closing as closing_of
-from server.store.journal.reader import events_of, events_of_all
-from server.store.journal.rows import EventRow, NotOpen, Rows
-from server.store.lease import Lease, LeaseLost, parameters
+from arena.match.events import Event, Opened, Timed, TurnLeft, to_journal
+from arena.server.store import schema
+from arena.server.store.database import close, insert_or_update, make_engine, open_store, prepare
+from arena.server.store.journal.batch import OPEN_MATCH, close_match
+from arena.server.store.journal.batch import closing as closing_of
+from arena.server.store.journal.reader import events_of, events_of_all
+from arena.server.store.journal.rows import EventRow, NotOpen, Rows
+from arena.server.store.lease import Lease, LeaseLost, parameters
 from tests.properties import examples
 from tests.server.matches import record
 

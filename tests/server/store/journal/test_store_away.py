@@ -13,12 +13,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from match.events import Opened
-from server.store import lease as lease_module
-from server.store.database import open_store
-from server.store.journal import journal as journal_module
-from server.store.journal.journal import Journal, JournalFailed
-from server.store.journal.reader import events_of
+from arena.match.events import Opened
+from arena.server.store import lease as lease_module
+from arena.server.store.database import open_store
+from arena.server.store.journal import journal as journal_module
+from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.journal.reader import events_of
 from tests.server.databases import Postgresql
 from tests.server.matches import record, terms
 

@@ -6,7 +6,7 @@ import threading
 import anyio
 import pytest
 
-from server.store.journal.thread import Worker
+from arena.server.store.journal.thread import Worker
 
 
 async def test_jobs_are_done_in_order_in_one_thread_of_their_own() -> None:

@@ -14,9 +14,9 @@ import anyio.lowlevel
 import pytest
 import sqlalchemy as sa
 
-from server.store import sqlite
-from server.store.database import make_engine
-from server.store.journal.writer import Writer, open_writer
+from arena.server.store import sqlite
+from arena.server.store.database import make_engine
+from arena.server.store.journal.writer import Writer, open_writer
 
 INSERT = "INSERT INTO numbers VALUES (?)"
 

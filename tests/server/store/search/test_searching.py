@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from protocol.codes import EndReason
-from server.store.database import Engine, open_store
-from server.store.finished import Shown
-from server.store.schema import crosses, matches
-from server.store.search.searching import Wanted, opening_of, scores, search
+from arena.protocol.codes import EndReason
+from arena.server.store.database import Engine, open_store
+from arena.server.store.finished import Shown
+from arena.server.store.schema import crosses, matches
+from arena.server.store.search.searching import Wanted, opening_of, scores, search
 
 BOTS, MAPS, EVENTS, OPENINGS = ("anna", "bert", "carl"), ("m2", "usa"), ("e", "f"), ("aaaa", "bbbb", None)
 COUNT = 120

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from games.catalogue import KNOWN, make_game
-from games.riskless import Riskless
-from maps.loader import load_file
-from server.web.pictures.boards import Box, draw_position, file_of
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_file
+from arena.server.web.pictures.boards import Box, draw_position, file_of
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.catalogue import make_game
-from maps.loader import load_file
-from server.web.pictures import cards
-from server.web.pictures.jobs import MOST_ROWS, DrawTable, MatchWords
+from arena.games.catalogue import make_game
+from arena.maps.loader import load_file
+from arena.server.web.pictures import cards
+from arena.server.web.pictures.jobs import MOST_ROWS, DrawTable, MatchWords
 
 NAMES = st.text(max_size=64)
 

@@ -7,13 +7,13 @@ import io
 import pytest
 from PIL import Image
 
-from maps.setup import make_setup
-from protocol.codes import EndReason
-from protocol.record import FORMAT, Record, RecordedMove, Result, to_line
-from protocol.values import Players
-from server.web.pictures import drawing
-from server.web.pictures.drawing import draw
-from server.web.pictures.jobs import (
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from arena.protocol.values import Players
+from arena.server.web.pictures import drawing
+from arena.server.web.pictures.drawing import draw
+from arena.server.web.pictures.jobs import (
     HEIGHT,
     WIDTH,
     DrawFilm,

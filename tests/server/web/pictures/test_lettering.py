@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from server.web.pictures.lettering import FONT_FILE, SMALLEST, text
+from arena.server.web.pictures.lettering import FONT_FILE, SMALLEST, text
 
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))

@@ -8,10 +8,10 @@ import anyio
 import pytest
 from PIL import Image
 
-from server.host import Host
-from server.store.aggregates.counting import refresh
-from server.store.queries import Queries
-from server.web.pictures.previews import Previews
+from arena.server.host import Host
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.queries import Queries
+from arena.server.web.pictures.previews import Previews
 from tests.server.web.test_pages import get, play
 
 

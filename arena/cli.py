@@ -1,10 +1,6 @@
-"""The public face of the project, and the `arena` command.
+"""The `arena` command.
 
-    from arena import Bot, Game, Player, Clock, Resign, IllegalMove
-
-What `__all__` names is for authors of bots and games, and stays as it is; each name is loaded when it is asked for.
-All other modules are internal. Of the command, each subcommand is known by name, and its module is loaded when it
-is called.
+Each subcommand is known by name, and its module is loaded when it is called.
 """
 
 from __future__ import annotations
@@ -12,192 +8,98 @@ from __future__ import annotations
 import signal
 import sys
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 try:
-    import arena_imports
-
-    arena_imports.guard()
-
-    # an author's modules must not take the place of the project's
     import typer
     from typer.core import TyperCommand, TyperGroup
 
-    from console import Failure, err
+    from arena.console import Failure, err
 except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr.write("arena: stopped\n")
     sys.exit(130)
 
-if TYPE_CHECKING:
-    from bots.api.bot import Bot, Resign
-    from bots.api.budget import Budget, plan
-    from bots.api.clock import Clock
-    from bots.api.match import Ending, Match
-    from bots.api.thinking import Thinking
-    from bots.compiled.cache import inlined
-    from bots.compiled.catalogue import weights_for
-    from bots.compiled.intrinsics import get, lowest, popcount, put
-    from bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, WON, Compiled, Kernel
-    from bots.compiled.searcher import Searcher, Settings
-    from bots.evaluators.catalogue import evaluator_for
-    from bots.search.deepening import deepen
-    from bots.search.play import Table, alphabeta_search
-    from games.basics import MAXIE, MINNIE, BadData, GameError, IllegalMove, Outcome, Player
-    from games.boards import Grid, Points
-    from games.core import Game
-
-__all__ = [
-    "DRAW",
-    "LOST",
-    "MAXIE",
-    "MINNIE",
-    "PLAYING",
-    "UNSEEN",
-    "WON",
-    "BadData",
-    "Bot",
-    "Budget",
-    "Clock",
-    "Compiled",
-    "Ending",
-    "Game",
-    "GameError",
-    "Grid",
-    "IllegalMove",
-    "Kernel",
-    "Match",
-    "Outcome",
-    "Player",
-    "Points",
-    "Resign",
-    "Searcher",
-    "Settings",
-    "Table",
-    "Thinking",
-    "alphabeta_search",
-    "deepen",
-    "evaluator_for",
-    "get",
-    "inlined",
-    "lowest",
-    "plan",
-    "popcount",
-    "put",
-    "weights_for",
-]
-
-_FROM = {
-    "bots.api.bot": ("Bot", "Resign"),
-    "bots.api.budget": ("Budget", "plan"),
-    "bots.api.clock": ("Clock",),
-    "bots.api.match": ("Ending", "Match"),
-    "bots.api.thinking": ("Thinking",),
-    "bots.compiled.cache": ("inlined",),
-    "bots.compiled.catalogue": ("weights_for",),
-    "bots.compiled.intrinsics": ("get", "lowest", "popcount", "put"),
-    "bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "UNSEEN", "WON", "Compiled", "Kernel"),
-    "bots.compiled.searcher": ("Searcher", "Settings"),
-    "bots.evaluators.catalogue": ("evaluator_for",),
-    "bots.search.deepening": ("deepen",),
-    "bots.search.play": ("Table", "alphabeta_search"),
-    "games.basics": ("MAXIE", "MINNIE", "BadData", "GameError", "IllegalMove", "Outcome", "Player"),
-    "games.boards": ("Grid", "Points"),
-    "games.core": ("Game",),
-}
-_HOME = {name: module for module, names in _FROM.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'arena' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
 COMMANDS: dict[str, tuple[str, str]] = {
     "ladder": (
-        "ladder.commands.ladder",
+        "arena.ladder.commands.ladder",
         "Play a whole ladder here: server, bots and table. Needs no arguments.",
     ),
     "match": (
-        "ladder.commands.ladder",
+        "arena.ladder.commands.ladder",
         "Play pairs between two bots, and say how much stronger A is, with the error.",
     ),
     "serve": (
-        "server.commands.serve",
+        "arena.server.commands.serve",
         "Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.",
     ),
     "ratings": (
-        "server.commands.ratings",
+        "arena.server.commands.ratings",
         "Show the Glicko-2 ratings of every bot, per game, from the rated matches of a store.",
     ),
-    "token": ("server.commands.token", "Who may connect: make, list, rotate and revoke tokens."),
+    "token": ("arena.server.commands.token", "Who may connect: make, list, rotate and revoke tokens."),
     "check": (
-        "server.commands.check",
+        "arena.server.commands.check",
         "Check whether a bot obeys the protocol, against a scripted server; exit code 1 when it does not.",
     ),
     "log": (
-        "server.commands.log",
+        "arena.server.commands.log",
         "Tell a match move by move from the journal of a server: why did a bot lose?",
     ),
     "backup": (
-        "server.commands.store",
+        "arena.server.commands.store",
         "Copy a whole store into a file while servers use it: matches, journals, tokens, ratings.",
     ),
     "restore": (
-        "server.commands.store",
+        "arena.server.commands.store",
         "Put a backup into an empty store, of either kind: all of it, or nothing.",
     ),
     "export": (
-        "server.commands.store",
+        "arena.server.commands.store",
         "Write the finished matches of a store as records, one JSON a line, in the order in which they came in.",
     ),
     "import": (
-        "server.commands.store",
+        "arena.server.commands.store",
         "Take records into a store, after replaying each by the rules; twice is as good as once.",
     ),
     "store": (
-        "server.commands.maintain",
+        "arena.server.commands.maintain",
         "What a host keeps: how much it is, and how it becomes less.",
     ),
     "new": (
-        "bots.commands.new",
+        "arena.bots.commands.new",
         "Write a small commented bot that plays every game. A file that is there is left alone.",
     ),
     "bot": (
-        "bots.commands.bot",
+        "arena.bots.commands.bot",
         "Connect a bot to a server and play the matches that come, until its event is over or Ctrl-C.",
     ),
     "play": (
-        "bots.commands.play",
+        "arena.bots.commands.play",
         "Play an engine at the terminal. You have all the time you want; --tc is the engine's.",
     ),
     "replay": (
-        "bots.commands.replay",
+        "arena.bots.commands.replay",
         "Step through a finished match, after checking that its moves and its result are true.",
     ),
     "trace": (
-        "bots.commands.search",
+        "arena.bots.commands.search",
         "Print how an algorithm searches a tree, in the form of the course's own traces.",
     ),
     "analyse": (
-        "bots.commands.search",
+        "arena.bots.commands.search",
         "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
     ),
     "solve": (
-        "bots.commands.solve",
+        "arena.bots.commands.solve",
         "Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.",
     ),
     "tune": (
-        "bots.commands.tune",
+        "arena.bots.commands.tune",
         "Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.",
     ),
-    "openings": ("bots.commands.openings", "Make openings that are worth playing."),
-    "maps": ("bots.commands.maps", "List, draw, check and measure Riskless maps."),
+    "openings": ("arena.bots.commands.openings", "Make openings that are worth playing."),
+    "maps": ("arena.bots.commands.maps", "List, draw, check and measure Riskless maps."),
 }
 """Each command's module, and its one line in `arena --help`, which is the first of the command's own help.
 
@@ -295,7 +197,3 @@ def _common(
 
 def _group(app: typer.Typer) -> TyperGroup:
     return cast("TyperGroup", typer.main.get_command(app))  # a group, because it has a callback
-
-
-if __name__ == "__main__":
-    main()

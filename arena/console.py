@@ -12,8 +12,8 @@ import msgspec
 import typer
 from rich.console import Console
 
-from games.catalogue import KNOWN
-from games.core import GameError
+from arena.games.catalogue import KNOWN
+from arena.games.core import GameError
 
 
 class Failure(Exception):
