@@ -21,14 +21,14 @@ from typing import Any, cast
 
 from rich.progress import Progress
 
-from arena.bots.commands.maps import between, filled, pairs_to_tell, percent
-from arena.bots.compiled.learning.selfplay import Budget, opening, pair
-from arena.bots.compiled.measure import PLIES, STRONG, WEAK, Measured, Signal, matches_of, measure
 from arena.bots.compiled.searcher import Searcher
 from arena.bots.search.deepening import Report
 from arena.console import err, write_text
 from arena.games.board import RisklessMap
 from arena.games.riskless import Armies, Move, Riskless
+from arena.lab.commands.measure import between, filled, pairs_to_tell, percent
+from arena.lab.measure import PLIES, STRONG, WEAK, Measured, Signal, matches_of, measure
+from arena.lab.selfplay import Budget, opening, pair
 from arena.maps.loader import load_map
 from benchmarks.engine.earlier import Earlier, Worker
 

@@ -17,7 +17,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from arena.bots.compiled.learning.selfplay import Budget, pair
+from arena.lab.selfplay import Budget, pair
 from benchmarks.engine.contest import STARTS, TABLE_MB, Engine, Score, found_or_made, start_of
 from benchmarks.engine.threads import COUNT, FORMS, PATIENCE, to_depth, ways
 from benchmarks.kit.kept import Kept

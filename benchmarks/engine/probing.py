@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.learning.selfplay import Budget, pair
 from arena.bots.compiled.limits import MAX_TERRITORIES
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.compiled.solving.solver import Solver
 from arena.bots.search.deepening import Report
 from arena.bots.search.values import WIN
 from arena.cores import cores
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
+from arena.lab.selfplay import Budget, pair
+from arena.lab.solving.solver import Solver
 from arena.maps.loader import load_map
 from arena.rating.pentanomial import difference, pair_counts
 from arena.solved.boards import Boards

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from arena.bots.compiled.learning.selfplay import Budget, pair
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import Table, alphabeta_search
+from arena.lab.selfplay import Budget, pair
 from benchmarks.engine.contest import STARTS, TABLE_MB, Engine, Score, start_of, together
 from benchmarks.kit.measure import Section, game
 

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from arena.maps.variants import HELD_OUT, variant
+from arena.lab.variants import HELD_OUT, variant
 from benchmarks.engine.contest import (
     SAMPLES,
     STARTS,
@@ -65,7 +65,7 @@ def run(
             ]
     return Section(
         "The default evaluator against the plain army difference, on held-out maps",
-        f"No fit and no climb has seen these maps, `HELD_OUT` in maps/variants.py. {pairs} pairs with seats swapped on each, and "
+        f"No fit and no climb has seen these maps, `HELD_OUT` in lab/variants.py. {pairs} pairs with seats swapped on each, and "
         f"a quarter of them with the more nodes; on a map whose interval then holds {LEAST_ANYWHERE}, twice as many and again, "
         f"{DOUBLINGS} times at the most, as long as the map has other openings. They are played {STARTS}, tables of {TABLE_MB} MB, empty at the start "
         "of each match. A move of `plain` has a fixed number of nodes, and one of `features` as many as cost the same time, "

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.compiled.measure import measure
+from arena.lab.measure import measure
 from arena.maps.loader import load_map
 from benchmarks import deciding
 from benchmarks.engine.earlier import ROOT

@@ -8,9 +8,9 @@ from testkit.parts import skip_without
 
 skip_without("numba")
 
-from arena.bots.compiled.learning.selfplay import Budget, play  # noqa: E402
 from arena.games.core import Player  # noqa: E402
 from arena.games.riskless import Riskless  # noqa: E402
+from arena.lab.selfplay import Budget, play  # noqa: E402
 from arena.solved.judgement import Kind, kinds  # noqa: E402
 from arena.solved.solution import solution_of  # noqa: E402
 from benchmarks.engine.probing import LEAST, MAPS, drawn, make  # noqa: E402 - the extra is there
