@@ -31,8 +31,8 @@ BARREN = 1_000
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """By what an opening is kept. Values are in hundredths of an army, as the evaluator tells them."""
+class Criteria:
+    """Bounds within which an opening is kept. Values are in hundredths of an army, as the evaluator tells them."""
 
     evaluator: str
     exact: bool
@@ -46,7 +46,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Judged:
+class KeptOpening:
     """What was found of an opening that is kept; `value` is Maxie's."""
 
     opening: Opening
@@ -57,13 +57,13 @@ class Judged:
 def make_openings(
     map: RisklessMap,
     plies: int,
-    judgement: Judgement,
+    criteria: Criteria,
     *,
     seed: int,
     tries: int,
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
-) -> Generator[Judged, None, None]:
+) -> Generator[KeptOpening, None, None]:
     """Openings of `plies` moves that lead to different positions and are kept, in an order that the seed decides.
 
     tries      how many different openings are judged at the most
@@ -75,17 +75,17 @@ def make_openings(
     chunks = iter(lambda: tuple(islice(drawn, CHUNK)), ())
     if processes == 1:
         for chunk in chunks:
-            kept = _judge(map, judgement, chunk)
+            kept = _judge(map, criteria, chunk)
             progress(len(chunk))
             yield from kept
         return
     # Not forked: the caller has threads, of a progress bar for one.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting: list[tuple[int, Future[list[Judged]]]] = []
+        waiting: list[tuple[int, Future[list[KeptOpening]]]] = []
         try:
             while True:
                 for chunk in islice(chunks, 2 * processes - len(waiting)):
-                    waiting.append((len(chunk), pool.submit(_judge, map, judgement, chunk)))  # noqa: PERF401
+                    waiting.append((len(chunk), pool.submit(_judge, map, criteria, chunk)))  # noqa: PERF401
                 if not waiting:
                     return
                 # In the order in which they were drawn, whichever is done first.
@@ -113,35 +113,35 @@ def _different(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
             yield opening
 
 
-def _judge(map: RisklessMap, judgement: Judgement, openings: Sequence[Opening]) -> list[Judged]:
+def _judge(map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]) -> list[KeptOpening]:
     """Those of the openings that are kept."""
     game = Riskless(map)
-    settings = Settings(table_mb=TABLE_MB, exact=judgement.exact, foresee=False)
-    searcher = Searcher(game, weights_for(game, judgement.evaluator), settings)
+    settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
+    searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
     try:
-        judged = (_judged(game, searcher, judgement, opening) for opening in openings)
+        judged = (_judged(game, searcher, criteria, opening) for opening in openings)
         return [each for each in judged if each is not None]
     finally:
         searcher.close()
 
 
 def _judged(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], judgement: Judgement, opening: Opening
-) -> Judged | None:
+    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, opening: Opening
+) -> KeptOpening | None:
     position = after(game, opening)
     searcher.clear()
-    value = Budget(nodes=judgement.nodes, depth=judgement.depth).spend(searcher, position).value
-    if abs(value) > judgement.window:
+    value = Budget(nodes=criteria.nodes, depth=criteria.depth).spend(searcher, position).value
+    if abs(value) > criteria.window:
         return None
-    gap = reply_gap(game, searcher, position, judgement)
-    return Judged(opening, value, gap) if gap >= judgement.gap else None
+    gap = reply_gap(game, searcher, position, criteria)
+    return KeptOpening(opening, value, gap) if gap >= criteria.gap else None
 
 
 def reply_gap(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], position: Armies, judgement: Judgement
+    game: Game[Armies, Move], searcher: Searcher[Armies, Move], position: Armies, criteria: Criteria
 ) -> int:
     """By how much the best reply is better for who is to move than the median one; 0 where there is no choice."""
-    budget = Budget(nodes=max(1, judgement.nodes // REPLIES_SHARE), depth=judgement.depth)
+    budget = Budget(nodes=max(1, criteria.nodes // REPLIES_SHARE), depth=criteria.depth)
     sign = game.player(position).sign
     values = []
     for move in game.moves(position):

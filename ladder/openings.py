@@ -14,8 +14,7 @@ from typing import Final
 
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.opening_file import read
-from arena.maps.openings import shipped_openings
+from arena.maps.openings import read, shipped_openings
 from arena.match.openings import Opening, random_opening
 
 SHIPPED: Final = "shipped"

@@ -51,12 +51,6 @@ def judge(solution: Solution, position: Armies, move: Move) -> Judged:
     return Judged(position.player, move, before, after, move if after == before else best)
 
 
-def judge_match(solution: Solution, positions: Sequence[Armies], moves: Sequence[Move]) -> Iterator[Judged]:
-    """Judge the moves of a match, which led from each of the positions to the next."""
-    for position, move in zip(positions, moves, strict=False):
-        yield judge(solution, position, move)
-
-
 def kinds(solution: Solution, positions: Sequence[Armies]) -> Iterator[tuple[Player, Kind]]:
     """Who moved from each position of a match to the next, and what became of its value. One probe a position."""
     truths = [solution.truth(position) for position in positions]

@@ -21,8 +21,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import Budget, opening, pair
 from arena.lab.variants import variant
-from arena.maps.opening_file import read
-from arena.maps.openings import shipped_openings
+from arena.maps.openings import read, shipped_openings
 from arena.match.openings import Opening, after
 from arena.rating.pentanomial import Counts, Difference, difference, pair_counts
 from benchmarks.kit.kept import Kept

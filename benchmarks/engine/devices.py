@@ -16,13 +16,11 @@ OFF: dict[str, Any] = {
     "table": False,
     "hints": False,
     "promise": False,
-    "estimate_order": 0,
     "null_windows": False,
 }
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
     ("+ the game's promise", {"promise": True}),
-    ("+ one-ply evaluation from depth 4", {"estimate_order": 4}),
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
     ("+ null windows", {"null_windows": True}),

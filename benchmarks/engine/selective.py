@@ -56,7 +56,6 @@ DEVICES = (
     Device("the game's promise", {"promise": False}),
     Device("the table's values", {"table": False}),
     Device("the table's moves and values", {"table": False, "hints": False}),
-    Device("one-ply ordering from depth 4, off", having={"estimate_order": 4}),
 )
 
 

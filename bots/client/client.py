@@ -24,8 +24,14 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from arena.bots.api.match import Ending, Match
-from arena.bots.client.connection import ClientError, Lost, NoServer, ServerRefused, open_connection
-from arena.bots.client.hung import look_after
+from arena.bots.client.connection import (
+    ClientError,
+    Lost,
+    NoServer,
+    ServerRefused,
+    open_connection,
+    printable,
+)
 from arena.bots.client.options import Options
 from arena.bots.client.presence import Presence
 from arena.bots.client.state.actions import (
@@ -43,8 +49,7 @@ from arena.bots.client.state.actions import (
 from arena.bots.client.state.machine import Machine
 from arena.bots.client.state.returning import comes_back, pause
 from arena.bots.client.tally import Tally
-from arena.bots.client.wire_log import printable
-from arena.bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker
+from arena.bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker, look_after
 from arena.protocol.codec import DecodeError, decode_server, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import ClientMessage, Hello, Status

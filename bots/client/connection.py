@@ -14,6 +14,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from msgspec import structs
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
     ConnectionClosed,
@@ -25,7 +26,14 @@ from websockets.exceptions import (
 from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
-from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
+from arena.protocol.messages import (
+    MAX_SERVER_FRAME,
+    SUBPROTOCOL,
+    ClientMessage,
+    Hello,
+    ServerMessage,
+    Welcome,
+)
 
 CONNECT_SECONDS = 10.0
 """How long a connection with its handshake may take."""
@@ -92,6 +100,18 @@ async def open_connection(url: str) -> ClientConnection:
         await connection.close()
         raise NoServer(f"{url} is a websocket, but does not speak {SUBPROTOCOL}")
     return connection
+
+
+def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
+    """A message without its secrets: logs are kept, and shown to others."""
+    match message:
+        case Hello():
+            return structs.replace(
+                message, token="…" if message.token else "", session="…" if message.session else ""
+            )
+        case Welcome():
+            return structs.replace(message, session="…")
+    return message
 
 
 def _is_here(url: str) -> bool:

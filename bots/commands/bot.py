@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from arena.bots.api.options import PROGRAM, BadSpec
 from arena.bots.commands.bot_settings import (
@@ -16,14 +16,14 @@ from arena.bots.commands.bot_settings import (
     BadSettings,
     BotSettings,
     checked,
+    listed,
     read_settings,
 )
-from arena.bots.commands.engine_option import load_engine
+from arena.bots.commands.options import load_engine
 from arena.bots.engines.from_program import program_engine
 from arena.bots.engines.isolated import isolated
 from arena.bots.engines.registry import Engine
 from arena.console import Failure, Misuse, is_given
-from arena.protocol.duration import seconds_of
 
 SWITCH_SECONDS = 0.001
 """How long a searching thread may keep the interpreter from the one that reads the clock and the wire."""
@@ -166,10 +166,10 @@ def bot(
         token=token,
         matches=matches,
         games=games,
-        seconds=_seconds(for_),
-        game=",".join(game or ()),
-        map=map,
-        tc=tc,
+        for_=for_,
+        game=listed(",".join(game or ())),
+        map=listed(map),
+        tc=listed(tc),
         challenge=challenge,
         casual=casual,
         reconnect=reconnect,
@@ -181,7 +181,7 @@ def bot(
         verbose=verbose,
     )
     given = {key for key in context.params if is_given(context, key)}
-    settings = _settings(told, {"seconds" if key == "for_" else key for key in given})
+    settings = _settings(told, given)
     made = _engine(settings)
     name = settings.name or made.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
@@ -195,13 +195,6 @@ def bot(
     run(made, settings, name)
 
 
-def _seconds(text: str) -> float:
-    try:
-        return seconds_of(text)
-    except ValueError as error:
-        raise Misuse(f"--for: {error}") from None
-
-
 def _settings(told: BotSettings, given: set[str]) -> BotSettings:
     """The settings by the options, or by a file and those options that were `given` beside it. Raises Misuse."""
     try:
@@ -209,16 +202,16 @@ def _settings(told: BotSettings, given: set[str]) -> BotSettings:
             return checked(told)
         file = read_settings(Path(told.engine))
         if "program" in given:
-            file = dataclasses.replace(file, engine="")
+            file = replace(file, engine="")
         beside = {key: getattr(told, key) for key in given - {"engine"}}
-        return checked(dataclasses.replace(file, **beside))
+        return checked(replace(file, **beside))
     except BadSettings as error:
         raise Misuse(str(error)) from None
 
 
 def _engine(settings: BotSettings) -> Engine:
     if settings.engine.startswith(PROGRAM) and not settings.program:
-        settings = dataclasses.replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
+        settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):
         raise Misuse("name an engine or a file.py, or give --exec COMMAND; one of the two")
     if settings.logs is not None:

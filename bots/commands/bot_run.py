@@ -6,10 +6,15 @@ leaves at once, and gives nothing up: the server waits for the bot as for any th
 
 from __future__ import annotations
 
+import logging
 import math
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TextIO
 
 import anyio
 
@@ -18,10 +23,9 @@ from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
 from arena.bots.client.options import Options
 from arena.bots.client.tally import finished_line
-from arena.bots.commands.bot_settings import BotSettings, listed
-from arena.bots.commands.bot_teller import Teller, open_teller
+from arena.bots.commands.bot_settings import BotSettings
 from arena.bots.engines.registry import Engine
-from arena.console import Failure, Misuse
+from arena.console import Failure, Misuse, err, out
 from arena.cores import cores
 from arena.games.catalogue import KNOWN
 from arena.protocol.codes import Code
@@ -67,10 +71,10 @@ async def _play(made: Engine, settings: BotSettings, name: str, teller: Teller) 
         matches=settings.matches,
         program=made.spec,
         engine=made.about(_cores(settings)),
-        games=listed(settings.game) or tuple(KNOWN.names()[:MOST_GAMES]),
+        games=settings.game or tuple(KNOWN.names()[:MOST_GAMES]),
         rules=KNOWN.digests(),
-        maps=listed(settings.map),
-        time_controls=listed(settings.tc),
+        maps=settings.map,
+        time_controls=settings.tc,
         challenge=settings.asks(),
         pool=not (settings.challenges_only or settings.challenge),
         reconnects=settings.reconnect,
@@ -140,3 +144,59 @@ def _cores(settings: BotSettings) -> int:
     """
     here = len(cores())
     return here if settings.challenges_only or settings.challenge else max(1, here // settings.matches)
+
+
+class Teller:
+    """Tells the owner of a bot what goes on; a line comes out at once, for a bot is watched as it plays."""
+
+    def __init__(self, log: TextIO | None) -> None:
+        self._log = log
+
+    def say(self, line: str) -> None:
+        """Tell a result. It has no time before it, so that programs can read it."""
+        self._keep(line)
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        out.file.flush()
+
+    def note(self, text: str) -> None:
+        """Tell something beside the results, in one line or a traceback."""
+        self._keep(text)
+        now = datetime.now().astimezone()
+        err.print(f"{now:%H:%M:%S} {text}", markup=False, highlight=False, soft_wrap=True)
+
+    def _keep(self, text: str) -> None:
+        if self._log is not None:
+            now = datetime.now().astimezone()
+            self._log.write(f"{now:%Y-%m-%dT%H:%M:%S%z} {text}\n")
+            self._log.flush()
+
+
+class _Wire(logging.Handler):
+    """Tells what the client logs: every message, where that is wanted."""
+
+    def __init__(self, teller: Teller) -> None:
+        super().__init__()
+        self._teller = teller
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._teller.note(record.getMessage())
+
+
+@contextmanager
+def open_teller(log: Path | None) -> Iterator[Teller]:
+    """A teller that also appends all that it says to a file, where there is one. Raises Failure."""
+    try:
+        file = None if log is None else log.open("a", encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"--log: cannot write {log}: {error.strerror}") from None
+    teller = Teller(file)
+    wire = _Wire(teller)
+    logger = logging.getLogger("arena.client")
+    logger.addHandler(wire)
+    logger.propagate = False
+    try:
+        yield teller
+    finally:
+        logger.removeHandler(wire)
+        if file is not None:
+            file.close()

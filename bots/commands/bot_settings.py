@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict, fields, replace
 
 from arena.games.basics import GameError
 from arena.games.catalogue import KNOWN
@@ -28,37 +27,37 @@ class BadSettings(ValueError):
     """An option or a file that cannot be followed; one line, with what would be right."""
 
 
-@dataclass(frozen=True)
-class BotSettings:
-    """One bot on one server. The names are those of the options of `arena bot`."""
+class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The keys of a bot.toml: the names of the options of `arena bot`, and where its token is."""
 
     engine: str = ""
     """A built-in engine, file.py, or file.py:Class; empty where there is a program."""
-    program: str = ""
+    program: str = field(name="exec", default="")
     """The command line of a program that plays by JSON lines; empty where there is an engine."""
     logs: Path | None = None
     """Where the standard error of what runs in a process of its own is kept, match by match."""
     url: str = DEFAULT_URL
     name: str = ""
     """The bot's name; empty for the engine's."""
-    token: str = ""
-    matches: int = 1
-    """How many matches to play at once."""
-    games: int | None = None
-    """How many matches to play in all; None for as many as come."""
-    seconds: float = math.inf
-    """After so many seconds it takes no more matches."""
-    game: str = ""
-    """The games that it plays, with commas between; empty for all. `map` and `tc` likewise."""
-    map: str = ""
-    tc: str = ""
+    token_file: str = ""
+    token_env: str = ""
+    matches: Annotated[int, Meta(ge=1, le=1000)] = 1
+    """Matches to play at once."""
+    games: Annotated[int, Meta(ge=1)] | None = None
+    """Matches to play in all; None for as many as come."""
+    for_: str = field(name="for", default="ever")
+    """The time after which it takes no more matches."""
+    game: tuple[str, ...] = ()
+    """The games that it plays; none for all. `map` and `tc` likewise."""
+    map: tuple[str, ...] = ()
+    tc: tuple[str, ...] = ()
     challenge: str = ""
     """The bot that it challenges again and again; empty for nobody."""
     casual: bool = False
     """Whether the matches of its challenges are not rated."""
-    reconnect: int | None = None
+    reconnect: Annotated[int, Meta(ge=0)] | None = None
     """Attempts in a row to return; None for ever."""
-    wait: float = 0.0
+    wait: Annotated[float, Meta(ge=0)] = 0.0
     """Seconds to wait for a server that is not there yet."""
     unique: bool = False
     """Whether to be NAME-2, NAME-3 and so on when the name is taken."""
@@ -71,15 +70,26 @@ class BotSettings:
     verbose: bool = False
     """Whether every message of the wire is shown."""
 
+
+class BotSettings(BotFile, frozen=True):
+    """One bot on one server."""
+
+    token: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds after which it takes no more matches. Raises ValueError."""
+        return seconds_of(self.for_)
+
     def asks(self) -> Challenge | None:
         """The challenge that it opens; None where it opens none."""
         if not self.challenge:
             return None
         return Challenge(
             self.challenge,
-            game=next(iter(listed(self.game)), DEFAULT_GAME),
-            map=next(iter(listed(self.map)), DEFAULT_MAP),
-            time_control=TimeControl.parse(next(iter(listed(self.tc)), DEFAULT_TIME)),
+            game=next(iter(self.game), DEFAULT_GAME),
+            map=next(iter(self.map), DEFAULT_MAP),
+            time_control=TimeControl.parse(next(iter(self.tc), DEFAULT_TIME)),
             rated=not self.casual,
         )
 
@@ -95,87 +105,43 @@ def checked(settings: BotSettings) -> BotSettings:
     Raises BadSettings.
     """
     try:
-        games = [KNOWN.name(each) for each in listed(settings.game)]
+        games = tuple(KNOWN.name(each) for each in settings.game)
     except GameError as error:
         raise BadSettings(f"--game: {error}") from None
     try:
-        controls = [str(TimeControl.parse(each)) for each in listed(settings.tc)]
+        controls = tuple(str(TimeControl.parse(each)) for each in settings.tc)
     except BadTimeControl as error:
         raise BadSettings(f"--tc: {error}") from None
+    try:
+        seconds_of(settings.for_)
+    except ValueError as error:
+        raise BadSettings(f"--for: {error}") from None
     if settings.casual and not settings.challenge:
         raise BadSettings("--casual is for --challenge: what the pool gives is rated as the host says")
-    return replace(settings, game=",".join(games), tc=",".join(controls))
-
-
-class _File(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
-    """The keys of a bot.toml: the options' names, and `token-file`."""
-
-    engine: str = ""
-    exec: str = ""
-    logs: str = ""
-    url: str = DEFAULT_URL
-    name: str = ""
-    token_file: str = ""
-    token_env: str = ""
-    matches: Annotated[int, Meta(ge=1, le=1000)] = 1
-    games: Annotated[int, Meta(ge=1)] | None = None
-    for_: str = msgspec.field(name="for", default="ever")
-    game: list[str] = []
-    map: list[str] = []
-    tc: list[str] = []
-    challenge: str = ""
-    casual: bool = False
-    reconnect: Annotated[int, Meta(ge=0)] | None = None
-    wait: Annotated[float, Meta(ge=0)] = 0.0
-    unique: bool = False
-    challenges_only: bool = False
-    isolate: bool = False
-    log: str = ""
-    verbose: bool = False
+    return replace(settings, game=games, tc=controls)
 
 
 def read_settings(path: Path) -> BotSettings:
     """The settings of a file; the files that it names are beside it. Raises BadSettings."""
+    beside = path.parent
     try:
-        told = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
-        seconds = seconds_of(told.for_)
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        told = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
+        seconds_of(told.for_)
     except OSError as error:
         raise BadSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
-        keys = ", ".join(field.encode_name for field in msgspec.structs.fields(_File))
+        keys = ", ".join(each.encode_name for each in fields(BotFile))
         raise BadSettings(f"{path}: {error}; the keys are {keys}") from None
     except ValueError as error:  # of TOML, of the encoding, and of `for`
         raise BadSettings(f"{path}: {error}") from None
-    beside = path.parent
-    engine = told.engine
-    if engine.partition(":")[0].endswith(".py"):
-        engine = str(beside / engine)
-    return BotSettings(
-        engine=engine,
-        program=told.exec,
-        logs=beside / told.logs if told.logs else None,
-        url=told.url,
-        name=told.name,
-        token=_token(path, told),
-        matches=told.matches,
-        games=told.games,
-        seconds=seconds,
-        game=",".join(told.game),
-        map=",".join(told.map),
-        tc=",".join(told.tc),
-        challenge=told.challenge,
-        casual=told.casual,
-        reconnect=told.reconnect,
-        wait=told.wait,
-        unique=told.unique,
-        challenges_only=told.challenges_only,
-        isolate=told.isolate,
-        log=beside / told.log if told.log else None,
-        verbose=told.verbose,
-    )
+    settings = BotSettings(**asdict(told), token=_token(path, told))
+    if told.engine.partition(":")[0].endswith(".py"):
+        settings = replace(settings, engine=str(beside / told.engine))
+    return settings
 
 
-def _token(path: Path, told: _File) -> str:
+def _token(path: Path, told: BotFile) -> str:
     """The token, from its own file or from the environment: a settings file is shown to others."""
     if told.token_file and told.token_env:
         raise BadSettings(f"{path}: token-file or token-env; one of the two")

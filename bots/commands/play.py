@@ -13,8 +13,7 @@ from arena.bots.api.match import Match
 from arena.bots.api.thinking import Thinking
 from arena.bots.client.local import Local
 from arena.bots.client.state.moves import BadChoice
-from arena.bots.commands.engine_option import load_engine
-from arena.bots.commands.game_option import load_game
+from arena.bots.commands.options import load_engine, load_game
 from arena.bots.engines.registry import Engine, refusal
 from arena.console import (
     AdjudicateOption,

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
+from urllib.error import HTTPError
+from urllib.parse import quote, unquote
+from urllib.request import urlopen
 
 import typer
 from rich.table import Table
 
-from arena.bots.commands.record_source import records_of
 from arena.bots.commands.review import judge
 from arena.console import Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
 from arena.maps.board import print_position
 from arena.match.replay import Replay, verify
-from arena.protocol.record import BadRecord, Record
+from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered
 
 KEYS = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -23,6 +27,10 @@ BACK = {"p", "b", "h", "k", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\x7f", "\b"
 FIRST = {"g", "\x1b[H", "\x1bOH"}
 LAST = {"G", "\x1b[F", "\x1bOF"}
 QUIT = {"q", "Q", "\x1b", "\x04"}
+
+
+NET_SECONDS = 20.0
+_ADDRESS = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
 
 
 def register(app: typer.Typer) -> None:
@@ -178,3 +186,40 @@ def _step(played: Replay) -> None:
             ply = played.plies
         elif key in QUIT:
             return
+
+
+def records_of(source: str) -> list[tuple[int, Record]]:
+    """The records of a file, or the one of a match whose address the page shows, with their lines. Raises Failure, Misuse."""
+    if source.startswith(("http://", "https://")):
+        return [(1, _fetch(source))]
+    try:
+        records = list(read_numbered(Path(source)))
+    except OSError as error:
+        raise Failure(f"cannot read {source}: {error.strerror}") from None
+    except BadRecord as error:
+        raise Failure(str(error)) from None
+    if not records:
+        raise Failure(f"{source} has no record")
+    return records
+
+
+def _fetch(address: str) -> Record:
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise Misuse(
+            f"{address!r:.120} is no match's address: copy it from the page, as http://HOST:PORT/match/ID"
+        )
+    server, match = found[1], unquote(found[2])
+    try:
+        with urlopen(f"{server}/api/record/{quote(match, safe='')}", timeout=NET_SECONDS) as answer:  # noqa: S310 - http or https
+            body: bytes = answer.read(RECORD_BYTES + 1)
+    except HTTPError as error:
+        with error:
+            why = error.read(1000).decode(errors="replace").strip()
+        raise Failure(f"{server} answers {error.code}: {why}") from None
+    except (OSError, HTTPException) as error:
+        raise Failure(f"no answer from {server}: {getattr(error, 'reason', error)}") from None
+    try:
+        return from_line(body)
+    except BadRecord as error:
+        raise Failure(f"{server} answers with {error}") from None

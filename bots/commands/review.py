@@ -12,8 +12,7 @@ from arena.bots.engines.perfect import no_table
 from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.weights import BadWeights
 from arena.bots.review.plot import review_svg
-from arena.bots.review.review import Judged, losses, review
-from arena.bots.review.truths import ENGINE, Truly, truths
+from arena.bots.review.review import ENGINE, ReviewedMove, SolvedMove, losses, review, solved_moves
 from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import Failure, Misuse, err, out, write_json, write_text
 from arena.games.core import Player
@@ -29,7 +28,7 @@ def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path 
     if engine == ENGINE:
         _by_table_alone(played, told, json, svg)
         return
-    judged: list[Judged] = []
+    judged: list[ReviewedMove] = []
     try:
         for each in review(played, engine, depth):
             judged.append(each)
@@ -59,19 +58,21 @@ def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path 
             _print_truths(told)
 
 
-def _truths(played: Replay) -> list[Truly] | None:
+def _truths(played: Replay) -> list[SolvedMove] | None:
     try:
-        return truths(played)
+        return solved_moves(played)
     except BadTable as error:
         raise Failure(str(error)) from None
 
 
-def _with_truth(judged: list[Judged], told: list[Truly]) -> list[dict[str, object]]:
+def _with_truth(judged: list[ReviewedMove], told: list[SolvedMove]) -> list[dict[str, object]]:
     """The rows of both, in one for each move."""
     return [{**asdict(each), "truth": truth} for each, truth in zip(judged, told, strict=True)]
 
 
-def _by_table_alone(played: Replay, told: list[Truly] | None, json: Path | None, svg: Path | None) -> None:
+def _by_table_alone(
+    played: Replay, told: list[SolvedMove] | None, json: Path | None, svg: Path | None
+) -> None:
     if told is None:
         raise Misuse(f"--analyse: {no_table(played.game)}")
     if svg is not None:
@@ -85,7 +86,7 @@ def _by_table_alone(played: Replay, told: list[Truly] | None, json: Path | None,
     _print_truths(told)
 
 
-def _print_truths(told: list[Truly]) -> None:
+def _print_truths(told: list[SolvedMove]) -> None:
     table = Table(title="by the table of the map; values for the player", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
@@ -101,7 +102,7 @@ def _print_truths(told: list[Truly]) -> None:
         )
 
 
-def _print(played: Replay, judged: list[Judged], engine: str, depth: int) -> None:
+def _print(played: Replay, judged: list[ReviewedMove], engine: str, depth: int) -> None:
     out.print(played.told(0), markup=False, highlight=False, soft_wrap=True)
     unit = ", 100 to an army" if played.game.name == Riskless.name else ""
     table = Table(title=f"{engine} to depth {depth}; values for maxie{unit}", title_justify="left")
@@ -123,7 +124,7 @@ def _told(value: int) -> str:
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
-def _lost(each: Judged) -> str:
+def _lost(each: ReviewedMove) -> str:
     """What the mover gave away: hundredths of an army, plies to a certain end, or what was certain."""
     if not each.lost:
         return ""

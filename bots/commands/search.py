@@ -11,7 +11,7 @@ from rich.table import Table
 
 from arena.bots.api.options import BadSpec
 from arena.bots.commands.compare import compare_command
-from arena.bots.commands.game_option import load_game
+from arena.bots.commands.options import load_game
 from arena.bots.evaluators import BadWeights, UnknownEvaluator
 from arena.bots.review.analysis import (
     DEEPENING,
@@ -22,9 +22,9 @@ from arena.bots.review.analysis import (
     parse_reference,
     run_reference,
 )
+from arena.bots.review.review import SolvedPosition, solved_position
 from arena.bots.review.savings import Saving, savings
 from arena.bots.review.trees import TreeError, tree_names, tree_of
-from arena.bots.review.truths import Known, known
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH
 from arena.bots.search.reports.seen_tree import seen_tree
@@ -201,7 +201,7 @@ def analyse_command(
         return
     drawing = trace or svg is not None
     try:
-        truth = known(rules, start)
+        truth = solved_position(rules, start)
     except BadTable as error:
         raise Failure(str(error)) from None
     try:
@@ -242,7 +242,7 @@ def _show(
     position: Any,
     found: Analysis,
     saved: Sequence[Saving],
-    truth: Known | None,
+    truth: SolvedPosition | None,
     *,
     trace: bool,
     svg: Path | None,
@@ -283,7 +283,11 @@ def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
 
 
 def _rows(
-    game: Game[Any, Any], position: Any, found: Analysis, saved: Sequence[Saving], truth: Known | None
+    game: Game[Any, Any],
+    position: Any,
+    found: Analysis,
+    saved: Sequence[Saving],
+    truth: SolvedPosition | None,
 ) -> dict[str, Any]:
     return {
         "game": game.name,

@@ -117,7 +117,6 @@ class Option(IntEnum):
     TABLE = 35  # use the transposition table's values
     HINTS = 36  # use the table's moves
     PROMISE = 37
-    ESTIMATE_ORDER = 39  # from which depth on moves are ordered by the whole estimate; 0: never
     EXACT = 40
     TEMPO = 42  # what having the move is worth
     SPREAD = 43  # how far a ply moves the value beyond that

@@ -1,8 +1,7 @@
 """In which order the moves of a node are searched.
 
 The table's move comes first and is searched before any other move is looked at. The others get a
-score each: what the evaluator gives after the move, where the node is deep enough to pay for it, else
-the game's cheap promise.
+score each, the game's cheap promise.
 Score and move are one word, so that the greatest word is the best move, of equals the leftmost.
 """
 
@@ -12,39 +11,18 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
-from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
+from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.layout import Frame, Option, Order
 
 _MOVE_BITS = 16
 _LAST_MOVE = (1 << _MOVE_BITS) - 1
-_WIN_SCORE = 1_000_000
 
 
 class Ordering:
     """The ordering functions for one game."""
 
-    def __init__(self, kernel: Kernel, frame_words: int) -> None:
-        words = kernel.words
-        play, status, estimate, promise = kernel.play, kernel.status, kernel.estimate, kernel.promise
-
-        @inlined
-        def score(mem: Any, shared: Any, rules: Any, at: Any, move: Any) -> Any:
-            node = at + words
-            value = 0
-            deep = get(shared, Option.ESTIMATE_ORDER)
-            if deep > 0 and get(mem, node + Frame.DEPTH) >= deep:
-                to = at + frame_words
-                play(rules, mem, at, to, move)
-                ended = status(rules, mem, to)
-                if ended == PLAYING:
-                    value = -estimate(rules, mem, to)
-                elif ended == LOST:
-                    value = _WIN_SCORE
-                elif ended == WON:
-                    value = -_WIN_SCORE
-            elif get(shared, Option.PROMISE) != 0:
-                value = promise(rules, mem, at, move)
-            return value
+    def __init__(self, kernel: Kernel) -> None:
+        words, promise = kernel.words, kernel.promise
 
         @inlined
         def score_rest(mem: Any, shared: Any, rules: Any, at: Any) -> None:
@@ -52,7 +30,7 @@ class Ordering:
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
-                value = score(mem, shared, rules, at, move)
+                value = promise(rules, mem, at, move) if get(shared, Option.PROMISE) != 0 else 0
                 put(mem, list_at + i, (value << _MOVE_BITS) | (_LAST_MOVE - move))
             put(mem, node + Frame.ORDER, Order.SCORED)
 

@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.bots.compiled.boards import rules_of, scratch_words, unpack
 from arena.bots.compiled.cache import inlined, kernel
@@ -112,8 +111,3 @@ def make_look(game: Kernel, *, truthful: bool) -> Any:
         return WIN - plies if code & 1 else plies - WIN
 
     return look
-
-
-def codes_of(words: Words) -> npt.NDArray[Any]:
-    """The codes in an array that `unpacked` made, in the order of their numbers; the last few may be of no board."""
-    return words[CODES:].view(np.dtype(f"<u{int(words[WIDTH]) // 8}"))

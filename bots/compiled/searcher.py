@@ -64,8 +64,7 @@ class Settings:
     foresee      leaves are told from the node above them, without being built, where the game can, and only if exact: play
                  looks at the first few of them
 
-    The others switch a device of move ordering or pruning on; `estimate_order` is the least depth
-    of a node whose moves are ordered by the whole estimate.
+    The others switch a device of move ordering or pruning on.
     """
 
     threads: int = 1
@@ -79,7 +78,6 @@ class Settings:
     hints: bool = True
     promise: bool = True
     foresee: bool = True
-    estimate_order: int = 0
     null_windows: bool = True
     late: int = 3
     settle: bool = True
@@ -145,7 +143,6 @@ class Searcher(Generic[P, M]):
         shared[Option.HINTS] = s.hints
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
         shared[Option.PROMISE] = s.promise
-        shared[Option.ESTIMATE_ORDER] = s.estimate_order
         shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.foreseen
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows

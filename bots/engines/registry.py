@@ -12,10 +12,9 @@ from arena.bots.client.worker import BotFactory
 from arena.bots.engines.forms import always_known, choose
 from arena.bots.engines.from_file import bot_class, engine_name
 from arena.bots.engines.greedy import GreedyBot
-from arena.bots.engines.perfect import PerfectBot, no_table
+from arena.bots.engines.perfect import PerfectBot, no_table, solution_for
 from arena.bots.engines.random_bot import RandomBot
 from arena.bots.engines.searching import SearchingBot
-from arena.bots.engines.truths import solution_for
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
 from arena.games.core import Game
 from arena.games.loading import is_file_spec

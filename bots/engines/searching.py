@@ -16,11 +16,9 @@ from typing import Any, Protocol
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, plan
 from arena.bots.api.options import BadSpec, Spec
-from arena.bots.engines.deadline import Deadline
 from arena.bots.engines.forms import choose
-from arena.bots.engines.perfect import worth
+from arena.bots.engines.perfect import solution_for, without_truth, worth
 from arena.bots.engines.quiet import COLLECTOR
-from arena.bots.engines.truths import solution_for, without_truth
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import Report, deepen
 from arena.bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
@@ -99,6 +97,31 @@ def backend_for(spec: Spec, match: Match) -> Backend:
     if chosen.why:
         _tell(f"{spec.name} searches in Python: {chosen.why}")
     return PythonBackend(chosen.spec, match)
+
+
+class Deadline:
+    """The hard limit of one search, on the scale of `time.monotonic()`.
+
+    `stall` is the longest time, in seconds, between two looks at the clock: what is much more than a
+    node takes is the machine's doing, which had other things to run.
+    """
+
+    def __init__(self, hard: float, stopped: Callable[[], bool]) -> None:
+        self.stall = 0.0
+        self._hard = hard
+        self._stopped = stopped
+        self._last = time.monotonic()
+
+    def look(self) -> float:
+        """The time now, as `time.monotonic()` tells it."""
+        now = time.monotonic()
+        self.stall = max(self.stall, now - self._last)
+        self._last = now
+        return now
+
+    def stop(self) -> bool:
+        """Whether the search is to end. Called at every node."""
+        return self.look() >= self._hard or self._stopped()
 
 
 def _tell(line: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from arena.bots.review.review import Judged
+from arena.bots.review.review import ReviewedMove
 from arena.bots.search.values import ESTIMATE_LIMIT
 
 WIDTH, HEIGHT = 760, 400
@@ -17,7 +17,7 @@ LEAST = 200
 
 
 def review_svg(
-    judged: Sequence[Judged], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
+    judged: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
 ) -> str:
     """The plot; values are for Maxie, and certain wins lie on the edge. Raises ValueError without a move.
 

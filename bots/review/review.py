@@ -1,6 +1,6 @@
-"""A finished match judged by an engine: for each move the value it gave away, and the better move.
+"""A finished match judged: by an engine, which value each move gave away, and by the table of a solved map, what each truly was.
 
-Both the position and the position after the move are searched to the same horizon, so that a move
+An engine searches both the position and the position after the move to the same horizon, so that a move
 is never blamed for what only a deeper search sees.
 """
 
@@ -15,12 +15,16 @@ from arena.bots.review.analysis import analyse
 from arena.bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
 from arena.games.core import Game, Player
 from arena.match.replay import Replay
+from arena.solved.judgement import Kind, judge
+from arena.solved.solution import Solution, solution_of
 
 MISTAKE = 100
 """The loss from which on a move is marked, in hundredths of an army."""
+ENGINE = "perfect"
+"""The engine whose judgement is the table's alone."""
 
 
-class Judged(Struct, frozen=True):
+class ReviewedMove(Struct, frozen=True):
     """One move. Values are for Maxie, as the engine gives them."""
 
     ply: int
@@ -47,7 +51,7 @@ class Judged(Struct, frozen=True):
         return "?" if self.lost >= MISTAKE and _standing(self.value) == 0 else ""
 
 
-def review(played: Replay, engine: str, depth: int) -> Iterator[Judged]:
+def review(played: Replay, engine: str, depth: int) -> Iterator[ReviewedMove]:
     """Judge the moves one after another, `depth` of at least 2 plies. Raises BadSpec, UnknownEvaluator or BadWeights."""
     game, record = played.game, played.record
     for ply, each in enumerate(record.moves):
@@ -63,7 +67,7 @@ def review(played: Replay, engine: str, depth: int) -> Iterator[Judged]:
             lost, value, better = 0, got, move
         else:
             better = best.move
-        yield Judged(
+        yield ReviewedMove(
             ply=ply,
             player=player.value,
             move=game.move_to_text(move),
@@ -88,7 +92,7 @@ def _standing(value: int) -> int:
     return (value > ESTIMATE_LIMIT) - (value < -ESTIMATE_LIMIT)
 
 
-def losses(judged: list[Judged]) -> dict[Player, tuple[int, int]]:
+def losses(judged: list[ReviewedMove]) -> dict[Player, tuple[int, int]]:
     """For each player how many moves were marked, and how many there were in all."""
     return {
         player: (
@@ -97,3 +101,61 @@ def losses(judged: list[Judged]) -> dict[Player, tuple[int, int]]:
         )
         for player in Player
     }
+
+
+class SolvedMove(Struct, frozen=True):
+    """One move by the table. Values are for its player, as in `win in 5 plies`."""
+
+    ply: int
+    player: str
+    move: str
+    kind: Kind
+    before: str
+    """What the position was worth."""
+    after: str
+    """What it was worth after the move."""
+    best: str
+    """The move, where no other is better; else the best one."""
+
+
+def solved_moves(played: Replay) -> list[SolvedMove] | None:
+    """All moves of a match by the table of its map; None where there is none. Raises solved.header.BadTable."""
+    solution = solution_of(played.game)
+    if solution is None:
+        return None
+    told = []
+    for ply, each in enumerate(played.record.moves):
+        judged = judge(solution, played.positions[ply], played.game.move_from_data(each.move))
+        told.append(
+            SolvedMove(
+                ply=ply,
+                player=judged.player.value,
+                move=played.game.move_to_text(judged.move),
+                kind=judged.kind,
+                before=str(judged.before),
+                after=str(judged.after),
+                best=played.game.move_to_text(judged.best),
+            )
+        )
+    return told
+
+
+class SolvedPosition(Struct, frozen=True):
+    """A position by the table. Values are for the player to move."""
+
+    value: str
+    plies: int | None
+    moves: list[tuple[str, str]]
+    """Each move with what it makes the position worth, the best first."""
+
+
+def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
+    """A position in play by the table of its map; None where there is none. Raises solved.header.BadTable."""
+    solution: Solution | None = solution_of(game)
+    if solution is None:
+        return None
+    moves = sorted(solution.moves(position), key=lambda each: -each[1].score)
+    best = moves[0][1]
+    return SolvedPosition(
+        best.value.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]
+    )

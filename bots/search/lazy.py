@@ -115,7 +115,7 @@ class Spot(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Estimated:
     """A node's static value, and where in the tree it is."""
 
     value: int
@@ -175,10 +175,10 @@ def lazy(
     game = problem.game
     maxie = game.player(position) is Player.MAXIE
 
-    def judge(spot: Spot[P]) -> Judged:
+    def judge(spot: Spot[P]) -> Estimated:
         opened = problem.expand(spot.position, 0, len(spot.path))
         watch.leaf(spot.path, spot.position, opened.value, horizon=opened.horizon)
-        return Judged(opened.value, spot.path)
+        return Estimated(opened.value, spot.path)
 
     def lively(spot: Spot[P]) -> bool:
         return dynamic is not None and dynamic(spot.position)

@@ -111,14 +111,14 @@ def make(
     """
     judged_by = _alphabeta(engine)
     try:
-        from arena.lab.openings import Judgement, make_openings  # noqa: PLC0415 - an extra, and slow to load
+        from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as missing:
         raise Failure(f"arena openings make needs the extra `engine`: {missing}") from None
     board = compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     if not path.parent.is_dir():  # which is told before the work, not after it
         raise Failure(f"cannot write {path}: there is no folder {path.parent}")
-    judgement = Judgement(
+    criteria = Criteria(
         evaluator=judged_by.word("evaluator"),
         exact=judged_by.word("exact") == "yes",
         depth=judged_by.whole("depth"),
@@ -141,7 +141,7 @@ def make(
             made = make_openings(
                 board,
                 plies,
-                judgement,
+                criteria,
                 seed=seed,
                 tries=TRIES * count,
                 processes=processes or len(cores()),

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from arena.bots.commands.game_option import load_game
+from arena.bots.commands.options import load_game
 from arena.bots.evaluators.catalogue import features_of
 from arena.bots.evaluators.outcomes import outcomes_text
 from arena.bots.evaluators.weights import FOLDER, BadWeights, load_weights

@@ -33,7 +33,7 @@ from arena.ladder.plan import LadderPlan
 from arena.ladder.play import run_ladder
 from arena.ladder.reports.progress import watching
 from arena.maps.loader import MapError
-from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import BadOpenings
 from arena.maps.setup import make_setup
 from arena.match.adjudication import lacks_table
 from arena.rating.sprt import Sprt

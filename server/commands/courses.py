@@ -8,8 +8,7 @@ from pathlib import Path
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.opening_file import read
-from arena.maps.openings import shipped_openings
+from arena.maps.openings import read, shipped_openings
 from arena.maps.setup import make_setup
 from arena.match.openings import Opening, random_opening
 from arena.protocol.timecontrol import TimeControl

@@ -27,7 +27,7 @@ from arena.cores import cores
 from arena.games.catalogue import KNOWN
 from arena.games.core import GameError
 from arena.maps.loader import MapError
-from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import BadOpenings
 from arena.maps.setup import DEFAULT_MAP
 from arena.match.adjudication import lacks_table
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication

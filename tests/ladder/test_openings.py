@@ -9,8 +9,7 @@ from arena.games.core import AnyGame
 from arena.games.tictactoe import Board, TicTacToe
 from arena.ladder.openings import NoOpenings, RandomOpenings, openings_of_maps, read_openings
 from arena.maps.loader import load_map
-from arena.maps.opening_file import BadOpenings
-from arena.maps.openings import fingerprint
+from arena.maps.openings import BadOpenings, fingerprint
 from arena.maps.setup import make_setup
 
 GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}

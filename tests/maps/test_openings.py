@@ -14,8 +14,7 @@ from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
 from arena.ladder.openings import read_openings
 from arena.maps.loader import load_map, map_names
-from arena.maps.opening_file import BadOpenings
-from arena.maps.openings import FOLDER, KEY, fingerprint, shipped_openings
+from arena.maps.openings import FOLDER, KEY, BadOpenings, fingerprint, shipped_openings
 from arena.maps.setup import make_setup
 from arena.match.openings import after
 from tests.bots.command_line import arena

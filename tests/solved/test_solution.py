@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.solved.judgement import Kind, judge, judge_match
+from arena.solved.judgement import Kind, judge
 from arena.solved.solution import Solution, solution_of
 from arena.solved.truth import DRAW, Truth, Value
 from tests.solved.conftest import path_map
@@ -102,9 +102,8 @@ def test_each_move_is_judged_by_what_it_gave_away() -> None:
         move = game.moves(positions[-1])[-1]
         moves.append(move)
         positions.append(game.successor(positions[-1], move))
-    told = list(judge_match(solution, tuple(positions), tuple(moves)))
-    assert len(told) == len(moves)
-    for each, position in zip(told, positions, strict=False):
+    for position, move in zip(positions, moves, strict=False):
+        each = judge(solution, position, move)
         best = max(truth.score for _, truth in solution.moves(position))
         assert each.before.score == best
         assert dict(solution.moves(position))[each.best].score == best

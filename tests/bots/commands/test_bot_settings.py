@@ -38,13 +38,14 @@ def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
         engine=str(tmp_path / "my_bot.py"),
         url="wss://arena.example",
         name="mine",
+        token_file="token",
         token="s3cret",
         matches=2,
         games=10,
-        seconds=8 * 3600,
-        game="riskless",
-        map="italy,world",
-        tc="10+0.1",
+        for_="8h",
+        game=("riskless",),
+        map=("italy", "world"),
+        tc=("10+0.1",),
         reconnect=5,
         isolate=True,
         log=tmp_path / "mine.log",
@@ -78,20 +79,20 @@ def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytes
 
 def test_a_challenge_is_to_the_first_of_each_filter() -> None:
     settings = checked(
-        BotSettings(challenge="bob", game="tictactoe,riskless", tc="0.10/move,10", casual=True)
+        BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
     )
     assert settings.asks() == Challenge(
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
-    assert settings.tc == "0.1/move,10+0"
+    assert settings.tc == ("0.1/move", "10+0")
     assert checked(BotSettings()).asks() is None
 
 
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        (BotSettings(game="chess"), "no game is called 'chess'"),
-        (BotSettings(tc="soon"), "--tc: 'soon' is no time control"),
+        (BotSettings(game=("chess",)), "no game is called 'chess'"),
+        (BotSettings(tc=("soon",)), "--tc: 'soon' is no time control"),
         (BotSettings(casual=True), "--casual is for --challenge"),
     ],
 )

@@ -29,7 +29,6 @@ WAYS: dict[str, dict[str, Any]] = {
         "table": False,
         "hints": False,
         "promise": False,
-        "estimate_order": 0,
         "null_windows": False,
         "foresee": False,
     },

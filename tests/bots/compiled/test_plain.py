@@ -71,7 +71,6 @@ def test_the_whole_search_with_every_device_off_enters_the_same_nodes() -> None:
         table=False,
         hints=False,
         promise=False,
-        estimate_order=0,
         null_windows=False,
         table_mb=1,
     )

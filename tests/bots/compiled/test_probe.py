@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.probe import codes_of, make_look, unpacked
+from arena.bots.compiled.probe import CODES, WIDTH, make_look, unpacked
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.compiled.tictactoe_kernel import tictactoe_kernel
 from arena.bots.search.values import ESTIMATE_LIMIT, WIN
@@ -65,7 +65,8 @@ def test_the_codes_of_all_boards_are_those_of_the_boards_that_stand_for_them(
     map = small(ring(4), 3, 8)
     Solver(Boards.of(map), tmp_path / "part", 1, lambda _: None).solve(tmp_path / "it")
     table = Table(tmp_path / "it")
-    codes, game = codes_of(unpacked(table, threads)), Riskless(map)
+    words, game = unpacked(table, threads), Riskless(map)
+    codes = words[CODES:].view(f"<u{int(words[WIDTH]) // 8}")
     asked = 0
     for number in range(table.boards.count):
         board = table.boards.board(number)

@@ -2,7 +2,7 @@
 
 import time
 
-from arena.bots.engines.deadline import Deadline
+from arena.bots.engines.searching import Deadline
 
 
 def test_it_stops_at_its_limit_or_when_nobody_waits() -> None:

@@ -14,8 +14,8 @@ import pytest
 from arena.bots.api.bot import Bot, Clock, Match, Resign, ask, begin
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.engines import searching
+from arena.bots.engines.perfect import without_truth
 from arena.bots.engines.registry import make_engine, refusal
-from arena.bots.engines.truths import without_truth
 from arena.bots.search.values import WIN
 from arena.games.board import RisklessMap
 from arena.games.core import MAXIE

@@ -7,14 +7,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.bots.review.plot import review_svg
-from arena.bots.review.review import MISTAKE, Judged
+from arena.bots.review.review import MISTAKE, ReviewedMove
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def judged(ply: int, lost: int) -> Judged:
+def judged(ply: int, lost: int) -> ReviewedMove:
     player = "maxie" if ply % 2 == 0 else "minnie"
-    return Judged(ply, player, "a > b", "b > a", value=lost, after=0, lost=lost, told=10.0 * ply)
+    return ReviewedMove(ply, player, "a > b", "b > a", value=lost, after=0, lost=lost, told=10.0 * ply)
 
 
 def test_every_marked_move_is_a_dot_that_tells_the_better_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.bots.review.truths import known, truths
+from arena.bots.review.review import solved_moves, solved_position
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.match.replay import verify
@@ -17,23 +17,23 @@ from tests.ladder.reports.test_truth import by_hand, played
 
 def test_each_move_is_told_with_the_better_one() -> None:
     record = played("path4", 30)
-    told = truths(verify(record))
+    told = solved_moves(verify(record))
     assert told is not None
     assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
     assert [each.ply for each in told] == list(range(len(record.moves)))
     assert all(each.best != each.move for each in told if each.kind is not Kind.KEPT)
-    assert truths(verify(played("m2", 4))) is None
+    assert solved_moves(verify(played("m2", 4))) is None
 
 
 def test_a_position_is_told_with_the_best_move_first() -> None:
     game = Riskless(load_map("path4"))
-    told = known(game, game.start())
+    told = solved_position(game, game.start())
     assert told is not None
     assert (told.value, told.plies) == ("loss", 16)
     assert told.moves[0][1] == "loss in 16 plies"
     assert len(told.moves) == len(game.moves(game.start()))
     other = Riskless(load_map("world"))
-    assert known(other, other.start()) is None
+    assert solved_position(other, other.start()) is None
 
 
 def written(tmp_path: Path, map: str) -> Path:

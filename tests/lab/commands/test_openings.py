@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.ladder.openings import read_openings
-from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import BadOpenings
 from arena.maps.setup import make_setup
 from tests.bots.command_line import ARENA, arena, fails
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena.games.core import GameError
 from arena.maps.loader import MapError
-from arena.maps.opening_file import BadOpenings
+from arena.maps.openings import BadOpenings
 from arena.match.openings import after
 from arena.protocol.timecontrol import BadTimeControl
 from arena.server.commands.courses import ENOUGH, INSTEAD, BadCourses, courses_of

@@ -1,4 +1,4 @@
-"""The game that `--game` and `--map` name."""
+"""The engine and the game that a command line names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from arena.bots.api.options import BadSpec, WholeNumber, parse_spec
+from arena.bots.engines.registry import Engine, make_engine
 from arena.console import Misuse, game_named
 from arena.games.core import AnyGame, GameError
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
@@ -29,3 +30,11 @@ def load_game(game: str, map: str) -> AnyGame:
         raise Misuse(f"--game: {error}") from None
     except MapError as error:
         raise Misuse(f"--map: {error}") from None
+
+
+def load_engine(spec: str) -> Engine:
+    """The engine of that spec: a built-in with its options, a file.py, or file.py:Class. Raises Misuse."""
+    try:
+        return make_engine(spec)
+    except BadSpec as error:
+        raise Misuse(str(error)) from None

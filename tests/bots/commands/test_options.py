@@ -1,10 +1,23 @@
-"""bots.commands.game_option: games by name, on a map or of a size."""
+"""bots.commands.options: engines and games by name, or one line."""
 
 from __future__ import annotations
 
 import pytest
 
+from arena.bots.commands.options import load_engine
 from arena.cli import main
+from arena.console import Misuse
+
+
+def test_an_engine_keeps_the_spec_that_named_it() -> None:
+    assert load_engine("random:seed=3").spec == "random:seed=3"
+
+
+@pytest.mark.parametrize("spec", ["nobody", "random:seed=x", "nowhere.py"])
+def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
+    with pytest.raises(Misuse) as told:
+        load_engine(spec)
+    assert "\n" not in str(told.value)
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

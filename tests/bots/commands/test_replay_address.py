@@ -1,4 +1,4 @@
-"""bots.commands.record_source: a match is replayed from a server by the address that its page shows."""
+"""bots.commands.replay: a match is replayed from a server by the address that its page shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from arena.bots.commands.record_source import records_of
+from arena.bots.commands.replay import records_of
 from arena.console import Failure, Misuse
 from arena.protocol.record import to_line
 from testkit.sample_match import sample_match
