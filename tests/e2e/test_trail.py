@@ -1,11 +1,11 @@
-"""testkit.trail: a fault in a match is told with all that is known of that match, and with little of others."""
+"""A fault in a match is told with all that is known of that match, and with little of others."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from arena.server.store.database import open_store
-from testkit.trail import trails
+from tests.e2e.trail import trails
 from tests.server.played import NO_SHOW, day, events, keep
 
 
