@@ -22,7 +22,7 @@ HOPS = [(int(number), file, function, caller) for number, file, function, caller
 
 def looked_up(name: str) -> Any:
     """What a dotted name stands for. Raises ImportError or AttributeError."""
-    words = ["arena", *name.removeprefix("arena.").split(".")]
+    words = name.split(".") if name.startswith(("arena.", "tests.")) else ["arena", *name.split(".")]
     for size in range(len(words), 0, -1):
         try:
             found: Any = import_module(".".join(words[:size]))
