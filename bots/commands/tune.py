@@ -138,10 +138,8 @@ def tune_command(
 
     Example: arena tune --from-solved --map path4 --map m1 --matches 300 --generations 1 --held-out m2 --pairs 100
     """
-    try:
-        import arena.bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
+    import arena.bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
+
     if game != Riskless.name and (maps or from_solved):
         raise Misuse(f"{'--map' if maps else '--from-solved'} is an option of Riskless: {game} has no maps")
     names = maps or (SOLVED if from_solved else TRAINING if game == Riskless.name else ())
