@@ -36,9 +36,6 @@ from tests.server.databases import Postgresql, running_postgresql
 AGAIN_SECONDS = 0.5
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
-CORES = 16
-"""Of each machine, where it is told how an arena would grow."""
-MACHINES = 16
 SERVE = (*ON_SCRIPT, "--max-work", "100000", "--max-messages", "1000", "--max-moves", "100000")
 ROOMS = "SELECT server, count(*) AS rooms FROM matches GROUP BY server"
 
@@ -264,30 +261,7 @@ def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) 
                     found_ratio,
                 ),
             ]
-    if REMOTE.what in costs:
-        lines += ["", *growth(costs[REMOTE.what])]
     return "\n".join(lines)
-
-
-def growth(remote: Sequence[Cost]) -> list[str]:
-    """How far the shares that were measured lead, and what is full first."""
-    server, store, bus = (median(remote, each) for each in ("servers", "postgresql", "nats"))
-    bounds = {
-        f"{MACHINES} machines of {CORES} servers each, of a core each": MACHINES * CORES * 1e6 / server,
-        f"one PostgreSQL on {CORES} cores": CORES * 1e6 / store,
-        f"one NATS on {CORES} cores": CORES * 1e6 / bus if bus > 0 else float("inf"),
-    }
-    return [
-        "### How far it leads",
-        "",
-        f"By the shares of a move of which neither bot is at the room's server, as nearly all are in an arena of {MACHINES * CORES} processes, and as if nothing but CPU counted. What was not measured here: disks, networks, and whatever grows faster than moves.",
-        "",
-        "| what is full | at so many moves a second |",
-        "| --- | --- |",
-        *(f"| {what} | {count:,.0f} |" for what, count in sorted(bounds.items(), key=lambda each: each[1])),
-        "",
-        f"So {min(bounds, key=lambda each: bounds[each])} is full first.",
-    ]
 
 
 def main() -> None:

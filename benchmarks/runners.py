@@ -22,20 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.results import claim, measured_on, write_server
-from benchmarks.kit.served import ROOT, Running, cpu_of_machine
-from benchmarks.kit.staged import seconds_of
-from benchmarks.kit.stages import STAGES, dearest
+from benchmarks.kit.served import cpu_of_machine
 
 CORES = os.cpu_count() or 1
 TICKS = 100
 """Of a second, as /proc counts CPU time."""
 
 LOOK_SECONDS = 0.02
-
-MANY = 5000
-"""Pairs of matches that are not over when they have been looked at."""
-START_SECONDS, PROFILE_SECONDS = 5.0, 8.0
-"""Until the bots of a ladder play, and for how long the runner is looked at then."""
 
 LONGER = {"tictactoe": 5}
 """By how many times more matches of a game are played: a hundred short ones take half a second, and are all beginning."""
@@ -121,25 +114,8 @@ def arena(game: str, rounds: int, concurrency: int, limit: int | None = None) ->
     return Cost(matches, moves / (2 * rounds - 1), ms, busy / 100)
 
 
-def stages_of(game: str, concurrency: int) -> dict[str, float]:
-    """Seconds of the runner's CPU on each stage, while it plays a game with this project's instant bots."""
-    words = ["--game", game, "--map", "m2", "--rounds", str(MANY), "--concurrency", str(concurrency)]
-    command = [sys.executable, "-m", "benchmarks.ladder", *words]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            time.sleep(START_SECONDS)
-            return seconds_of(Running("", process), PROFILE_SECONDS)[0]
-        finally:
-            process.terminate()  # it ends its bots, and throws its store away
-
-
-def report(
-    costs: Mapping[str, Sequence[Cost]],
-    stages: Mapping[str, Mapping[str, float]],
-    concurrency: int,
-    note: str,
-) -> str:
-    """The section. `stages`: what the runner spends on each, by the game."""
+def report(costs: Mapping[str, Sequence[Cost]], concurrency: int, note: str) -> str:
+    """Write the section."""
     lines = [
         "## The runner of ladders, beside fastchess",
         "",
@@ -163,31 +139,11 @@ def report(
         busy, own = (statistics.median(getattr(cost, what) for cost in each) for what in ("busy", "runner"))
         shown = f"| {name} | {plies:.0f} | {matches_shown} | {matches * plies:,.0f} | {spent} | "
         lines.append(f"{shown}{busy:.0%}, {own:.0%} |")
-    lines += [
-        "",
-        (
-            "Where that goes, as shares of a move's CPU that a profiler outside of the runner sees; the stages are those "
-            "of the server, which the runner has within itself. A thread that waits for a core is seen where it waits, mostly "
-            "in the event loop: with the bots on the same cores that stage is told too large, and the others too small."
-        ),
-        "",
-        "| stage | " + " | ".join(stages) + " |",
-        "| --- |" + " --- |" * len(stages),
-        *(
-            f"| {stage} | "
-            + " | ".join(f"{each[stage] / sum(each.values()):.0%}" for each in stages.values())
-            + " |"
-            for stage in STAGES
-        ),
-        "",
-    ]
+    lines.append("")
     for name, most in MOST_MS.items():
         what = f"CPU of the runner a move, {name}"
         taken = [cost.ms for cost in costs[name]]
-        found = f"{_spread(taken, 2)} ms"
-        if statistics.median(taken) > most:
-            found += f"; the most goes into {dearest(stages[name])}"
-        lines += [claim(what, f"at most {most:g} ms", found), ""]
+        lines += [claim(what, f"at most {most:g} ms", f"{_spread(taken, 2)} ms"), ""]
     ratios = [own.matches / other.matches for own, other in zip(costs[EQUAL], costs[FASTCHESS], strict=True)]
     what = "matches a second against fastchess, games of equal length"
     found = f"{_spread(ratios, 2)} ×"
@@ -234,8 +190,7 @@ def main() -> int:
             costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, plies))
             for game in ("riskless", "tictactoe"):
                 costs.setdefault(game, []).append(arena(game, rounds * LONGER.get(game, 1), concurrency))
-        stages = {game: stages_of(game, concurrency) for game in MOST_MS}
-    text = report(costs, stages, concurrency, note())
+    text = report(costs, concurrency, note())
     print(text)
     write_server("runner", text)
     return 0

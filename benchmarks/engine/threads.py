@@ -7,19 +7,18 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
-from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 
 MAPS = ("m2", "usa", "world")
+THREADS = (1, 2)
 COUNT = 7
 SECONDS = 1.0
 """How long the sequential search is to take, at most: the depth is chosen so."""
@@ -94,7 +93,7 @@ class Position:
 
 
 class Board:
-    """The searches of one map. Made when the first of its positions is measured, since that compiles."""
+    """The searches of one map."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
         board = game(map)
@@ -144,28 +143,18 @@ class Board:
         return Position(sequential, seconds, work)
 
 
-def measured(map: str, counts: Sequence[int], kept: Kept) -> list[Position]:
-    """Some positions of a map, searched in every way."""
-    found = []
-    board: Board | None = None
+def measured(map: str, counts: Sequence[int]) -> list[Position]:
+    """Search positions of a map in every way."""
+    board = Board(map, counts)
     try:
-        for number, position in enumerate(positions(game(map), COUNT)):
-            name = f"{map} {number} {counts}"
-            if kept.get(name) is None:
-                kept.check()
-                board = board or Board(map, counts)
-                kept.add(name, asdict(board.measure(position)))
-            found.append(Position(**kept.get(name)))
+        return [board.measure(position) for position in positions(game(map), COUNT)]
     finally:
-        if board is not None:
-            board.close()
-    return found
+        board.close()
 
 
-def run(threads: Sequence[int] = (1, 2), raw: Path | None = None, seconds: float | None = None) -> Section:
-    """Every form with each number of threads, on the same positions."""
-    kept = Kept(raw, seconds)
-    found = [position for map in MAPS for position in measured(map, threads, kept)]
+def run(threads: Sequence[int] = THREADS) -> Section:
+    """Measure every form with each number of threads, on the same positions."""
+    found = [position for map in MAPS for position in measured(map, threads)]
     rows: list[list[str]] = []
     claims: list[str] = []
     cores = len(os.sched_getaffinity(0))
@@ -193,7 +182,7 @@ def run(threads: Sequence[int] = (1, 2), raw: Path | None = None, seconds: float
         "own, as far as there are as many.",
         ["threads", "form", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
-        "More threads than cores gain nothing. Lazy: every thread searches the root, and they share their table alone. What "
-        f"threads win in matches is told in Elo (`doubling`).{kept.told}",
+        "More threads than cores gain nothing. Lazy: every thread searches the root, and the threads share only their table. "
+        "`benchmarks.engine.strength` measures the Elo of threads.",
         claims,
     )

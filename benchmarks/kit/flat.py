@@ -13,7 +13,6 @@ from benchmarks.kit.loads import ARENA, RELAY, loads
 from benchmarks.kit.results import claim
 from benchmarks.kit.script import frame_sizes
 from benchmarks.kit.served import Running, arena, serving
-from benchmarks.kit.stages import dearest
 
 LIMITS = (
     *("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60"),
@@ -124,19 +123,12 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
     return lines, found
 
 
-def goals(ratios: Mapping[int, Sequence[float]], stages: Mapping[int, Mapping[str, float]]) -> list[str]:
-    """What was promised and found, by the number of bots; where it is not reached, what the most of a move goes into.
-
-    ratios  of the server's CPU a move to the relay's, in each round
-    stages  what of a move's CPU each stage takes, in microseconds
-    """
+def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:
+    """Return promised and found ratios of CPU a move, server to relay, by the number of bots."""
     lines = []
     for bots, each in ratios.items():
         what = f"CPU a move of the server, over that of a relay on the same connections, with {bots:,} bots"
-        found = f"{_spread(each)} ×"
-        if statistics.median(each) > MOST_RATIO[bots]:
-            found += f"; the most of a move goes into {dearest(stages[bots])}"
-        lines += [claim(what, f"at most {MOST_RATIO[bots]:g} ×", found), ""]
+        lines += [claim(what, f"at most {MOST_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
     return lines[:-1]
 
 

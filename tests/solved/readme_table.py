@@ -1,8 +1,8 @@
 """Solves the small maps of maps/README.md, has the second program check each, and writes their table there.
 
-    python -m benchmarks.solved                     the maps that take less than a minute together
-    python -m benchmarks.solved m1 ring:7           these alone
-    python -m benchmarks.solved --list              what can be named
+    python -m tests.solved.readme_table                     the maps that take less than a minute together
+    python -m tests.solved.readme_table m1 ring:7           these alone
+    python -m tests.solved.readme_table --list              what can be named
 
 A table that is there already is taken; the rows of maps that are not named stay as they are.
 """
@@ -26,7 +26,7 @@ from arena.solved.folders import file_name, find, made_here
 from arena.solved.table import Table
 from arena.solved.truth import Truth
 
-README = Path(__file__).parents[1] / "maps" / "README.md"
+README = Path(__file__).parents[2] / "maps" / "README.md"
 BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"
 HEAD = (
     "| map | boards in play | won, for the player to move | lost | drawn | longest win | a board that shows it | from the start "
