@@ -59,6 +59,8 @@ CLIENTS = 16
 RATE = 300.0
 """Moves a second of all honest bots."""
 BOTS = 100
+HONEST = [f"bot {number}" for number in range(BOTS)]
+"""Names of the honest bots."""
 MOST_RATIO = 2.0
 """What p99 may be in the worst round, to that of a calm time."""
 SOURCES = 4
@@ -108,6 +110,25 @@ def usual(turns: Mapping[str, Turns]) -> Window:
 def worst(ratio: Ratio) -> float:
     """The worst round's."""
     return max(ratio.values)
+
+
+def honest_bots(
+    tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str] | None = None
+) -> list[asyncio.Task[None]]:
+    """Start BOTS bots that play RATE moves a second in all; `tokens` by their names, where the server wants them."""
+    return [
+        tasks.create_task(
+            arena_bot(
+                url,
+                name,
+                load,
+                BOTS / 2 / RATE,
+                token=tokens[name] if tokens else "",
+                source=f"127.0.1.{1 + number % SOURCES}",
+            )
+        )
+        for number, name in enumerate(HONEST)
+    ]
 
 
 async def window(server: Running, load: Load, seconds: float) -> Window:
@@ -188,18 +209,7 @@ async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, 
             other = stack.enter_context(arena(1, "--hello", str(HELLO), cores=theirs))
             await asyncio.to_thread(_create_victim, other)
         async with asyncio.TaskGroup() as tasks:
-            bots = [
-                tasks.create_task(
-                    arena_bot(
-                        server.url,
-                        f"bot {number}",
-                        load,
-                        BOTS / 2 / RATE,
-                        source=f"127.0.1.{1 + number % SOURCES}",
-                    )
-                )
-                for number in range(BOTS)
-            ]
+            bots = honest_bots(tasks, server.url, load)
             await all_in(load, BOTS)
             await asyncio.sleep(3)
             for number in range(rounds):

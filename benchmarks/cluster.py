@@ -19,11 +19,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
-from benchmarks.kit.paired import paired_bot
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import ON_SCRIPT, cpu_of
@@ -170,16 +170,12 @@ async def measure(
             idle = used(servers, postgresql, nats).since(before)
             for number in range(half):
                 first, second = homes[0][number], homes[1][number]
-                if condition.paired:
-                    jobs.append(tasks.create_task(insist(paired_bot, second, f"b {number}", load, pause)))
-                    jobs.append(
-                        tasks.create_task(
-                            insist(paired_bot, first, f"a {number}", load, pause, f"b {number}")
-                        )
-                    )
-                else:
-                    jobs.append(tasks.create_task(insist(arena_bot, second, f"b {number}", load, pause)))
-                    jobs.append(tasks.create_task(insist(arena_bot, first, f"a {number}", load, pause)))
+                bots: dict[str, Any] = {"load": load, "pause": pause, "pool": not condition.paired}
+                opponent = f"b {number}" if condition.paired else ""
+                jobs += [
+                    tasks.create_task(insist(arena_bot, second, f"b {number}", **bots)),
+                    tasks.create_task(insist(arena_bot, first, f"a {number}", opponent=opponent, **bots)),
+                ]
             await all_in(load, 4 * half)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()

@@ -1,9 +1,8 @@
-"""What a match runner costs beside fastchess and cutechess, CPU a move and matches a second; writes its section of SERVER.md.
+"""What a match runner costs beside fastchess, CPU a move and matches a second; writes its section of SERVER.md.
 
-    python -m benchmarks.runners --fastchess PATH [--cutechess PATH]
+    python -m benchmarks.runners --fastchess PATH
 
-Both are built from their sources first: fastchess by `make` with g++, cutechess by `cmake` and `make cli` with Qt 6. The
-engines of all answer at once: theirs are `instant_uci.c`, ours are Python programs of a few lines (benchmarks/ladder.py).
+fastchess is built from its sources first, by `make` with g++. The engines of both answer at once: its are `instant_uci.c`, ours are Python programs of a few lines (benchmarks/ladder.py).
 The CPU time is the runner's own, without its engines'.
 """
 
@@ -33,7 +32,7 @@ LOOK_SECONDS = 0.02
 LONGER = {"tictactoe": 5}
 """By how many times more matches of a game are played: a hundred short ones take half a second, and are all beginning."""
 
-FASTCHESS, CUTECHESS, EQUAL = "fastchess, chess", "cutechess, chess", "riskless, a draw after as many plies"
+FASTCHESS, EQUAL = "fastchess, chess", "riskless, a draw after as many plies"
 """What plays games of equal length."""
 MOST_MS = {"riskless": 0.15, "tictactoe": 0.3}
 """What a move may cost the runner, by the game."""
@@ -60,22 +59,16 @@ class Cost:
         return self.ms / 1000 * self.plies * self.matches / CORES
 
 
-PGN = {FASTCHESS: ("file={}",), CUTECHESS: ("{}",)}
-"""How each is told where to write the games."""
-PROTOCOL = {FASTCHESS: (), CUTECHESS: ("proto=uci",)}
-"""What each is told of an engine's protocol."""
-
-
-def chess(name: str, program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
-    """Play `rounds` pairs of the instant engine against itself, by fastchess or cutechess as `name` says."""
+def chess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
+    """Play `rounds` pairs of the instant engine against itself, by fastchess."""
     engine, games = folder / "instant", folder / "games.pgn"
     subprocess.run(["cc", "-O2", "-o", engine, Path(__file__).with_name("instant_uci.c")], check=True)
     games.unlink(missing_ok=True)
     words = [
         *(str(program), "-engine", f"cmd={engine}", "name=a", "-engine", f"cmd={engine}", "name=b"),
-        *("-each", "tc=10+0.1", *PROTOCOL[name], "-rounds", str(rounds), "-games", "2"),
+        *("-each", "tc=10+0.1", "-rounds", str(rounds), "-games", "2"),
         *("-concurrency", str(concurrency), "-ratinginterval", "0"),
-        *("-pgnout", *(each.format(games) for each in PGN[name])),
+        *("-pgnout", f"file={games}"),
     ]
     began, ticks, (busy, had) = time.perf_counter(), 0, cpu_of_machine()
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -169,7 +162,6 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--fastchess", type=Path, required=True)
-    parser.add_argument("--cutechess", type=Path, help="cutechess-cli")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--times", type=int, default=3)
@@ -177,15 +169,12 @@ def main() -> int:
     rounds, concurrency = arguments.rounds, arguments.concurrency
     costs: dict[str, list[Cost]] = {}
     with (
-        measured_on("python -m benchmarks.runners --fastchess PATH --cutechess PATH") as note,
+        measured_on("python -m benchmarks.runners --fastchess PATH") as note,
         tempfile.TemporaryDirectory(prefix="arena-benchmark-") as folder,
     ):
-        programs = {FASTCHESS: arguments.fastchess, CUTECHESS: arguments.cutechess}
         for _ in range(arguments.times):
-            for name, program in programs.items():
-                if program is not None:
-                    played = chess(name, program.resolve(), rounds, concurrency, Path(folder))
-                    costs.setdefault(name, []).append(played)
+            played = chess(arguments.fastchess.resolve(), rounds, concurrency, Path(folder))
+            costs.setdefault(FASTCHESS, []).append(played)
             plies = round(costs[FASTCHESS][-1].plies)
             costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, plies))
             for game in ("riskless", "tictactoe"):

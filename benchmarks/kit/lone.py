@@ -78,7 +78,7 @@ async def answer_milliseconds(
 async def _measure(lone: Lone, seconds: float) -> None:
     """Measure each once, one after the other."""
     lone.disk += await asyncio.to_thread(disk_milliseconds, int(seconds / PAUSE_SECONDS))
-    with serve_relay()(2) as running:
+    with serve_relay(2) as running:
         url = running.url
         lone.relay += await answer_milliseconds(lambda _, load: relay_bot(url, load, PAUSE_SECONDS), seconds)
     with arena(1) as running:

@@ -22,9 +22,6 @@ SERVER_PARTS = (
     "spectators",
     "attackers",
     "hostile",
-    "storm",
-    "fuzz",
-    "autobahn",
     "finished",
 )
 SERVER_HEAD = """# The server, measured

@@ -155,7 +155,7 @@ def main() -> int:
     if unknown:
         parser.error(f"{min(unknown)} is none of them: there are {', '.join(case.map for case in CASES)}")
     if given.list:
-        print(*(case.name for case in CASES), sep="\n")
+        print(*(case.name for case in CASES), sep="\n")  # noqa: T201
         return 0
     rows = {}
     for case in CASES:
@@ -165,11 +165,11 @@ def main() -> int:
         table = table_of(map)
         solved = time.monotonic()
         if not given.verified and (why := wrong(table)):
-            print(f"{case.name}: {table.path} is not true: {why}")
+            print(f"{case.name}: {table.path} is not true: {why}")  # noqa: T201
             return 1
         rows[case.name] = row(case.name, map, table)
         checked = "" if given.verified else f", verified in {time.monotonic() - solved:.1f} s"
-        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)
+        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
         README.write_text(written(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0
 
