@@ -132,7 +132,7 @@ class Pages:
         if wait > 0:
             return answers.too_much(wait)
         question = Question(request, address, path, path.removeprefix(beginning), route.cost)
-        if route.parameters is None:
+        if isinstance(route, Route):
             return await route.answer(self, question)
         try:
             if not route.takes(question.given):
@@ -309,12 +309,20 @@ class Route(NamedTuple):
     0: who looks after the server must always be answered, and only newcomers' turns bound how often.
     """
     answer: Callable[[Pages, Question], Awaitable[Answer | None]]
-    parameters: str | None = None
-    """The parameters that a question to the store may have, those that it must have with a `!`; None for other pages."""
+
+
+class StoreRoute(NamedTuple):
+    """A question to the store, whose answer is kept for a while."""
+
+    cost: int
+    """As of a `Route`."""
+    answer: Callable[[Pages, Question], Awaitable[Answer]]
+    parameters: str
+    """The parameters that may be given, those that must be with a `!`."""
 
     def takes(self, given: Mapping[str, str]) -> bool:
         """Return True if all parameters that must be given are. Raises BadParameter for an unknown one."""
-        words = (self.parameters or "").split()
+        words = self.parameters.split()
         for name in given:
             if name not in words and f"{name}!" not in words:
                 # A parameter without a meaning would make one question into as many as somebody likes.
@@ -322,7 +330,7 @@ class Route(NamedTuple):
         return all(word.removesuffix("!") in given for word in words if word.endswith("!"))
 
 
-ROUTES: dict[str, Route] = {
+ROUTES: dict[str, Route | StoreRoute] = {
     "/": Route(200, Pages.start),
     "/match/": Route(3_500, Pages.view),
     "/embed/": Route(3_500, Pages.embedded),
@@ -344,16 +352,16 @@ ROUTES: dict[str, Route] = {
     "/api/game/": Route(10_000, Pages.board),
     "/api/map/": Route(200, Pages.map),
     "/api/advice/": Route(250_000, Pages.advice),
-    "/api/records": Route(5_000, Pages.records, "before limit bot game event"),
-    "/api/record/": Route(2_000, Pages.record, "download"),
-    "/api/truth/": Route(20_000, Pages.truth, ""),
-    "/api/table": Route(5_000, Pages.table, "event"),
+    "/api/records": StoreRoute(5_000, Pages.records, "before limit bot game event"),
+    "/api/record/": StoreRoute(2_000, Pages.record, "download"),
+    "/api/truth/": StoreRoute(20_000, Pages.truth, ""),
+    "/api/table": StoreRoute(5_000, Pages.table, "event"),
     "/api/maps": Route(2_000, Pages.maps),
-    "/api/search": Route(20_000, Pages.search, "bot opponent map game event result like before limit"),
-    "/api/versus": Route(5_000, Pages.versus, "bot! opponent!"),
-    "/api/event": Route(5_000, Pages.event, "name!"),
-    "/api/bot": Route(5_000, Pages.bot, "name!"),
-    "/api/bot/": Route(5_000, Pages.bot, ""),
+    "/api/search": StoreRoute(20_000, Pages.search, "bot opponent map game event result like before limit"),
+    "/api/versus": StoreRoute(5_000, Pages.versus, "bot! opponent!"),
+    "/api/event": StoreRoute(5_000, Pages.event, "name!"),
+    "/api/bot": StoreRoute(5_000, Pages.bot, "name!"),
+    "/api/bot/": StoreRoute(5_000, Pages.bot, ""),
     "/api/log/": Route(20_000, Pages.log),
 }
 """All pages, by path, or by the beginning of a path that ends in a slash. The page of the browser is also served without it."""
