@@ -364,7 +364,7 @@ ROUTES: dict[str, Route | StoreRoute] = {
     "/api/bot/": StoreRoute(5_000, Pages.bot, ""),
     "/api/log/": Route(20_000, Pages.log),
 }
-"""All pages, by path, or by the beginning of a path that ends in a slash. The page of the browser is also served without it."""
+"""All pages, by path, or by the beginning of a path that ends in a slash. A view is also served without the slash."""
 
 
 def route_of(path: str) -> str | None:

@@ -30,5 +30,5 @@ def test_matches_begin_where_there_is_something_to_give_away_and_a_root_that_is_
     assert all(each is None or each >= LEAST for each in plies)
     for start in starts:
         played = play(PATH, start, dict.fromkeys(Player, rooted), Budget(nodes=50))
-        assert {kind for _, kind in kinds(solution, played.positions)} <= {Kind.KEPT}
+        assert {kind for _, kind, _ in kinds(solution, played.positions)} <= {Kind.KEPT}
     rooted.close()
