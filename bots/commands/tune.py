@@ -122,8 +122,8 @@ def tune_command(
     Every generation plays matches from random openings and, in Riskless, from armies scattered anywhere, and fits
     the weights to how the matches ended: a few hundredths of a second a match. With --climb the weights then go where
     they win: a round lets weights moved a step one way play those moved the other way, two pairs on each map, and takes
-    a second or two. A weight that is 0 stays so there. Nothing is learned from the maps that `python -m benchmarks
-    weights` measures on. The same command and seed learn the same weights.
+    a second or two. A weight that is 0 stays so there. Nothing is learned from the held-out maps, on which
+    weights are measured. The same command and seed learn the same weights.
 
     With --from-solved the maps are solved ones (`arena solve`), and the weights are fitted to the exact values of the matches'
     positions. The same matches also teach weights from how they ended; then both play on maps that were not learned from,
@@ -138,10 +138,8 @@ def tune_command(
 
     Example: arena tune --from-solved --map path4 --map m1 --matches 300 --generations 1 --held-out m2 --pairs 100
     """
-    try:
-        import arena.bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
+    import arena.bots.compiled.learning.tune  # noqa: F401, PLC0415 - an extra, and slow to load
+
     if game != Riskless.name and (maps or from_solved):
         raise Misuse(f"{'--map' if maps else '--from-solved'} is an option of Riskless: {game} has no maps")
     names = maps or (SOLVED if from_solved else TRAINING if game == Riskless.name else ())

@@ -107,7 +107,7 @@ async def test_sigterm_begins_no_new_match_and_saves_what_does_not_end(tmp_path:
         await server.wait_listening()
         slow = tmp_path / "slow.py"
         slow.write_text(
-            "import time\nfrom bots.api.bot import Bot\n\nclass Slow(Bot):\n"
+            "import time\nfrom arena.bots.api.bot import Bot\n\nclass Slow(Bot):\n"
             "    def choose(self, position, clock):\n        time.sleep(5)\n        return self.game.moves(position)[0]\n"
         )
         for name in ("one", "two"):

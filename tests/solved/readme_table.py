@@ -1,8 +1,8 @@
 """Solves the small maps of maps/README.md, has the second program check each, and writes their table there.
 
-    python -m benchmarks.solved                     the maps that take less than a minute together
-    python -m benchmarks.solved m1 ring:7           these alone
-    python -m benchmarks.solved --list              what can be named
+    python -m tests.solved.readme_table                     the maps that take less than a minute together
+    python -m tests.solved.readme_table m1 ring:7           these alone
+    python -m tests.solved.readme_table --list              what can be named
 
 A table that is there already is taken; the rows of maps that are not named stay as they are.
 """
@@ -26,7 +26,7 @@ from arena.solved.folders import file_name, find, made_here
 from arena.solved.table import Table
 from arena.solved.truth import Truth
 
-README = Path(__file__).parents[1] / "maps" / "README.md"
+README = Path(__file__).parents[2] / "maps" / "README.md"
 BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"
 HEAD = (
     "| map | boards in play | won, for the player to move | lost | drawn | longest win | a board that shows it | from the start "
@@ -155,7 +155,7 @@ def main() -> int:
     if unknown:
         parser.error(f"{min(unknown)} is none of them: there are {', '.join(case.map for case in CASES)}")
     if given.list:
-        print(*(case.name for case in CASES), sep="\n")
+        print(*(case.name for case in CASES), sep="\n")  # noqa: T201
         return 0
     rows = {}
     for case in CASES:
@@ -165,11 +165,11 @@ def main() -> int:
         table = table_of(map)
         solved = time.monotonic()
         if not given.verified and (why := wrong(table)):
-            print(f"{case.name}: {table.path} is not true: {why}")
+            print(f"{case.name}: {table.path} is not true: {why}")  # noqa: T201
             return 1
         rows[case.name] = row(case.name, map, table)
         checked = "" if given.verified else f", verified in {time.monotonic() - solved:.1f} s"
-        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)
+        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
         README.write_text(written(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0
 
