@@ -14,12 +14,13 @@ from dataclasses import replace
 import anyio
 import uvloop
 
+from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer
 from arena.server.net.connection import Connection
 from arena.server.net.interpreter import settled
 from arena.server.net.limits import PRIVATE
 from arena.server.net.request import Request
-from arena.server.net.server import open_server
+from arena.server.net.server import Server
 
 TURN, ANSWER = 0x81, 0x82
 """What frames begin with that say that it is one's turn, and that do not."""
@@ -82,7 +83,9 @@ async def relay(port: int, answer: bytes, turn: bytes) -> None:
     """On the server's own connections; runs until killed."""
     async with (
         anyio.create_task_group() as tasks,
-        open_server(LIMITS, (), no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
+        Server(
+            Admission(LIMITS, ()), no_page, Pairs(answer, turn).receiver, tasks, program="relay"
+        ) as server,
     ):
         await server.listen(HOST, port, None)
         with settled():

@@ -27,8 +27,8 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine, make_engine, open_store, prepare
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, stats
-from arena.server.web.costs import cost_of
-from arena.server.web.pages import STORE_QUESTIONS
+from arena.server.web.pages import ROUTES, route_of
+from arena.server.web.store_answers import STORE_QUESTIONS
 from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena
@@ -127,7 +127,7 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
         found += [
             1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
         ]
-        cost = max(cost_of(path.partition("?")[0]) or 0 for path in paths)
+        cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * STORE_QUESTIONS / SHARE)
     return found
 

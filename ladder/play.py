@@ -26,6 +26,7 @@ from arena.ladder.progress import progress_of
 from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
 from arena.server.host import CannotListen, Host, open_host
+from arena.server.net.addresses import LOOPBACK
 from arena.server.processes.bot_process import Patience
 from arena.server.store.database import StoreError, now
 from arena.server.store.ladder_lock import CannotResume
@@ -114,22 +115,12 @@ def _open(
     def progress(event: str) -> EventProgress | None:
         return progress_of(ladder, test) if event == ladder.plan.event else None
 
-    if dial_in is None:
-        return open_host(
-            port=port,
-            database=database,
-            grace_ms=GRACE_MS,
-            name=name,
-            adjudication=ladder.plan.adjudication,
-            lasting=False,
-            progress=progress,
-        )
     return open_host(
-        host=dial_in.host,
-        port=dial_in.port,
+        host=LOOPBACK if dial_in is None else dial_in.host,
+        port=port if dial_in is None else dial_in.port,
         database=database,
-        grace_ms=DIAL_IN_GRACE_MS,
-        anyone=True,
+        grace_ms=GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS,
+        anyone=dial_in is not None,
         name=name,
         adjudication=ladder.plan.adjudication,
         lasting=False,

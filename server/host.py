@@ -13,7 +13,6 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 
@@ -35,7 +34,7 @@ from arena.server.net.admission import Admission
 from arena.server.net.connection import Connection
 from arena.server.net.delivery import Receiver
 from arena.server.net.limits import PRIVATE, HostLimits
-from arena.server.net.server import CannotListen, MakeAdmission, Server, open_server
+from arena.server.net.server import CannotListen, Server
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
 from arena.server.rooms.disclosure import Disclosure
@@ -83,7 +82,7 @@ async def open_host(
     back_up: bool = True,
     retention: Retention | None = None,
     receiver: MakeReceiver = Session,
-    admission: MakeAdmission = Admission,
+    admission: Callable[..., Admission] = Admission,
     inbox: int = INBOX,
     disclosure: Disclosure = Disclosure.REPLY,
     answer_ns: int = ANSWER_NS,
@@ -181,16 +180,14 @@ async def open_host(
             # Before anybody can come in: a bot that returns must find its session and its matches.
             await running.resume(going_on)
         server = await stack.enter_async_context(
-            open_server(
-                limits,
-                trusted_proxies,
+            Server(
+                admission(limits, trusted_proxies, misdeeds=running.misdeeds),
                 running.pages,
                 lambda connection: receiver(connection, running.dispatch, limits),
                 tasks,
                 program=PROGRAM,
                 # Where no token is needed, a page has no more than whoever sends it.
                 any_origin=anyone,
-                admission=partial(admission, misdeeds=running.misdeeds),
             )
         )
         running.admits_by(server.admission)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from arena.server.lobby.costs import MESSAGE_COSTS
 from arena.server.net.limits import HostLimits
-from arena.server.web.costs import GET_COSTS
+from arena.server.web.pages import ROUTES
 from benchmarks.attackers import Window
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import MOST_NEAR, Outcome, Turns, faults, near
@@ -10,9 +10,7 @@ from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, P
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
-    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS} | {
-        f"GET {path}" for path in GET_COSTS
-    }
+    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS} | {f"GET {path}" for path in ROUTES}
     assert {kind.of for kind in KINDS.values()} == known
 
 

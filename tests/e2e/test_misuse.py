@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,6 @@ from arena.protocol.record import Record
 from arena.server.host import open_host
 from arena.server.net.admission import Admission
 from arena.server.net.limits import HostLimits
-from arena.server.net.server import MakeAdmission
 from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 async def misuse(
-    script: str, *arguments: str, admission: MakeAdmission = Admission
+    script: str, *arguments: str, admission: Callable[..., Admission] = Admission
 ) -> tuple[list[dict[str, Any]], list[Record]]:
     """What the peer printed, and the matches beside it: at least one of them from after it was done."""
     beside: list[Record] = []

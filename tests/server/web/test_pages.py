@@ -27,8 +27,9 @@ from arena.server.store import lease as lease_module
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.queries import Queries
 from arena.server.web.match_log import MatchLogs
-from arena.server.web.pages import STORE_QUESTIONS, Pages
+from arena.server.web.pages import Pages
 from arena.server.web.static import own_files
+from arena.server.web.store_answers import STORE_QUESTIONS
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
