@@ -91,15 +91,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
     ),
     "solve": (
-        "arena.bots.commands.solve",
+        "arena.lab.commands.solve",
         "Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.",
     ),
     "tune": (
-        "arena.bots.commands.tune",
+        "arena.lab.commands.tune",
         "Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.",
     ),
-    "openings": ("arena.bots.commands.openings", "Make openings that are worth playing."),
-    "maps": ("arena.bots.commands.maps", "List, draw, check and measure Riskless maps."),
+    "openings": ("arena.lab.commands.openings", "Make openings that are worth playing."),
+    "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
 }
 """Each command's module, and its one line in `arena --help`, which is the first of the command's own help.
 

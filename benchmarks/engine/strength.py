@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.games.board import RisklessMap
+from arena.lab.variants import HELD_OUT, variant
 from arena.maps.loader import map_names
 from arena.maps.openings import shipped_openings
-from arena.maps.variants import HELD_OUT, variant
 from arena.rating.pentanomial import CLASSES, Counts, difference
 
 ROOT = Path(__file__).parents[2]

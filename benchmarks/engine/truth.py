@@ -123,7 +123,7 @@ def run(positions: int = POSITIONS) -> Section:
 
 
 def _solved(rules: Riskless) -> Solution:
-    from arena.bots.compiled.solving.solver import Solver  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.solving.solver import Solver  # noqa: PLC0415 - an extra, and slow to load
 
     path = made_here() / file_name(rules.map)
     path.parent.mkdir(parents=True, exist_ok=True)

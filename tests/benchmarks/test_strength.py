@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.lab.variants import HELD_OUT, variant
 from arena.maps.mapfile import parse
-from arena.maps.variants import HELD_OUT, variant
 from benchmarks.engine.strength import ROOT, Score, map_text, played, side, together
 from testkit.parts import skip_without
 

@@ -16,10 +16,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.bots.compiled.solving.solver import Solver
-from arena.bots.compiled.solving.verify import verify
 from arena.cores import cores
 from arena.games.board import RisklessMap
+from arena.lab.solving.solver import Solver
+from arena.lab.solving.verify import verify
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
 from arena.solved.folders import file_name, find, made_here
