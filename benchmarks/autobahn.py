@@ -32,6 +32,7 @@ from arena.server.host import open_host
 from arena.server.lobby.dispatch import Dispatch
 from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from benchmarks.kit.faults import report
 from benchmarks.kit.measure import Section
 from benchmarks.kit.results import claim, measured_on, write_server
@@ -124,7 +125,7 @@ async def run(suite: Path, cases: list[str]) -> Outcome:
             (SAME, HostLimits(message_bytes=MESSAGE_BYTES, cut_offs=1_000_000)),
             (DEFAULT, HostLimits(cut_offs=1_000_000)),
         ):
-            host = await stack.enter_async_context(open_host(limits=limits, receiver=Echo))
+            host = await stack.enter_async_context(open_host(private(limits=limits), receiver=Echo))
             urls[agent] = host.url
         spec = {
             "outdir": str(folder / "reports"),

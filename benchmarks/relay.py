@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer
 from arena.server.net.connection import Connection
 from arena.server.net.interpreter import settled
@@ -88,7 +89,9 @@ async def relay(port: int, answer: bytes, turn: bytes) -> None:
     """On the server's own connections; runs until killed."""
     async with (
         anyio.create_task_group() as tasks,
-        open_server(LIMITS, (), no_page, Pairs(answer, turn).receiver, tasks, program="relay") as server,
+        open_server(
+            LIMITS, Admission(LIMITS, ()), no_page, Pairs(answer, turn).receiver, tasks, program="relay"
+        ) as server,
     ):
         await server.listen(HOST, port, None)
         with settled():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from ssl import SSLContext
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -16,7 +16,6 @@ import anyio.abc
 from arena.server.net.addresses import listen_problem
 from arena.server.net.admission import Admission
 from arena.server.net.answers import Pages
-from arena.server.net.by_address.misdeeds import Misdeeds
 from arena.server.net.connection import Connection
 from arena.server.net.delivery import Receiver
 from arena.server.net.limits import HostLimits
@@ -29,14 +28,6 @@ BACKLOG = 100
 """Connections that the kernel holds ready to be accepted."""
 
 
-class MakeAdmission(Protocol):
-    """Makes what decides who may connect."""
-
-    def __call__(
-        self, limits: HostLimits, trusted_proxies: Collection[str], *, misdeeds: Misdeeds | None = None
-    ) -> Admission: ...
-
-
 class CannotListen(Exception):
     """The address cannot be listened on: one line that says which and why."""
 
@@ -47,21 +38,20 @@ class Server:
     def __init__(
         self,
         limits: HostLimits,
-        trusted_proxies: Collection[str],
+        admission: Admission,
         pages: Pages,
         receiver: Callable[[Connection], Receiver],
         tasks: anyio.abc.TaskGroup,
         *,
         program: str,
         any_origin: bool = False,
-        admission: MakeAdmission = Admission,
     ) -> None:
         """`receiver` makes the receiver of each connection that has opened a websocket; jobs run in `tasks`.
 
         any_origin: whether pages of other sites may connect from their visitors' browsers
         """
         self.limits = limits
-        self.admission = admission(limits, trusted_proxies)
+        self.admission = admission
         self.pages = pages
         self.program = program
         self.any_origin = any_origin
@@ -155,29 +145,19 @@ class Server:
 @asynccontextmanager
 async def open_server(
     limits: HostLimits,
-    trusted_proxies: Collection[str],
+    admission: Admission,
     pages: Pages,
     receiver: Callable[[Connection], Receiver],
     tasks: anyio.abc.TaskGroup,
     *,
     program: str,
     any_origin: bool = False,
-    admission: MakeAdmission = Admission,
 ) -> AsyncIterator[Server]:
     """A server that does not listen yet; on leaving, its connections are told and closed.
 
     any_origin: whether pages of other sites may connect from their visitors' browsers
     """
-    server = Server(
-        limits,
-        trusted_proxies,
-        pages,
-        receiver,
-        tasks,
-        program=program,
-        any_origin=any_origin,
-        admission=admission,
-    )
+    server = Server(limits, admission, pages, receiver, tasks, program=program, any_origin=any_origin)
     tasks.start_soon(server.admission.keepalive.run)
     try:
         yield server

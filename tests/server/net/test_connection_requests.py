@@ -55,6 +55,7 @@ class Running:
 
 @asynccontextmanager
 async def running(limits: HostLimits | None = None) -> AsyncIterator[Running]:
+    limits = limits or HostLimits()
     asked: list[str] = []
 
     async def page(request: Request, _address: str) -> Answer | None:
@@ -64,7 +65,7 @@ async def running(limits: HostLimits | None = None) -> AsyncIterator[Running]:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(limits or HostLimits(), (), page, Echo, tasks, program="test") as server,
+        open_server(limits, Admission(limits, ()), page, Echo, tasks, program="test") as server,
     ):
         yield Running((await server.listen(HOST, 0, None))[1], server.admission, asked)
 
@@ -231,7 +232,7 @@ async def test_no_more_is_taken_in_while_an_answer_is_made() -> None:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(HostLimits(), (), page, Echo, tasks, program="test") as server,
+        open_server(HostLimits(), Admission(HostLimits(), ()), page, Echo, tasks, program="test") as server,
         connected((await server.listen(HOST, 0, None))[1]) as client,
     ):
         client.writer.write(get("/a") + 400 * KERNEL_BUFFER_BYTES * b"x")

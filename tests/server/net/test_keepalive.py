@@ -25,7 +25,7 @@ from arena.server.net.keepalive import (
     Keepalive,
     OpenPings,
 )
-from arena.server.net.server import MakeAdmission
+from arena.server.running import MakeAdmission
 from tests.server.peer import Peer
 
 

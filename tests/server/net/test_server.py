@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer, text
 from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
@@ -54,7 +55,9 @@ async def opened(receivers: list[Echo] | None = None) -> AsyncIterator[Server]:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(HostLimits(), (), page, receiver, tasks, program="test") as server,
+        open_server(
+            HostLimits(), Admission(HostLimits(), ()), page, receiver, tasks, program="test"
+        ) as server,
     ):
         yield server
 

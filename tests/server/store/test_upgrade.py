@@ -19,6 +19,7 @@ from arena.protocol.messages import End, Move, Start, Turn
 from arena.protocol.record import Record, from_line
 from arena.server.host import open_host
 from arena.server.processes.identity import PROGRAM
+from arena.server.settings import private
 from arena.server.store import lease, migrations, schema, tokens
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
@@ -77,7 +78,7 @@ async def test_matches_go_on_with_the_bots_that_played_them(old: str, release: R
     played = release.moves()
     in_play = {match: moves for match, moves in played.items() if match not in release.records()}
     ended: dict[str, dict[str, tuple[int, End]]] = {}
-    async with open_host(database=old, going_on="serve", grace_ms=60_000) as host:
+    async with open_host(private(database=old, grace_seconds=60.0), going_on="serve") as host:
         assert set(host.rooms) == set(in_play)
 
         async def play(name: str, matches: int) -> None:
