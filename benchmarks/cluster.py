@@ -39,7 +39,12 @@ WARM_SECONDS = 3.0
 CORES = 16
 """Of each machine, where it is told how an arena would grow."""
 MACHINES = 16
-SERVE = (*ON_SCRIPT, "--max-work", "100000", "--max-messages", "1000", "--max-moves", "100000")
+SERVE = (
+    *ON_SCRIPT,
+    "--set=limits.work_ms_per_second=100000",
+    "--set=limits.messages_per_second=1000",
+    "--set=limits.moves_per_second=100000",
+)
 ROOMS = "SELECT server, count(*) AS rooms FROM matches GROUP BY server"
 
 
@@ -125,12 +130,12 @@ async def running(
     condition: Condition, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ArenaServer]]:
     """The servers of a condition."""
-    bus = ("--bus", nats.url) if condition.bus else ()
+    bus = (f"--set=bus.url={nats.url}",) if condition.bus else ()
     made = [
         ArenaServer(
             f"s{each}",
             folder / f"s{each}.log",
-            (*bus, "--db", url, "--concurrency", str(condition.places[each]), *SERVE),
+            (*bus, "--db", url, f"--set=pool.concurrency={condition.places[each]}", *SERVE),
         )
         for each in range(condition.servers)
     ]

@@ -150,14 +150,10 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
 def server(database: str) -> Iterator[tuple[Running, float]]:
     """`arena serve` on a store, and how many seconds it took until it listened."""
     limits = (
-        "--max-connections",
-        "10000",
-        "--max-per-address",
-        "10000",
-        "--max-work",
-        "1e9",
-        "--max-cut-offs",
-        "100000",
+        "--set=limits.connections=10000",
+        "--set=limits.connections_per_address=10000",
+        "--set=limits.work_ms_per_second=1e9",
+        "--set=limits.cut_offs=100000",
     )
     began = time.perf_counter()
     with arena(PLAYERS // 2, *limits, database=database) as running:

@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from arena.cores import cores
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES, NONE, Adjudication
+from arena.protocol.adjudication import DEFAULT_RULES, NONE, REPETITION, Adjudication
 from arena.server.lobby.roster import DEFAULT
 from arena.server.net.limits import PRIVATE, HostLimits
 from arena.server.rooms.disclosure import Disclosure
@@ -241,10 +241,15 @@ def private(
     return Settings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
         pool=PoolSettings(matchmaker=False, concurrency=concurrency),
-        matches=MatchSettings(
-            grace_seconds=grace_seconds, adjudicate=NONE if adjudication is None else str(adjudication)
-        ),
+        matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_written(adjudication)),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database or ""),
         limits=limits or PRIVATE,
     )
+
+
+def _written(rules: Adjudication | None) -> str:
+    """Return rules as `Adjudication.parse` reads them back: it takes repetition for on unless told otherwise."""
+    if rules is None:
+        return NONE
+    return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"

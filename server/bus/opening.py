@@ -51,7 +51,7 @@ async def open_bus(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "nats":
             raise
-        raise BusError("--bus needs the extra `bus`: pip install 'riskless-arena[bus]'") from None
+        raise BusError("bus.url needs the extra `bus`: pip install 'riskless-arena[bus]'") from None
     carried = NatsBus(parse(url), Trust.of(ca), name=name, lost=lost, back=back)
     await carried.connect()
     async with cancelled_at_exit() as tasks:

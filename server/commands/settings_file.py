@@ -148,7 +148,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
 def _converted(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     """Return a value as its type and range have it. Raises BadSetting."""
     plain = get_args(type)[0]
-    if isinstance(plain, EnumType) and value not in (known := [each.value for each in plain]):
+    if isinstance(plain, EnumType) and value not in (known := list(map(str, plain))):
         raise BadSetting(key, f"expected one of {', '.join(known)}")
     try:
         converted = msgspec.convert(value, type, strict=strict)

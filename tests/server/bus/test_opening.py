@@ -52,7 +52,7 @@ async def main():
 anyio.run(main)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout == "--bus needs the extra `bus`: pip install 'riskless-arena[bus]'\n", done.stderr
+    assert done.stdout == "bus.url needs the extra `bus`: pip install 'riskless-arena[bus]'\n", done.stderr
 
 
 def test_the_client_of_nats_is_not_loaded_without_need() -> None:

@@ -234,7 +234,7 @@ async def test_a_backup_that_cannot_be_written_leaves_the_store_as_it_was(
             pass
     assert re.search(
         r"the store has schema \d, and cannot be copied to /\S+ before it is brought up to date: File name too long;"
-        r" make room there, or give `arena serve --no-backup` once$",
+        r" make room there, or give `arena serve --set store.backup=false` once$",
         str(failed.value),
     )
     assert everything(file) == before
