@@ -148,7 +148,7 @@ class Hosting:
 def _house(house: HouseSettings) -> HousePlan:
     """Return the plan of the house. Engines that the host names are tried at the start. Raises BadSetting."""
     try:
-        bots = house_bots(",".join(house.engines) or NONE)
+        bots = house_bots(",".join(house.engines) if house.engines else NONE)
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
     named = house.engines != HouseSettings().engines

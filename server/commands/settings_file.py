@@ -118,26 +118,37 @@ def _read(file: Path) -> str:
 
 def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield keys and values of a file. Raises BadSetting."""
+    sections = Settings.__struct_fields__
     for section, table in tables.items():
-        if section not in Settings.__struct_fields__:
-            raise BadSetting(section, f"unknown section; {_hint(section, Settings.__struct_fields__)}")
         if not isinstance(table, dict):
-            raise BadSetting(section, f"expected a section, as [{section}]")
+            known = section in sections
+            raise BadSetting(
+                section, f"expected a section, as [{section}]" if known else _unknown(section, ())
+            )
+        if section not in sections:
+            raise BadSetting(section, f"unknown section; {_hint(section, sections)}")
         for name, value in table.items():
             _check_known(f"{section}.{name}")
             yield f"{section}.{name}", value
 
 
 def _check_known(key: str) -> None:
-    """Raise BadSetting for an unknown key; the nearest one is of the same section if there is one."""
-    if key in TYPES:
-        return
-    section, _, name = key.partition(".")
-    beside = [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")]
-    elsewhere = {each.partition(".")[2]: each for each in TYPES}
-    if not get_close_matches(name, beside, 1) and (near := get_close_matches(name, elsewhere, 1)):
-        raise BadSetting(key, f'unknown key; did you mean "{elsewhere[near[0]]}"?')
-    raise BadSetting(key, f"unknown key; {_hint(name, beside or Settings.__struct_fields__)}")
+    """Raise BadSetting for an unknown key."""
+    if key not in TYPES:
+        section, _, name = key.partition(".")
+        raise BadSetting(
+            key, _unknown(name, [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")])
+        )
+
+
+def _unknown(name: str, beside: Sequence[str]) -> str:
+    """Return why a key is refused, with the nearest of its section or else of all."""
+    elsewhere = {key.partition(".")[2]: key for key in TYPES}
+    near = [] if get_close_matches(name, beside, 1) else get_close_matches(name, elsewhere, 1)
+    hint = (
+        f'did you mean "{elsewhere[near[0]]}"?' if near else _hint(name, beside or Settings.__struct_fields__)
+    )
+    return f"unknown key; {hint}"
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
