@@ -149,6 +149,19 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
 
 
 @requires("nats")
+@requires("postgresql")
+def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text("[server]\nprocesses = 2\n")
+    with postgresql.database() as database, serving(tmp_path, database, str(file)) as (process, log, _):
+        said(process, log, r"listening on (ws\S+)", 2)
+        file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
+        process.send_signal(signal.SIGHUP)
+        told = said(process, log, r"settings read again: (.*)", 2)
+        assert told == "applied server.drain_seconds; a restart is needed for none"
+
+
+@requires("nats")
 def test_what_is_wrong_is_told_once_and_ends_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -14,6 +14,8 @@ from arena.server.commands.settings_file import BadSettings, GivenOption, exampl
 from arena.server.settings import RELOADED, TYPES, LogFormat, Settings
 from tests.bots.command_line import arena
 
+ROOT = Path(__file__).parents[3]
+
 
 def told(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
     """The line that a file and options are refused with; the file is called FILE there."""
@@ -143,6 +145,26 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     with pytest.raises(BadSettings, match=r"bytes\.toml: not UTF-8"):
         load(tmp_path / "bytes.toml", ())
+
+
+SHOWN = re.findall(
+    r"^(?:```toml\n|.*/arena\.toml >/dev/null <<'END'\n)(.*?)^(?:```|END)$",
+    (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+SHIPPED = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "docker").glob("*.toml"))]
+
+
+@pytest.mark.parametrize("text", [*SHOWN, *SHIPPED])
+def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(text)
+    assert load(file, ()).settings != Settings()
+
+
+def test_there_are_such_files() -> None:
+    assert len(SHOWN) == 3
+    assert len(SHIPPED) == 2
 
 
 def test_the_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
