@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "serve": (
         "arena.server.commands.serve",
-        "Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.",
+        "Host matches: idle bots play near opponents that they seldom met.",
     ),
     "ratings": (
         "arena.server.commands.ratings",

@@ -203,10 +203,12 @@ async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, 
     with ExitStack() as stack:
         # The bots are in this process, and have the cores of their server.
         stack.enter_context(on_cores(mine))
-        server = other = stack.enter_context(arena(BOTS // 2, "--hello", str(HELLO), cores=mine))
+        server = other = stack.enter_context(
+            arena(BOTS // 2, f"--set=limits.hello_seconds={HELLO}", cores=mine)
+        )
         await asyncio.to_thread(_create_victim, server)
         if ELSEWHERE in kinds:
-            other = stack.enter_context(arena(1, "--hello", str(HELLO), cores=theirs))
+            other = stack.enter_context(arena(1, f"--set=limits.hello_seconds={HELLO}", cores=theirs))
             await asyncio.to_thread(_create_victim, other)
         async with asyncio.TaskGroup() as tasks:
             bots = honest_bots(tasks, server.url, load)

@@ -31,6 +31,7 @@ from arena.server.host import open_host
 from arena.server.lobby.dispatch import Dispatch
 from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from benchmarks.kit.faults import report
 
 BARE, ARENA = "bare websockets", "arena, messages to 1 MiB"
@@ -103,7 +104,7 @@ async def run(suite: Path, cases: list[str]) -> Outcome:
         )
         urls = {BARE: f"ws://127.0.0.1:{bare.sockets[0].getsockname()[1]}"}
         limits = HostLimits(message_bytes=MESSAGE_BYTES, cut_offs=1_000_000)
-        host = await stack.enter_async_context(open_host(limits=limits, receiver=Echo))
+        host = await stack.enter_async_context(open_host(private(limits=limits), receiver=Echo))
         urls[ARENA] = host.url
         spec = {
             "outdir": str(folder / "reports"),

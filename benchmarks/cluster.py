@@ -36,7 +36,12 @@ from tests.server.databases import Postgresql, running_postgresql
 AGAIN_SECONDS = 0.5
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
-SERVE = (*ON_SCRIPT, "--max-work", "100000", "--max-messages", "1000", "--max-moves", "100000")
+SERVE = (
+    *ON_SCRIPT,
+    "--set=limits.work_ms_per_second=100000",
+    "--set=limits.messages_per_second=1000",
+    "--set=limits.moves_per_second=100000",
+)
 ROOMS = "SELECT server, count(*) AS rooms FROM matches GROUP BY server"
 
 
@@ -122,12 +127,12 @@ async def running(
     condition: Condition, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ArenaServer]]:
     """The servers of a condition."""
-    bus = ("--bus", nats.url) if condition.bus else ()
+    bus = (f"--set=bus.url={nats.url}",) if condition.bus else ()
     made = [
         ArenaServer(
             f"s{each}",
             folder / f"s{each}.log",
-            (*bus, "--db", url, "--concurrency", str(condition.places[each]), *SERVE),
+            (*bus, "--db", url, f"--set=pool.concurrency={condition.places[each]}", *SERVE),
         )
         for each in range(condition.servers)
     ]

@@ -157,7 +157,7 @@ def frames(browser: Browser, folder: Path, _loads: int) -> None:
 
 def boards(browser: Browser, folder: Path, _loads: int) -> None:
     """The processor time of a start page with many live boards, all of them in sight."""
-    with arena(folder, "--map", "usa", "--tc", "20/move", "--concurrency", "40") as running:
+    with arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.dawdler(f"bot-{number}", MOVE_SECONDS, matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})

@@ -136,14 +136,10 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
 def server(database: str) -> Iterator[Running]:
     """Serve a store without limits on questions."""
     limits = (
-        "--max-connections",
-        "10000",
-        "--max-per-address",
-        "10000",
-        "--max-work",
-        "1e9",
-        "--max-cut-offs",
-        "100000",
+        "--set=limits.connections=10000",
+        "--set=limits.connections_per_address=10000",
+        "--set=limits.work_ms_per_second=1e9",
+        "--set=limits.cut_offs=100000",
     )
     with arena(1, *limits, database=database) as running:
         yield running

@@ -79,7 +79,10 @@ async def one_match(url: str) -> list[float]:
 async def measure(spectators: int, rounds: int) -> Measured:
     """Play the rounds: by turns a match without and one with spectators."""
     # All spectators come from one address.
-    limits = ("--max-per-address", str(spectators + 10), "--max-work", "1000000")
+    limits = (
+        f"--set=limits.connections_per_address={spectators + 10}",
+        "--set=limits.work_ms_per_second=1000000",
+    )
     with arena(1, *limits) as server:
         await one_match(server.url)
         alone, watched = [], []

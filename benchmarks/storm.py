@@ -64,7 +64,7 @@ class Outcome:
 def storm(cable: Cable, bots: int) -> Outcome:
     """Break the line in every way, one after the other, and see that all is well again."""
     outcome = Outcome()
-    cable.play("60+1", bots, THINK, "--drain", str(DRAIN_SECONDS), groups=max(1, bots // 250))
+    cable.play("60+1", bots, THINK, f"--set=server.drain_seconds={DRAIN_SECONDS}", groups=max(1, bots // 250))
     if not cable.wait_log(": here from", bots, BACK_SECONDS):
         raise RuntimeError(f"the bots did not come in: {cable.log[-2000:]}")
     cable.wait(bots // 8)

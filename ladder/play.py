@@ -26,8 +26,8 @@ from arena.ladder.progress import progress_of
 from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
 from arena.server.host import CannotListen, Host, open_host
-from arena.server.net.addresses import LOOPBACK
 from arena.server.processes.bot_process import Patience
+from arena.server.settings import private
 from arena.server.store.database import StoreError, now
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claimed, finish
@@ -115,17 +115,13 @@ def _open(
     def progress(event: str) -> EventProgress | None:
         return progress_of(ladder, test) if event == ladder.plan.event else None
 
-    return open_host(
-        host=LOOPBACK if dial_in is None else dial_in.host,
-        port=port if dial_in is None else dial_in.port,
-        database=database,
-        grace_ms=GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS,
-        anyone=dial_in is not None,
-        name=name,
-        adjudication=ladder.plan.adjudication,
-        lasting=False,
-        progress=progress,
+    grace_ms, rules = GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS, ladder.plan.adjudication
+    settings = private(
+        port=port, database=database, name=name, grace_seconds=grace_ms / 1000, adjudication=rules
     )
+    if dial_in is not None:
+        settings.server.host, settings.server.port, settings.server.anyone = dial_in.host, dial_in.port, True
+    return open_host(settings, lasting=False, progress=progress)
 
 
 @asynccontextmanager

@@ -126,8 +126,8 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     tokens = await fill(database, [*HONEST, *playing])
     outcome = Outcome()
     serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
-    pool = ("--tc", "60+1", "--pause", "0", "--openings", "none")
-    mine, limits = server_cores(), ("--concurrency", str(MATCHES), "--db", database)
+    pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
+    mine, limits = server_cores(), (f"--set=pool.concurrency={MATCHES}", "--db", database)
     # The honest bots are in this process, and have the cores of their server.
     with on_cores(mine), serving(*serve, *pool, *limits, cores=mine) as server:
         async with asyncio.TaskGroup() as tasks:

@@ -15,8 +15,12 @@ from benchmarks.kit.script import frame_sizes
 from benchmarks.kit.served import Running, arena, serving
 
 LIMITS = (
-    *("--max-connections", "10000", "--max-per-address", "10000", "--hello", "60"),
-    *("--max-moves", "1000000"),  # all bots come from one address
+    *(
+        "--set=limits.connections=10000",
+        "--set=limits.connections_per_address=10000",
+        "--set=limits.hello_seconds=60",
+    ),
+    "--set=limits.moves_per_second=1000000",  # all bots come from one address
 )
 SIZES = (10, 100, 1000)
 """With how many bots each kind is measured."""

@@ -81,7 +81,7 @@ def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
         process.wait()
 
 
-ON_SCRIPT = ("--map", MAP, "--tc", "60+1", "--pause", "0", "--openings", "none")
+ON_SCRIPT = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
 """The options of a server whose bots play the script."""
 
 
@@ -96,13 +96,14 @@ def arena(
             "arena",
             "serve",
             "--anyone",
-            "--house",
-            "none",
+            "--set=house.engines=none",
             *ON_SCRIPT,
             "--db",
             database,
         )
-        with serving(*serve, "--port", "PORT", "--concurrency", str(matches), *options, cores=cores) as it:
+        with serving(
+            *serve, "--port", "PORT", f"--set=pool.concurrency={matches}", *options, cores=cores
+        ) as it:
             it.database = database
             yield it
 

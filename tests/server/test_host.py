@@ -38,6 +38,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import FORMAT, Record, Result
 from arena.server.host import CannotListen, Host, open_host
+from arena.server.settings import private
 from arena.server.store.database import StoreError
 from arena.server.store.journal.reader import events_of, records_of
 from tests.server.matches import game_of, spec, terms
@@ -250,7 +251,7 @@ async def test_a_port_in_use_is_said() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(CannotListen, match="in use"):
-            async with open_host(port=taken.getsockname()[1]):
+            async with open_host(private(port=taken.getsockname()[1])):
                 pass
 
 
@@ -264,15 +265,15 @@ async def test_a_port_in_use_is_said() -> None:
 )
 async def test_a_store_that_cannot_be_is_said(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why):
-        async with open_host(database=url):
+        async with open_host(private(database=url)):
             pass
 
 
 async def test_a_named_store_keeps_the_matches(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'kept.db'}"
-    async with open_host(database=url) as host:
+    async with open_host(private(database=url)) as host:
         record = await host.play(spec("anna", "bert", ready=10))
-    async with open_host(database=url) as host:
+    async with open_host(private(database=url)) as host:
         assert await records_of(host.engine, "test") == [record]
 
 
@@ -288,7 +289,7 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     with anyio.fail_after(10):
         with anyio.CancelScope() as scope:
-            async with open_host(database=url) as host:
+            async with open_host(private(database=url)) as host:
                 kept = terms()
                 result = Result("maxie", EndReason.RESIGNATION)
                 started = "2026-11-20T12:00:00Z"
@@ -308,13 +309,13 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
                 host.journal.open_match(kept, started)
                 host.journal.close_match(record)
                 await anyio.sleep_forever()
-        async with open_host(database=url) as again:
+        async with open_host(private(database=url)) as again:
             assert await records_of(again.engine, record.event) == [record]
 
 
 async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:
     for anyone in (False, True):
-        async with open_host(anyone=anyone) as host, AsyncExitStack() as stack:
+        async with open_host(private(anyone=anyone)) as host, AsyncExitStack() as stack:
             await stack.enter_async_context(dial(host.url))
             own = host.url.replace("ws:", "http:")
             await stack.enter_async_context(dial(host.url, origin=own))
@@ -328,7 +329,7 @@ async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed(
 
 async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
     grace = 4.0
-    async with open_host(grace_ms=int(1000 * grace)) as host:
+    async with open_host(private(grace_seconds=grace)) as host:
         token = host.issue_token("anna")
         for _ in range(10):
             async with dial(host.url) as peer:

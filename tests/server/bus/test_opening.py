@@ -35,6 +35,6 @@ async def test_a_bad_address_is_told_before_anything_else(tmp_path: Path) -> Non
 
 
 def test_the_client_of_nats_is_not_loaded_without_need() -> None:
-    program = "import sys, server.bus.opening, arena; print('nats' in sys.modules)"
+    program = "import sys, arena.server.bus.opening; print('nats' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

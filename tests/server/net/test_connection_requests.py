@@ -55,6 +55,7 @@ class Running:
 
 @asynccontextmanager
 async def running(limits: HostLimits | None = None) -> AsyncIterator[Running]:
+    limits = limits or HostLimits()
     asked: list[str] = []
 
     async def page(request: Request, _address: str) -> Answer | None:
@@ -64,7 +65,7 @@ async def running(limits: HostLimits | None = None) -> AsyncIterator[Running]:
 
     async with (
         cancelled_at_exit() as tasks,
-        Server(Admission(limits or HostLimits(), ()), page, Echo, tasks, program="test") as server,
+        Server(Admission(limits, ()), page, Echo, tasks, program="test") as server,
     ):
         yield Running((await server.listen(HOST, 0, None))[1], server.admission, asked)
 
