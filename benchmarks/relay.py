@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from dataclasses import replace
 
 import anyio
 import uvloop
+from msgspec.structs import replace
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
