@@ -125,7 +125,15 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
     tokens = await fill(database, [*HONEST, *playing])
     outcome = Outcome()
-    serve = ("arena", "serve", "--port", "PORT", "--house", HOUSE.removeprefix("house-"), "--map", MAP)
+    serve = (
+        "arena",
+        "serve",
+        "--port",
+        "PORT",
+        f"--set=house.engines={HOUSE.removeprefix('house-')}",
+        "--map",
+        MAP,
+    )
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     mine, limits = server_cores(), (f"--set=pool.concurrency={MATCHES}", "--db", database)
     # The honest bots are in this process, and have the cores of their server.

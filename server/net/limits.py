@@ -13,7 +13,7 @@ INBOX = 64
 
 
 class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The limits of one server."""
+    """Limits on what clients may take of the server."""
 
     connections: Annotated[int, Meta(ge=1, description="Connections in all.")] = 4096
     connections_per_address: Annotated[

@@ -12,7 +12,7 @@ from time import monotonic
 import anyio
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import InvalidHandshake
 from websockets.typing import Subprotocol
 
 from arena.match.referee import Referee
@@ -38,9 +38,12 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import FORMAT, Record, Result
 from arena.server.host import CannotListen, Host, open_host
+from arena.server.net.limits import HostLimits
+from arena.server.rooms.disclosure import Disclosure
 from arena.server.settings import private
 from arena.server.store.database import StoreError
 from arena.server.store.journal.reader import events_of, records_of
+from arena.server.store.retention import Retention
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
@@ -232,7 +235,7 @@ async def test_another_version_of_the_protocol_is_refused_at_the_handshake(
     host: Host, offered: list[str] | None
 ) -> None:
     subprotocols = [Subprotocol(each) for each in offered] if offered else None
-    with pytest.raises(InvalidStatus) as refused:
+    with pytest.raises(InvalidHandshake) as refused:
         async with connect(host.url, subprotocols=subprotocols):
             pass
     assert refused.value.response.status_code == 400
@@ -322,7 +325,7 @@ async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed(
             if anyone:
                 await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
                 continue
-            with pytest.raises(InvalidStatus) as refused:
+            with pytest.raises(InvalidHandshake) as refused:
                 await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
             assert refused.value.response.status_code == 403
 
@@ -347,3 +350,24 @@ async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_
                     break
             await anyio.sleep(0.1)
         assert monotonic() - closed >= grace / 4, "it was closed"
+
+
+async def test_limits_rules_and_disclosure_are_followed_while_the_server_runs() -> None:
+    settings = private(limits=HostLimits())
+    async with open_host(settings) as host, AsyncExitStack() as stack:
+        await stack.enter_async_context(dial(host.url))
+        for key, value in (
+            ("limits.connections", 1),
+            ("matches.adjudicate", "limit=4"),
+            ("matches.thinking", Disclosure.END),
+            ("store.keep", "90d"),
+            ("pool.concurrency", 7),
+        ):
+            settings.set(key, value)
+        host.reconfigure(None)
+        with pytest.raises(InvalidHandshake):
+            await stack.enter_async_context(dial(host.url))
+        assert host.arranger.adjudication == settings.matches.adjudication
+        assert host.matches.disclosure is Disclosure.END
+        assert host.maintenance.retention == Retention(days=90)
+        assert (host.arranger.concurrency, host.arranger.by_threads) == (7, False)
