@@ -56,6 +56,6 @@ EXPOSE 8765
 # The command stops on SIGTERM by itself, and has no children that an init would have to reap.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["arena"]
-CMD ["serve", "--host", "0.0.0.0", "--db", "sqlite:////record/arena.db", "--record", "/record/matches.jsonl"]
+CMD ["serve", "--host", "0.0.0.0", "--db", "sqlite:////record/arena.db", "--set", "store.record=/record/matches.jsonl"]
 HEALTHCHECK --interval=2s --timeout=5s --start-period=10s --retries=15 \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8765/healthz', timeout=4)"]

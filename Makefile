@@ -85,27 +85,22 @@ $(STAMP): requirements.lock $(LOCK) pyproject.toml
 
 lock:  ## pin the dependencies again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --extra bus --extra engine --extra postgres -o requirements.lock pyproject.toml
+	  --extra server --extra bus --extra engine --extra postgres -o requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --extra bus --extra cluster --extra engine --extra postgres --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	  --extra server --extra bus --extra cluster --extra engine --extra postgres --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --resolution lowest-direct --extra bus --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
+	  --resolution lowest-direct --extra server --extra bus --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
 	  pyproject.toml
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
-bench-server: $(VENV)/.bench  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too, and beside it CUTECHESS=PATH
+bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.growth
-	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS) $(CUTECHESS:%=--cutechess %))
+	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS))
 
-bench: $(VENV)/.bench  ## measure the compiled engine, over half an hour, most of it matches; writes benchmarks/RESULTS.md
+bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
-
-# the peers that the engine is measured against
-$(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
-	@touch $@
 
 openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
 

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "serve": (
         "arena.server.commands.serve",
-        "Host matches: bots connect, and whoever is idle plays a near opponent it has met seldom.",
+        "Host matches: idle bots play near opponents that they seldom met.",
     ),
     "ratings": (
         "arena.server.commands.ratings",
@@ -106,6 +106,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
 The line stands here too so that `arena --help` and the completion of a name load none of the modules.
 """
 
+EXTRAS: dict[str, str] = {
+    **dict.fromkeys(
+        ("aiosqlite", "alembic", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"
+    ),
+    **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
+    "asyncpg": "postgres",
+    "distributed": "cluster",
+    "nats": "bus",
+}
+"""The extra that installs each package a plain `pip install riskless-arena` leaves out.
+
+`numpy` belongs to two extras; a command that needs the server extra misses SQLAlchemy first.
+"""
+
 
 class Deferred(TyperCommand):
     """A command that is known by its name and one line of help until it is called, or its options are completed."""
@@ -148,6 +162,13 @@ def main(arguments: list[str] | None = None) -> None:
         bare = message.startswith("Usage: ")  # the help of a command that was given nothing
         err.print(message if bare else f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(getattr(problem, "exit_code", 1))
+    except ModuleNotFoundError as missing:
+        extra = EXTRAS.get((missing.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        needs = f'"{" ".join(given[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
+        err.print(f"arena: {needs}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
     except OSError as problem:
         if given[:1] != ["--install-completion"]:
             raise

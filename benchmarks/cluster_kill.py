@@ -37,7 +37,15 @@ WHAT = {
     "power": "gone without PostgreSQL or NATS being told",
     "split": "cut off from both, its bots still there",
 }
-SERVE = ("--game", "tictactoe", "--tc", "60+1", "--pause", "0", "--openings", "none", "--grace", "30")
+SERVE = (
+    "--game",
+    "tictactoe",
+    "--tc",
+    "60+1",
+    "--set=pool.pause_seconds=0",
+    "--set=pool.openings=none",
+    "--set=matches.grace_seconds=30",
+)
 GOAL_SECONDS = 5.0
 
 
@@ -45,7 +53,7 @@ async def measure(
     given: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> Report:
     """Let the servers die. url: an empty database."""
-    options = (*SERVE, "--concurrency", str(given.bots // 2), "--verbose")
+    options = (*SERVE, f"--set=pool.concurrency={given.bots // 2}", "--set=log.verbose=true")
     database = urlsplit(url).path[1:]
     async with arena_servers(given.servers, folder, nats, postgresql.folder, database, *options) as servers:
         players = players_of(servers, given.bots, lambda: random.uniform(0.1, given.think))

@@ -29,6 +29,7 @@ from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
 from arena.server.processes.bot_process import Patience
+from arena.server.settings import private
 
 _OPENING = Lock()
 """Held while a host is opened: the library that brings a store up to date does one at a time in a process."""
@@ -94,7 +95,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
     async with AsyncExitStack() as stack:
         # A worker's threads each have an event loop, so the lock holds up nobody who has it.
         with _OPENING:
-            host = await stack.enter_async_context(open_host(grace_ms=given.grace_ms))
+            host = await stack.enter_async_context(open_host(private(grace_seconds=given.grace_ms / 1000)))
         fleet = await stack.enter_async_context(
             open_fleet(
                 host,

@@ -27,6 +27,7 @@ from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
 from arena.server.host import CannotListen, Host, open_host
 from arena.server.processes.bot_process import Patience
+from arena.server.settings import private
 from arena.server.store.database import StoreError, now
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claimed, finish
@@ -68,7 +69,7 @@ async def run_ladder(
 
     A second signal changes nothing: what is left to do is bounded to seconds. Raises bots.BotRefused,
     dial_in.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
-    store.ladder_lock.CannotResume, and OSError for the record file.
+    store.ladder_lock.CannotResume, ModuleNotFoundError without the extra `cluster`, and OSError for the record file.
     """
     problem: Exception | None = None
     async with anyio.create_task_group() as tasks:
@@ -96,6 +97,7 @@ async def run_ladder(
             CannotListen,
             CannotResume,
             StoreError,
+            ModuleNotFoundError,
             OSError,
         ) as error:
             problem = error  # raised outside the group, which would wrap it
@@ -113,27 +115,13 @@ def _open(
     def progress(event: str) -> EventProgress | None:
         return progress_of(ladder, test) if event == ladder.plan.event else None
 
-    if dial_in is None:
-        return open_host(
-            port=port,
-            database=database,
-            grace_ms=GRACE_MS,
-            name=name,
-            adjudication=ladder.plan.adjudication,
-            lasting=False,
-            progress=progress,
-        )
-    return open_host(
-        host=dial_in.host,
-        port=dial_in.port,
-        database=database,
-        grace_ms=DIAL_IN_GRACE_MS,
-        anyone=True,
-        name=name,
-        adjudication=ladder.plan.adjudication,
-        lasting=False,
-        progress=progress,
+    grace_ms, rules = GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS, ladder.plan.adjudication
+    settings = private(
+        port=port, database=database, name=name, grace_seconds=grace_ms / 1000, adjudication=rules
     )
+    if dial_in is not None:
+        settings.server.host, settings.server.port, settings.server.anyone = dial_in.host, dial_in.port, True
+    return open_host(settings, lasting=False, progress=progress)
 
 
 @asynccontextmanager

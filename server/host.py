@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 
@@ -21,31 +19,27 @@ import anyio
 import anyio.abc
 from anyio.abc import TaskStatus
 
-from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import Code
 from arena.server.arena.membership import CutOff
 from arena.server.bus.bus import Bus
 from arena.server.lobby.dispatch import Dispatch
 from arena.server.lobby.house import NO_HOUSE, HousePlan, open_house
-from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
 from arena.server.lobby.matchmaking.matchmaker import Offer
 from arena.server.lobby.session import Session
 from arena.server.net.addresses import LOOPBACK, inside_url, url
 from arena.server.net.admission import Admission
 from arena.server.net.connection import Connection
 from arena.server.net.delivery import Receiver
-from arena.server.net.limits import PRIVATE, HostLimits
-from arena.server.net.server import CannotListen, MakeAdmission, Server, open_server
+from arena.server.net.limits import HostLimits
+from arena.server.net.server import CannotListen, Server
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.rooms.disclosure import Disclosure
-from arena.server.rooms.room import INBOX
-from arena.server.running import Host, Told
+from arena.server.running import Host, MakeAdmission, Told
+from arena.server.settings import ServerSettings, Settings, StoreSettings, private
 from arena.server.store.database import Engine, make_engine
 from arena.server.store.database import close as close_engine
 from arena.server.store.journal.journal import JournalFailed
 from arena.server.store.lease import LeaseLost
-from arena.server.store.retention import Retention
 from arena.server.store.upgrade import make_ready
 from arena.server.web.progress import Progress, nobody_plays
 
@@ -59,93 +53,54 @@ MakeReceiver = Callable[[Connection, Dispatch, HostLimits], Receiver]
 
 @asynccontextmanager
 async def open_host(
+    settings: Settings | None = None,
     *,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    reuse_port: bool = False,
-    own_port: int = 0,
-    database: str | None = None,
-    grace_ms: int = 5_000,
-    anyone: bool = False,
-    tls: SSLContext | None = None,
-    limits: HostLimits = PRIVATE,
-    trusted_proxies: Collection[str] = (),
-    house: HousePlan = NO_HOUSE,
     offer: Offer | None = None,
-    concurrency: int = 1,
-    by_threads: bool = False,
-    adjudication: Adjudication | None = None,
+    house: HousePlan = NO_HOUSE,
+    tls: SSLContext | None = None,
+    bus: Bus | None = None,
     going_on: str | None = None,
     lasting: bool = True,
     on_record: Told | None = None,
-    name: str = "",
-    bus: Bus | None = None,
-    back_up: bool = True,
-    retention: Retention | None = None,
+    progress: Progress = nobody_plays,
     receiver: MakeReceiver = Session,
     admission: MakeAdmission = Admission,
-    inbox: int = INBOX,
-    disclosure: Disclosure = Disclosure.REPLY,
-    answer_ns: int = ANSWER_NS,
-    progress: Progress = nobody_plays,
 ) -> AsyncIterator[Host]:
-    """Listen on `host`:`port` (0: any free one) and keep matches in `database` (None: thrown away after).
+    """Listen, play matches and keep them in the store, as the settings say; without any, as `settings.private` does.
 
-    reuse_port       whether other servers of this machine listen on the same port
-    own_port         a port of its own on the loopback address beside it, in clear; 0 for none
-    grace_ms         how long a dropped bot may take to come back to its matches
-    anyone           names without a token may connect, for a private network
-    trusted_proxies  networks whose X-Forwarded-For is believed
-    house            the bots that the server runs itself; they have an address of their own, `Host.inside_url`
-    offer            what the matchmaker gives to whoever waits; None where bots play only by challenge
-    concurrency      matches in progress at which the matchmaker begins no other
-    by_threads       whether a match counts as many as the threads that it needs; else once
-    adjudication     when matches that the server arranges are ended before their games end; None: never
-    going_on         the event whose matches the server goes on with, from before it went away
-    lasting          whether the server will be back once it has stopped. If not, whoever is connected is told that the
-                     event is over, unless it is cancelled: then it may be gone on with
-    on_record        told of each match that the server arranged itself, when it is over
-    name             what tells this server's matches from those of others that share the store
-    bus              what carries to the other servers of an arena, on the same store; None for a server by itself
-    back_up          whether a store of an older version is copied before it is brought up to date
-    retention        what is kept of the finished matches; None for all of them
-    receiver         makes the receiver of each connection's messages
-    admission        makes what decides who may connect
-    inbox            events that may wait in a room; a bot that sends more waits in its connection
-    disclosure       when spectators are told what the players said of their moves
-    answer_ns        how long a challenged bot is left to answer before the matchmaker has another match for it
-    progress         tells the page how an event goes that is played here
+    offer      what the matchmaker gives to whoever waits; None where bots play only by challenge
+    house      the bots that the server runs itself; they have an address of their own, `Host.inside_url`
+    tls        the certificate; None to speak in clear
+    bus        what carries to the other servers of an arena, on the same store; None for a server by itself
+    going_on   the event whose matches the server goes on with, from before it went away
+    lasting    whether the server will be back once it has stopped. If not, whoever is connected is told that the
+               event is over, unless it is cancelled: then it may be gone on with
+    on_record  told of each match that the server arranged itself, when it is over
+    progress   tells the page how an event goes that is played here
+    receiver   makes the receiver of each connection's messages
+    admission  makes what decides who may connect
 
     Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
     lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
     told and closed; matches in progress stay in the journal.
     """
     lost: LeaseLost | CutOff | None = None
-    if bus is not None and not name:
-        name = f"server-{uuid.uuid4().hex[:12]}"
+    settings = settings or private()
+    limits, place = settings.limits, settings.server
     async with AsyncExitStack() as stack:
-        engine = await _open_store(stack, database, back_up=back_up, arena=bus is not None)
+        engine = await _open_store(stack, settings.store, arena=bus is not None)
         tasks = await stack.enter_async_context(cancelled_at_exit())
         running = Host(
+            settings,
             engine,
             tasks,
-            limits,
-            anyone=anyone,
-            grace_ms=grace_ms,
-            name=name,
             bus=bus,
             going_on=going_on,
             house=house,
             offer=offer,
-            concurrency=concurrency,
-            by_threads=by_threads,
-            adjudication=adjudication,
             on_record=on_record,
-            retention=retention,
-            inbox=inbox,
-            disclosure=disclosure,
-            answer_ns=answer_ns,
             progress=progress,
+            admission=admission,
         )
         writing = anyio.CancelScope()
         stack.callback(writing.cancel)
@@ -181,24 +136,17 @@ async def open_host(
             # Before anybody can come in: a bot that returns must find its session and its matches.
             await running.resume(going_on)
         server = await stack.enter_async_context(
-            open_server(
-                limits,
-                trusted_proxies,
+            Server(
+                running.admission,
                 running.pages,
                 lambda connection: receiver(connection, running.dispatch, limits),
                 tasks,
                 program=PROGRAM,
                 # Where no token is needed, a page has no more than whoever sends it.
-                any_origin=anyone,
-                admission=partial(admission, misdeeds=running.misdeeds),
+                any_origin=place.anyone,
             )
         )
-        running.admits_by(server.admission)
-        running.listens_at(
-            *await _listen(
-                server, host, port, tls, reuse_port=reuse_port, own_port=own_port, house=bool(house.bots)
-            )
-        )
+        running.listens_at(*await _listen(server, place, tls, house=bool(house.bots)))
         log.info("listening on %s", running.url)
         goodbye = Code.SHUTTING_DOWN if lasting else Code.EVENT_OVER
         try:
@@ -224,22 +172,15 @@ async def open_host(
 
 
 async def _listen(
-    server: Server,
-    host: str,
-    port: int,
-    tls: SSLContext | None,
-    *,
-    reuse_port: bool,
-    own_port: int,
-    house: bool,
+    server: Server, place: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
     """Accept connections; where bots come in, and where the server's own do, if it has a house of them. Raises CannotListen."""
-    bound = await server.listen(host, port, tls, reuse_port=reuse_port)
+    bound = await server.listen(place.host, place.port, tls, reuse_port=place.reuse_port)
     # On a port that others listen on too, the server's own bots would come in there.
-    inside = None if reuse_port else inside_url(bound, tls)
-    if own_port or (house and inside is None):
-        inside = url(LOOPBACK, (await server.listen(LOOPBACK, own_port, None))[1])
-    return url(host, bound[1], tls), (inside or "") if house else ""
+    inside = None if place.reuse_port else inside_url(bound, tls)
+    if place.metrics_port or (house and inside is None):
+        inside = url(LOOPBACK, (await server.listen(LOOPBACK, place.metrics_port, None))[1])
+    return url(place.host, bound[1], tls), (inside or "") if house else ""
 
 
 async def _join(running: Host, tasks: anyio.abc.TaskGroup, end: Callable[[LeaseLost | CutOff], None]) -> None:
@@ -276,13 +217,13 @@ async def _leave(running: Host, goodbye: Code, lost: LeaseLost | CutOff | None) 
             log.warning("the server stops without its store: %s", failed)
 
 
-async def _open_store(stack: AsyncExitStack, database: str | None, *, back_up: bool, arena: bool) -> Engine:
+async def _open_store(stack: AsyncExitStack, store: StoreSettings, *, arena: bool) -> Engine:
     """The store, which the stack closes; without an address it is a file that goes with it."""
-    if database is None:
+    if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
     else:
-        engine = make_engine(database, arena=arena)
+        engine = make_engine(store.url, arena=arena)
     stack.push_async_callback(close_engine, engine)
-    await make_ready(engine, back_up=back_up)
+    await make_ready(engine, back_up=store.backup)
     return engine

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Awaitable, Callable, Collection
 from time import monotonic, monotonic_ns
+from typing import Protocol
 
 import anyio
 import anyio.abc
@@ -12,7 +14,6 @@ from anyio.lowlevel import checkpoint
 
 from arena.match.events import Resigned
 from arena.match.terms import Terms
-from arena.protocol.adjudication import Adjudication
 from arena.protocol.messages import Listing, LiveMatch
 from arena.protocol.record import Record
 from arena.server.arena.arena import Arena
@@ -27,7 +28,6 @@ from arena.server.lobby.ends import Ends
 from arena.server.lobby.house import NO_HOUSE, HousePlan
 from arena.server.lobby.lobby import Lobby
 from arena.server.lobby.matches import Matches
-from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
 from arena.server.lobby.matchmaking.arranger import Arranger
 from arena.server.lobby.matchmaking.matchmaker import Offer
 from arena.server.lobby.matchmaking.outcome import Outcome
@@ -41,16 +41,15 @@ from arena.server.net.limits import HostLimits
 from arena.server.net.loop_watch import LoopWatch
 from arena.server.net.metrics import Metrics
 from arena.server.processes.identity import PROGRAM
-from arena.server.rooms.disclosure import Disclosure
-from arena.server.rooms.room import INBOX, Room
+from arena.server.rooms.room import Room
 from arena.server.rooms.spectators import MAX_BACKLOG_BYTES, SPECTATORS_A_TURN, Spectators
+from arena.server.settings import Settings, concurrency_of
 from arena.server.store.aggregates.rating_counter import RatingCounter
 from arena.server.store.database import Engine
 from arena.server.store.journal.journal import Journal
 from arena.server.store.journal.recovery import kept_sessions, unfinished
 from arena.server.store.maintenance import Maintenance
 from arena.server.store.queries import Queries
-from arena.server.store.retention import Retention
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.pages import Pages
 from arena.server.web.progress import Progress, nobody_plays
@@ -63,55 +62,60 @@ Told = Callable[[Record], Awaitable[None]]
 """Is told of the record of a match that is over."""
 
 
+class MakeAdmission(Protocol):
+    """Makes what decides who may connect."""
+
+    def __call__(
+        self, limits: HostLimits, trusted_proxies: Collection[str], *, misdeeds: Misdeeds | None = None
+    ) -> Admission: ...
+
+
 class Host:
     """A running server. Made by `open_host`; `play` may be called from many tasks at once."""
 
     def __init__(
         self,
+        settings: Settings,
         engine: Engine,
         tasks: anyio.abc.TaskGroup,
-        limits: HostLimits,
         *,
-        anyone: bool,
-        grace_ms: int,
-        name: str = "",
         bus: Bus | None = None,
         going_on: str | None = None,
         house: HousePlan = NO_HOUSE,
         offer: Offer | None = None,
-        concurrency: int = 1,
-        by_threads: bool = False,
-        adjudication: Adjudication | None = None,
         on_record: Told | None = None,
-        retention: Retention | None = None,
-        inbox: int = INBOX,
-        disclosure: Disclosure = Disclosure.REPLY,
-        answer_ns: int = ANSWER_NS,
         progress: Progress = nobody_plays,
+        admission: MakeAdmission = Admission,
     ) -> None:
         """Put the parts together; `server.host.open_host` says what the arguments are."""
+        self.settings = settings
         self.url = ""
         """Where bots connect, once the server listens."""
         self.inside_url = ""
         """Where house bots connect, in clear and by a loopback address; empty on a server without house bots."""
-        self.name = name
+        alone = bus is None
+        self.name = settings.server.name or ("" if alone else f"server-{uuid.uuid4().hex[:12]}")
         self.engine = engine
         self.metrics = Metrics()
-        alone = bus is None
+        limits, anyone = settings.limits, settings.server.anyone
+        grace_seconds = settings.matches.grace_seconds
+        grace_ms = round(1000 * grace_seconds)
+        concurrency, by_threads = concurrency_of(settings.pool)
         self.journal = Journal(
             engine,
             self.metrics.journal_seconds.observe,
-            server=name,
+            server=self.name,
             arena=not alone,
-            patience=grace_ms / 1000,
+            patience=grace_seconds,
         )
         self.watch = LoopWatch(self.metrics.loop_seconds.observe)
         misdeeds = self.misdeeds = Misdeeds(shared=not alone)
+        self.admission = admission(limits, settings.server.proxies, misdeeds=misdeeds)
         accounts = Accounts(
             anyone=anyone,
             guests=house.lets_guests_in,
             engine=engine,
-            failed_logins=FailedLogins(pause=pause_within(grace_ms / 1000)),
+            failed_logins=FailedLogins(pause=pause_within(grace_seconds)),
             misdeeds=misdeeds,
         )
         for bot in house.bots:
@@ -124,34 +128,32 @@ class Host:
             self.watch,
             self.metrics,
             grace_ms=grace_ms,
-            inbox=inbox,
-            disclosure=disclosure,
+            inbox=limits.inbox,
+            disclosure=settings.matches.thinking,
             opened=self._opened,
             ended=self._ended,
             whole=self._whole,
             handed_on=not alone,
         )
         self.rating_counter = RatingCounter(engine, self.journal.write)
-        self._by_threads = by_threads
-        self.maintenance = Maintenance(engine, self.journal, retention)
+        self.maintenance = Maintenance(engine, self.journal, settings.store.retention)
         self._arranged = 0
         """What the matches in progress weigh that the server arranged itself."""
         self.arranger = Arranger(
             self.lobby,
             limits,
             self._place,
-            lambda: self._arranged + self.arena.elsewhere.weight,
+            self._load,
             rating=self.rating_counter.rating,
             offer=offer,
             concurrency=concurrency,
             by_threads=by_threads,
-            adjudication=adjudication,
-            answer_ns=answer_ns,
-            in_office=lambda: self.arena.office.here,
-            places=lambda: self.arena.places - concurrency,
+            adjudication=settings.matches.adjudication,
+            answer_ns=round(settings.matches.answer_seconds * 1e9),
+            in_office=self._in_office,
+            places=self._places_elsewhere,
         )
         work = WorkBudget(limits.work_ms_per_second, misdeeds.worked)
-        self._admission: Admission | None = None
         queries = Queries(engine)
         names: Names = OwnNames(self.journal) if alone else ArenaNames(engine, self.journal, tasks)
         ends = Ends(self.lobby, queries, self._is_in_progress, self.metrics, tasks)
@@ -161,18 +163,15 @@ class Host:
             self.matches,
             self.arranger,
             names,
-            name=name,
+            name=self.name,
             alone=alone,
-            number=lambda: self.journal.lease.number,
+            number=self._fencing_number,
             most_matches=limits.matches_per_bot,
-            places=lambda: concurrency,
             play=self._start,
-            weigh=lambda terms: terms.needed_threads if by_threads else 1,
-            takes=lambda: not self.arranger.draining,
-            store=lambda: self.membership is not None and self.membership.reaches_store,
+            store=self._reaches_store,
             outcome=self._ended_elsewhere,
             tell_end=ends.tell,
-            sharing=Sharing(misdeeds, work, accounts, lambda: self._admission),
+            sharing=Sharing(misdeeds, work, accounts, self.admission),
             start_soon=tasks.start_soon,
         )
         self.membership = (
@@ -183,7 +182,7 @@ class Host:
                 self.journal,
                 self.arena,
                 adopt=self._adopt,
-                takes=lambda: not self.arranger.draining,
+                takes=self._takes,
                 taken_over=self.metrics.taken_over.inc,
             )
         )
@@ -211,29 +210,39 @@ class Host:
             program=PROGRAM,
             anyone=anyone,
             guests=house.lets_guests_in,
-            draining=lambda: self.arranger.draining,
+            draining=self._draining,
             trouble=self._trouble,
             live=self.arena.view,
             listed=self.arena.listed,
             progress=progress,
-            secure=lambda: self.url.startswith("wss:"),
+            secure=self._is_secure,
         )
         self.resumed = 0
         """How many matches from before the server went away it went on with."""
         self._on_record = on_record
         self._tasks = tasks
-        self.metrics.bots.set_function(lambda: sum(each.here for each in self.lobby.connected()))
-        self.metrics.matches.set_function(lambda: len(self.rooms))
+        self.metrics.bots.set_function(self._count_here)
+        self.metrics.matches.set_function(self.rooms.__len__)
         self.arena.measured_by(self.metrics)
+
+    def reconfigure(self, offer: Offer | None) -> None:
+        """Follow the settings that have changed, as far as `settings.RELOADED` goes. Limits are read at use.
+
+        offer: what the matchmaker gives from now on; None for nothing
+
+        Raises BadAdjudication and BadRetention.
+        """
+        matches = self.settings.matches
+        self.maintenance.retention = self.settings.store.retention
+        self.arranger.adjudication = matches.adjudication
+        self.matches.disclosure = matches.thinking
+        concurrency, by_threads = concurrency_of(self.settings.pool)
+        self.arranger.change_offer(offer, concurrency=concurrency, by_threads=by_threads)
 
     @property
     def rooms(self) -> dict[str, Room]:
         """The rooms of the matches in progress, by the id of the match."""
         return self.matches.rooms
-
-    def admits_by(self, admission: Admission) -> None:
-        """Take down who lets connections in, once the server listens."""
-        self._admission = admission
 
     def _opened(self, room: Room, anew: bool) -> None:  # noqa: FBT001  as rooms tell it
         self.arena.opened(room, anew)
@@ -249,6 +258,33 @@ class Host:
 
     def _is_in_progress(self, match: str) -> bool:
         return match in self.rooms or match in self.arena.elsewhere
+
+    def _load(self) -> int:
+        return self._arranged + self.arena.elsewhere.weight
+
+    def _in_office(self) -> bool:
+        return self.arena.office.here
+
+    def _places_elsewhere(self) -> int:
+        return self.arena.places - self.arranger.concurrency
+
+    def _fencing_number(self) -> int:
+        return self.journal.lease.number
+
+    def _reaches_store(self) -> bool:
+        return self.membership is not None and self.membership.reaches_store
+
+    def _takes(self) -> bool:
+        return self.arena.takes
+
+    def _draining(self) -> bool:
+        return self.arranger.draining
+
+    def _is_secure(self) -> bool:
+        return self.url.startswith("wss:")
+
+    def _count_here(self) -> int:
+        return sum(each.here for each in self.lobby.connected())
 
     def _trouble(self) -> str:
         return self.journal.trouble() or ("" if self.membership is None else self.membership.trouble())
@@ -371,25 +407,23 @@ class Host:
 
     def _begin(self, room: Room) -> None:
         # The match counts from now on, and not from when its task runs: the next one must find the limit reached.
-        self._arranged += self._weight(room)
-        self._tasks.start_soon(self._play_arranged, room)
+        weight = self.arranger.weigh(room.terms)
+        self._arranged += weight
+        self._tasks.start_soon(self._play_arranged, room, weight)
 
-    def _weight(self, room: Room) -> int:
-        return room.terms.needed_threads if self._by_threads else 1
-
-    async def _play_arranged(self, room: Room) -> None:
+    async def _play_arranged(self, room: Room, weight: int) -> None:
         with anyio.CancelScope() as scope:
             self._in_play.add(scope)
             try:
-                await self._play_to_the_end(room)
+                await self._play_to_the_end(room, weight)
             finally:
                 self._in_play.discard(scope)
 
-    async def _play_to_the_end(self, room: Room) -> None:
+    async def _play_to_the_end(self, room: Room, weight: int) -> None:
         try:
             record = await self.matches.run(room)
         finally:
-            self._arranged -= self._weight(room)
+            self._arranged -= weight
         self.arena.kept(record)
         self.rating_counter.note(record, rated=room.terms.rated)
         outcome = Outcome.of(record)

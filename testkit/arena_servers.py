@@ -49,8 +49,19 @@ class ArenaServer:
             self.port: int = free.getsockname()[1]
         self.process: Forked | None = None
         self._words = (
-            *("serve", "--name", name, "--port", str(self.port), "--anyone", "--house", "none"),
-            *("--max-per-address", "4096", "--drain", str(DRAIN_SECONDS), *words),
+            *(
+                "serve",
+                f"--set=server.name={name}",
+                "--port",
+                str(self.port),
+                "--anyone",
+                "--set=house.engines=none",
+            ),
+            *(
+                "--set=limits.connections_per_address=4096",
+                f"--set=server.drain_seconds={DRAIN_SECONDS}",
+                *words,
+            ),
         )
 
     @property
@@ -171,7 +182,7 @@ async def arena_servers(
             store = await asyncio.to_thread(Line, postgresql / SOCKET)
             name = f"server-{number}"
             words = (
-                *("--bus", f"nats://127.0.0.1:{bus.port}"),
+                f"--set=bus.url=nats://127.0.0.1:{bus.port}",
                 *("--db", f"postgresql://arena@127.0.0.1:{store.port}/{database}"),
                 *options,
             )

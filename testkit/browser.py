@@ -96,9 +96,9 @@ class Arena:
         """Start the server; after the first time, on the port that it had."""
         log = self._folder / f"serve-{time.monotonic_ns()}.log"
         database = f"sqlite:///{self._folder / 'arena.db'}"
-        command = ["serve", "--port", str(self.port), "--db", database, "--drain", "0"]
+        command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
         if self._private:
-            command += ["--anyone", "--house", "none"]
+            command += ["--anyone", "--set=house.engines=none"]
         log.touch()
         words = [*command, *self._options]
         if self._environment is None:

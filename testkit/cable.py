@@ -70,21 +70,28 @@ class Cable:
 
     def play(self, tc: str, bots: int, think: float, *options: str, groups: int = 1) -> None:
         """A server at one end, and bots that play tic-tac-toe on it at the other, in so many processes."""
-        limits = ("--max-per-address", "5000", "--max-cut-offs", "100000", "--concurrency", str(bots // 2))
-        store = ("--db", f"sqlite:///{self.folder / 'arena.db'}", "--record", str(self.record), "--tc", tc)
+        limits = (
+            "--set=limits.connections_per_address=5000",
+            "--set=limits.cut_offs=100000",
+            f"--set=pool.concurrency={bots // 2}",
+        )
+        store = (
+            "--db",
+            f"sqlite:///{self.folder / 'arena.db'}",
+            f"--set=store.record={self.record}",
+            "--tc",
+            tc,
+        )
         serve = (
             "arena",
             "serve",
             "--anyone",
-            "--house",
-            "none",
+            "--set=house.engines=none",
             "--game",
             "tictactoe",
-            "--verbose",
-            "--pause",
-            "0",
-            "--openings",
-            "none",
+            "--set=log.verbose=true",
+            "--set=pool.pause_seconds=0",
+            "--set=pool.openings=none",
         )
         self.server = self.run("s", *serve, "--host", SERVER, *limits, *store, *options)
         if self.between:

@@ -59,18 +59,14 @@ class Server:
         self.database = f"sqlite:///{folder / 'arena.db'}"
         self.log = folder / "log"
         self._words = [
-            *("serve", "--anyone", "--house", "none", "--port", str(self.port), "--db", self.database),
-            *(
-                "--concurrency",
-                str(matches),
-                "--max-per-address",
-                "4096",
-                "--pause",
-                "0",
-                "--openings",
-                "none",
-            ),
-            *("--tc", "60+1", "--drain", str(DRAIN_SECONDS), *options),
+            *("serve", "--anyone", "--port", str(self.port), "--db", self.database, "--tc", "60+1"),
+            "--set=house.engines=none",
+            "--set=pool.pause_seconds=0",
+            "--set=pool.openings=none",
+            f"--set=pool.concurrency={matches}",
+            "--set=limits.connections_per_address=4096",
+            f"--set=server.drain_seconds={DRAIN_SECONDS}",
+            *options,
         ]
         self.process: Forked | None = None
 

@@ -38,6 +38,7 @@ from arena.server.lobby.session import Session
 from arena.server.net.connection import Connection
 from arena.server.rooms.member import Member
 from arena.server.rooms.room import Room
+from arena.server.settings import private
 from testkit.players import Player
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
@@ -161,7 +162,7 @@ async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
     """Try `count` frames on the codec, and one in `live_share` on a host."""
     outcome = Outcome(count, count // live_share)
     source, live = frames(seed), frames(seed + 1)
-    async with open_host(anyone=True) as host, anyio.create_task_group() as tasks:
+    async with open_host(private(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [Player(host.url, name) for name in ("anna", "bert")]
         for player in players:
             tasks.start_soon(player.run)

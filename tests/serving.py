@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from arena.server.host import Host, open_host
+from arena.server.settings import private
 from testkit import forked
 from tests.server.databases import (
     database,
@@ -39,7 +40,7 @@ async def host() -> AsyncIterator[Host]:
     enough = asyncio.Event()
 
     async def run() -> None:
-        async with open_host(grace_ms=400) as running:
+        async with open_host(private(grace_seconds=0.4)) as running:
             opened.set_result(running)
             await enough.wait()
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import math
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
@@ -48,7 +48,12 @@ def _run(made: Engine, settings: BotSettings, name: str, teller: Teller) -> None
     for each in names:
         try:
             told = anyio.run(
-                _play, made, settings, each, teller, backend_options={"use_uvloop": sys.platform != "win32"}
+                _play,
+                made,
+                settings,
+                each,
+                teller,
+                backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
         except BadURL as error:
             raise Misuse(str(error)) from None

@@ -72,10 +72,8 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    try:
-        from arena.lab.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena maps measure needs the extra `engine`: {missing}") from None
+    from arena.lab.measure import matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
+
     boards = [compiled_map(name) for name in maps or map_names()]
     if markdown is not None:
         filled(

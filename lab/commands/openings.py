@@ -110,10 +110,8 @@ def make(
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
     judged_by = _alphabeta(engine)
-    try:
-        from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena openings make needs the extra `engine`: {missing}") from None
+    from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
+
     board = compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     if not path.parent.is_dir():  # which is told before the work, not after it

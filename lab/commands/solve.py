@@ -134,13 +134,11 @@ def solve_command(
 
 def _solve(map: RisklessMap, path: Path, threads: int, memory: float | None) -> float:
     """Solve a map into a file; the seconds that it took. Raises Failure."""
-    try:
-        from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
-        from arena.lab.solving.layers import TooLong  # noqa: PLC0415
-        from arena.lab.solving.plan import CODE_BYTES, available, largest_cap, plan  # noqa: PLC0415
-        from arena.lab.solving.solver import Solver  # noqa: PLC0415
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena solve needs the extra `engine`: {missing}") from None
+    from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.solving.layers import TooLong  # noqa: PLC0415
+    from arena.lab.solving.plan import CODE_BYTES, available, largest_cap, plan  # noqa: PLC0415
+    from arena.lab.solving.solver import Solver  # noqa: PLC0415
+
     boards = Boards.of(map)
     limit = int(memory * 1e9) if memory is not None else available()
     # A map of a thousand territories has more symmetries than can be counted, and is refused before.
@@ -200,20 +198,16 @@ class _Teller:
 
 
 def _verify(table: Table, threads: int) -> Verified:
-    try:
-        from arena.lab.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena solve --verify needs the extra `engine`: {missing}") from None
+    from arena.lab.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
+
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task("verify")
         return verify(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
 
 
 def _compare(map: RisklessMap, table: Table, boards: int, processes: int) -> Compared:
-    try:
-        from arena.lab.solving.agreement import compare  # noqa: PLC0415 - slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena solve --check-with-search needs the extra `engine`: {missing}") from None
+    from arena.lab.solving.agreement import compare  # noqa: PLC0415 - slow to load
+
     if not table.header.totals.open:
         raise Failure(f"{map.name} has no board in play")
     with Progress(console=err, transient=True) as bar:

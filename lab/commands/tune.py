@@ -101,8 +101,8 @@ def tune_command(
     Every generation plays matches from random openings and, in Riskless, from armies scattered anywhere, and fits
     the weights to how the matches ended: a few hundredths of a second a match. With --climb the weights then go where
     they win: a round lets weights moved a step one way play those moved the other way, two pairs on each map, and takes
-    a second or two. A weight that is 0 stays so there. Nothing is learned from the maps that `python -m benchmarks
-    weights` measures on. The same command and seed learn the same weights.
+    a second or two. A weight that is 0 stays so there. Nothing is learned from the held-out maps, on which
+    weights are measured. The same command and seed learn the same weights.
 
     Example: arena tune --generations 3 --climb 100 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
@@ -111,10 +111,8 @@ def tune_command(
 
     Example: arena tune --outcomes --out mine-outcomes.toml, then arena match greedy:evaluator=mine-outcomes.toml greedy
     """
-    try:
-        from arena.lab.tuning.fit import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as missing:
-        raise Failure(f"arena tune needs the extra `engine`: {missing}") from None
+    from arena.lab.tuning.fit import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+
     if game != Riskless.name and maps:
         raise Misuse(f"--map is an option of Riskless: {game} has no maps")
     names = maps or (TRAINING if game == Riskless.name else ())

@@ -83,10 +83,7 @@ class Arena:
         alone: bool,
         number: Callable[[], int],
         most_matches: int,
-        places: Callable[[], int],
         play: Callable[[Terms], None],
-        weigh: Callable[[Terms], int],
-        takes: Callable[[], bool],
         store: Callable[[], bool],
         outcome: Callable[[Outcome, LiveMatch], None],
         tell_end: TellEnd,
@@ -99,10 +96,7 @@ class Arena:
         alone         whether it is an arena by itself
         number        says the number of the server's lease
         most_matches  how many matches one bot may play at once
-        places        says how many matches this server may have in progress
         play          begins a match here
-        weigh         says what a match weighs
-        takes         says whether this server takes new matches
         store         says whether it reaches the store
         outcome       told how each match of another server ended, and which it was
         tell_end      tells a bot of here the end of a match from the store
@@ -114,10 +108,7 @@ class Arena:
         self._arranger = arranger
         self._alone = alone
         self._name = name
-        self._places = places
         self._play = play
-        self._weigh = weigh
-        self._takes = takes
         self._store = store
         self._sharing = sharing
         self._told_spent: Spent | None = None
@@ -132,7 +123,7 @@ class Arena:
             state=self._state,
         )
         self.elsewhere = Elsewhere(
-            self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end, weigh=weigh
+            self.links, lobby, matches.rooms, outcome=outcome, tell_end=tell_end, weigh=arranger.weigh
         )
         self.presence = Presence(
             self.links,
@@ -176,7 +167,7 @@ class Arena:
         self.links.send_all(self._opened(room, anew=anew))
 
     def _opened(self, room: Room, *, anew: bool) -> Opened:
-        return Opened(room.listed(), anew, self._weigh(room.terms))
+        return Opened(room.listed(), anew, self._arranger.weigh(room.terms))
 
     def ended(self, match: str) -> None:
         """A match of here is over."""
@@ -192,8 +183,13 @@ class Arena:
         """Whether everybody who is connected somewhere is known: all servers that live are heard."""
         return self._alone or (self.links.hears and all(link.up for link in self.links.all))
 
+    @property
+    def takes(self) -> bool:
+        """Whether this server takes new matches."""
+        return not self._arranger.draining
+
     def _load(self) -> tuple[int, int, bool]:
-        return self._places(), len(self._matches.rooms), self._takes()
+        return self._arranger.concurrency, len(self._matches.rooms), self.takes
 
     def _state(self) -> tuple[int, int, bool, bool]:
         return *self._load(), self._store()
@@ -201,7 +197,7 @@ class Arena:
     @property
     def places(self) -> int:
         """How many matches all servers may have in progress."""
-        return self._places() + sum(
+        return self._arranger.concurrency + sum(
             link.beat.places
             for link in self.links.all
             if link.up and link.beat is not None and link.beat.takes

@@ -5,8 +5,6 @@ It is told twice a second, so whoever asks everywhere at once has as much more a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from time import monotonic
 
 from arena.server.arena.messages import Spent
@@ -27,9 +25,8 @@ class Sharing:
         misdeeds: Misdeeds,
         work: WorkBudget,
         accounts: Accounts,
-        admission: Callable[[], Admission | None],
+        admission: Admission,
     ) -> None:
-        """`admission` says who lets connections in; None before the server listens."""
         self._misdeeds = misdeeds
         self._work = work
         self._accounts = accounts
@@ -37,13 +34,11 @@ class Sharing:
 
     def spent(self) -> Spent:
         """What addresses have asked of this server since it was asked last."""
-        admission = self._admission()
-        return Spent(*self._misdeeds.take(Counter() if admission is None else admission.open))
+        return Spent(*self._misdeeds.take(self._admission.open))
 
     def connections(self) -> Spent:
         """How many connections addresses have here, for a server that is told for the first time."""
-        admission = self._admission()
-        return Spent({}, {}, {}, {} if admission is None else dict(admission.open))
+        return Spent({}, {}, {}, dict(self._admission.open))
 
     def asked(self, server: str, spent: Spent) -> None:
         """Count what addresses have asked of another server."""
@@ -53,11 +48,9 @@ class Sharing:
         for key, count in spent.wrong.items():
             for _ in range(min(count, MOST_WRONG)):
                 self._accounts.wrong_elsewhere(key)
-        admission = self._admission()
-        if admission is not None:
-            for key, count in spent.cut_off.items():
-                for _ in range(min(count, MOST_WRONG)):
-                    admission.cut_off_elsewhere(key)
+        for key, count in spent.cut_off.items():
+            for _ in range(min(count, MOST_WRONG)):
+                self._admission.cut_off_elsewhere(key)
 
     def forget(self, server: str) -> None:
         """A server has ended, and its connections with it."""

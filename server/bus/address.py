@@ -1,4 +1,4 @@
-"""Where NATS is, and how a server says who it is: what `--bus` names."""
+"""Where NATS is, and how a server says who it is: what `bus.url` names."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> Address:
     """An address as it is typed. Raises BusError."""
     parts = [_split(part.strip()) for part in text.split(",")]
     if len({part.scheme for part in parts}) > 1:
-        raise BusError("--bus names servers with TLS and others without; all of one NATS have it, or none")
+        raise BusError("bus.url names servers with TLS and others without; all of one NATS have it, or none")
     credentials = {(part.username, part.password) for part in parts if part.username is not None}
     if len(credentials) > 1:
-        raise BusError("--bus names servers with different users; all of one NATS know the same ones")
+        raise BusError("bus.url names servers with different users; all of one NATS know the same ones")
     user, password = next(iter(credentials), (None, None))
     servers = tuple(f"{part.scheme}://{_host(part)}:{part.port or PORT}" for part in parts)
     tls = parts[0].scheme == "tls"
@@ -67,7 +67,7 @@ def _split(text: str) -> SplitResult:
         usable = False
     if not usable or parts.path.strip("/") or parts.query or parts.fragment:
         # It is not shown: there may be a password in it.
-        raise BusError(f"--bus is no address of a NATS: {FORM}")
+        raise BusError(f"bus.url is no address of a NATS: {FORM}")
     return parts
 
 

@@ -362,7 +362,7 @@ class NatsBus(Bus):
 def said(error: Exception) -> str:
     """What went wrong, in words for whoever runs the server."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted ({error.verify_message}); --bus-ca names who certified it"
+        return f"its certificate is not trusted ({error.verify_message}); bus.ca names who certified it"
     if isinstance(error, TimeoutError):
         return "it does not answer"
     if isinstance(error, OSError):

@@ -27,7 +27,7 @@ class Trust(ssl.SSLContext):
             try:
                 made.load_verify_locations(ca)
             except (OSError, ssl.SSLError) as error:
-                raise BusError(f"--bus-ca {ca} cannot be used: {error.strerror or error}") from None
+                raise BusError(f"bus.ca {ca} cannot be used: {error.strerror or error}") from None
             made._loaded = True
         return made
 

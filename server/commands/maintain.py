@@ -70,7 +70,7 @@ def prune_command(
     """Remove the oldest finished matches, or move them to files that `arena import` takes again.
 
     Oldest are those that came in first. Ratings and tables stay as they are. A server may run on the
-    store meanwhile; `arena serve --keep` does the same every hour.
+    store meanwhile; the setting `store.keep` of `arena serve` does the same every hour.
 
     Example: arena store prune --keep 90d --archive old
     """

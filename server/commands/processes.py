@@ -1,4 +1,4 @@
-"""`arena serve --processes N`: so many servers of this machine that are one arena behind one port."""
+"""Several servers of this machine that are one arena behind one port: `server.processes`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from time import monotonic
-from typing import Annotated
+from typing import Never
 
 import anyio
 import typer
@@ -23,34 +23,9 @@ from arena.server.net.addresses import listen_problem, url
 from arena.server.processes.private_nats import NoNats, private_nats
 from arena.server.processes.supervisor import supervised
 from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.settings import ServerSettings, Settings
 
 log = logging.getLogger("arena.processes")
-
-ProcessesOption = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        metavar="N",
-        min=1,
-        max=256,
-        help="So many servers on this machine that are one arena behind one port; they share a PostgreSQL.",
-    ),
-]
-ReusePortOption = Annotated[
-    bool, typer.Option("--reuse-port", help="Other servers of this user listen on the same port.")
-]
-
-OwnPortOption = Annotated[
-    int,
-    typer.Option(
-        "--own-port",
-        metavar="PORT",
-        min=0,
-        max=65535,
-        help="A port of the server's own on 127.0.0.1 beside the one that others share, as for Prometheus; with "
-        "--processes that of the first, and the next ones for the others.",
-    ),
-]
 
 BACKOFF_SECONDS = 0.5
 """The pause before a server that has ended is started again; it doubles for each in a row that did not last."""
@@ -102,30 +77,17 @@ class Child:
             self.process.wait()
 
 
-def option_of_many(processes: int, bus: str) -> str:
-    """The option that asks for an arena of several servers; empty for a server by itself."""
-    if processes > 1:
-        return "--processes"
-    return "--bus" if bus else ""
+def serve_processes(settings: Settings, *, reloads: bool) -> Never:
+    """Be the parent of the servers, each called as this command was, until told to stop.
 
-
-def leave_to_processes(
-    count: int, *, host: str, port: int, own_port: int, name: str, bus: str, secure: bool
-) -> None:
-    """Be the parent of so many servers, each called as this command was, until told to stop; for one, do nothing.
-
-    own_port  the first one's own port, where they have some
-    secure    whether they speak TLS
+    reloads: hand SIGHUP on, so that the servers read their settings again; else it ends this process
 
     Raises Failure, and typer.Exit when they have ended.
     """
-    if count == 1:
-        return
+    place = settings.server
     try:
-        with closing(_reserve(host, port)) as reserved:
-            bound = reserved.getsockname()[1]
-            name = name or socket.gethostname()
-            code = anyio.run(_serve, count, host, bound, own_port, name, bus, secure)
+        with closing(_reserve(place.host, place.port)) as reserved:
+            code = anyio.run(_serve, settings, reserved.getsockname()[1], reloads)
     except NoNats as error:
         raise Failure(str(error)) from None
     raise typer.Exit(code)
@@ -149,15 +111,19 @@ def _reserve(host: str, port: int) -> socket.socket:
     return made
 
 
-async def _serve(count: int, host: str, port: int, own_port: int, name: str, bus: str, secure: bool) -> int:  # noqa: FBT001
-    async with _carried(bus) as (address, environment):
+async def _serve(settings: Settings, port: int, reloads: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+    place, secure = settings.server, bool(settings.tls.cert)
+    host, count = place.host, place.processes
+    name = place.name or socket.gethostname()
+    stops = {signal.SIGINT, signal.SIGTERM}
+    async with _carried(settings.bus.url) as (address, environment):
         children = [
-            Child(each, _command(each, port, own_port + number if own_port else 0, address), environment)
+            Child(each, _command(each, port, _metrics_port(place, number), address), environment)
             for number in range(count)
             for each in [f"{name}-{number + 1}"]
         ]
         try:
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            with anyio.open_signal_receiver(*stops, *([signal.SIGHUP] if reloads else ())) as signals:
                 code = await _come_up(children, host, port)
                 if code is not None:
                     return code
@@ -170,7 +136,11 @@ async def _serve(count: int, host: str, port: int, own_port: int, name: str, bus
                 async with cancelled_at_exit() as tasks:
                     for each in children:
                         tasks.start_soon(_keep, each)
-                    number = await anext(aiter(signals))
+                    async for number in signals:
+                        if number in stops:
+                            break
+                        for each in children:
+                            each.tell(number)
                 async with cancelled_at_exit() as tasks:
 
                     async def hand_on() -> None:
@@ -189,11 +159,22 @@ async def _serve(count: int, host: str, port: int, own_port: int, name: str, bus
                 each.close()
 
 
-def _command(name: str, port: int, own_port: int, bus: str) -> list[str]:
-    """The command that this process was given, for one of its servers: of an option that is given twice the last one counts."""
-    shared = ("--processes", "1", "--name", name, "--port", str(port), "--bus", bus, "--reuse-port")
-    own = (*shared, "--own-port", str(own_port))
-    return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *own]
+def _metrics_port(place: ServerSettings, number: int) -> int:
+    return place.metrics_port + number if place.metrics_port else 0
+
+
+def _command(name: str, port: int, metrics_port: int, bus: str) -> list[str]:
+    """Return the command of one server: this process's own, with the settings that are the server's."""
+    own = {
+        "server.processes": 1,
+        "server.name": name,
+        "server.port": port,
+        "server.reuse_port": "true",
+        "server.metrics_port": metrics_port,
+        "bus.url": bus,
+    }
+    options = (word for key, value in own.items() for word in ("--set", f"{key}={value}"))
+    return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *options]
 
 
 @asynccontextmanager

@@ -11,12 +11,13 @@ from time import monotonic
 
 import anyio
 
-from arena.console import Misuse, err
+from arena.console import err
 from arena.server.arena.membership import CutOff
 from arena.server.bus.bus import Bus
 from arena.server.bus.opening import open_bus
 from arena.server.host import Host
-from arena.server.store.database import StoreError, file_of
+from arena.server.settings import Settings
+from arena.server.store.database import StoreError
 from arena.server.store.lease import LeaseLost
 
 log = logging.getLogger("arena.serve")
@@ -65,17 +66,10 @@ class StopSignals:
         self._open.close()
 
 
-def require_shared(option: str, db: str | None) -> None:
-    """See that the servers of an arena can share a store, where this option asks for several. Raises Misuse."""
-    if option and (not db or file_of(db) is not None):
-        raise Misuse(f"{option}: the servers of an arena share a PostgreSQL: give its --db postgresql://…")
-
-
-async def in_arena(
-    address: str, once: Callable[[Bus], Awaitable[None]], stop: StopSignals, *, name: str, ca: Path | None
-) -> None:
-    """Be a server of the arena whose bus is at this address, until it is told to stop. Raises BusError."""
-    async with open_bus(address, name=name or "arena", ca=ca, lost=_tell_lost, back=_tell_back) as bus:
+async def in_arena(settings: Settings, once: Callable[[Bus], Awaitable[None]], stop: StopSignals) -> None:
+    """Serve as one of an arena until told to stop. Raises BusError."""
+    name, ca = settings.server.name or "arena", Path(settings.bus.ca) if settings.bus.ca else None
+    async with open_bus(settings.bus.url, name=name, ca=ca, lost=_tell_lost, back=_tell_back) as bus:
         await again_and_again(bus, once, stop)
 
 
@@ -117,9 +111,10 @@ async def again_and_again(bus: Bus, once: Callable[[Bus], Awaitable[None]], stop
             return
 
 
-async def until_told_to_stop(running: Host, drain: float, stop: StopSignals) -> None:
+async def until_told_to_stop(running: Host, stop: StopSignals) -> None:
     """Wait for SIGINT or SIGTERM, and then for matches to end, as long as they may."""
     await stop.wait()
+    drain = running.settings.server.drain_seconds
     with closing(stop):  # whoever gets impatient with what is left to do ends the process
         if not running.rooms:
             return

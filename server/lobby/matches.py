@@ -11,10 +11,11 @@ from arena.match.terms import Terms
 from arena.protocol.messages import LiveMatch, View
 from arena.protocol.record import Record
 from arena.server.lobby.lobby import Lobby
+from arena.server.net.limits import INBOX
 from arena.server.net.loop_watch import LoopWatch
 from arena.server.net.metrics import Metrics
 from arena.server.rooms.disclosure import Disclosure
-from arena.server.rooms.room import INBOX, Room
+from arena.server.rooms.room import Room
 from arena.server.rooms.spectators import Spectators
 from arena.server.store.journal.journal import Journal
 from arena.server.store.journal.recovery import Unfinished
@@ -56,7 +57,8 @@ class Matches:
         self._metrics = metrics
         self._grace_ms = grace_ms
         self._inbox = inbox
-        self._disclosure = disclosure
+        self.disclosure = disclosure
+        """When spectators are told what the players said of their moves, in matches that are opened from now on."""
         self._opened = opened
         self._ended = ended
         self._whole = whole
@@ -113,7 +115,7 @@ class Matches:
             moved=self._metrics.move_seconds.observe,
             cut=self._metrics.lines_cut.inc,
             inbox=self._inbox,
-            disclosure=self._disclosure,
+            disclosure=self.disclosure,
             ended=self._ended,
             whole=self._whole,
             handed_on=self._handed_on,

@@ -1,45 +1,51 @@
-"""What strangers may take of a server. Each limit is an option of `arena serve`, with a safe default."""
+"""Limits on what strangers may take of a server: the section `[limits]` of a host's settings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from arena.protocol.messages import MAX_CLIENT_FRAME
 
+INBOX = 64
+"""Events that may wait in one match; a bot that floods its match waits in its own connection."""
 
-@dataclass(frozen=True)
-class HostLimits:
-    """The limits of one server."""
 
-    connections: int = 4096
-    """Connections in all."""
-    connections_per_address: int = 64
-    """Connections from one address; behind a proxy, from one client address as the proxy tells it."""
-    message_bytes: int = MAX_CLIENT_FRAME
-    """The size of a message."""
-    messages_per_second: float = 50.0
-    """Messages of one connection that nobody asked for, on the average."""
-    message_burst: int = 200
-    """Messages of one connection that nobody asked for, without a pause."""
-    moves_per_second: float = 100.0
-    """Messages of one address, on the average, that are taken as they come; more of them wait for turns. What costs more
-    than a move counts as several."""
-    cut_offs: int = 20
-    """Connections from one address that were ended for what they did, in a minute; the next minute it is refused."""
-    hello_seconds: float = 10.0
-    """From a connection, or the answer to a plain GET, to the end of its next request, and from a handshake to its hello."""
-    open_challenges: int = 8
-    """Open challenges of one bot."""
-    challenge_seconds: float = 60.0
-    """How long a challenge stays open."""
-    matches_per_bot: int = 32
-    """Matches in progress of one bot, whatever it says of itself."""
-    watched: int = 64
-    """Matches that one connection may watch at the same time."""
-    territories: int = 200
-    """Territories of the largest map that is generated for a challenge: one of 200 takes 2 ms, one of 1,000 takes 10."""
-    work_ms_per_second: float = 25.0
-    """What an address may ask for beside moves, on the average, in ms of the server's time a second."""
+class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Limits on what clients may take of the server."""
+
+    connections: Annotated[int, Meta(ge=1, description="Connections in all.")] = 4096
+    connections_per_address: Annotated[
+        int, Meta(ge=1, description="Connections from one address; behind a proxy, from one client.")
+    ] = 64
+    message_bytes: Annotated[int, Meta(ge=1024, description="Bytes of one message.")] = MAX_CLIENT_FRAME
+    messages_per_second: Annotated[
+        float, Meta(ge=1, description="Messages of one connection that nobody asked for, on average.")
+    ] = 50.0
+    message_burst: Annotated[
+        int, Meta(ge=1, description="Messages of one connection that nobody asked for, at once.")
+    ] = 200
+    moves_per_second: Annotated[
+        float, Meta(ge=1, description="Moves of one address before others go first; costly ones count more.")
+    ] = 100.0
+    cut_offs: Annotated[
+        int, Meta(ge=1, description="Misbehaving connections a minute before their address is refused.")
+    ] = 20
+    hello_seconds: Annotated[
+        float, Meta(ge=0.1, description="Time for a handshake, a hello or a request to arrive.")
+    ] = 10.0
+    open_challenges: Annotated[int, Meta(ge=1, description="Open challenges of one bot.")] = 8
+    challenge_seconds: Annotated[float, Meta(gt=0, description="Lifetime of an open challenge.")] = 60.0
+    matches_per_bot: Annotated[int, Meta(ge=1, description="Matches in progress of one bot.")] = 32
+    watched: Annotated[int, Meta(ge=1, description="Matches that one connection watches at once.")] = 64
+    territories: Annotated[
+        int, Meta(ge=2, le=1000, description="Territories of a map generated for a challenge.")
+    ] = 200
+    work_ms_per_second: Annotated[
+        float, Meta(ge=1, description="Server time of one address for requests beside moves.")
+    ] = 25.0
+    inbox: Annotated[int, Meta(ge=1, description="Events that may wait in one match.")] = INBOX
 
 
 PRIVATE = HostLimits(

@@ -58,8 +58,7 @@ def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     sys.unraisablehook = _log_unraisable
     threading.excepthook = _log_of_thread
     logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
-    if wire:
-        logging.getLogger("arena.wire").setLevel(logging.DEBUG)
+    logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
 
 
 def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:

@@ -114,7 +114,7 @@ async def private_nats() -> AsyncIterator[PrivateNats]:
     program = shutil.which("nats-server", path=path)
     if program is None:
         raise NoNats(
-            "--processes needs a NATS between the servers: install the package nats-server, or name one with --bus"
+            "server.processes needs a NATS between the servers: install the package nats-server, or set bus.url"
         )
     with TemporaryDirectory(prefix="arena-nats-", ignore_cleanup_errors=True) as folder:
         nats = PrivateNats(program, Path(folder))

@@ -4,7 +4,7 @@ python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
 
 The supervisor's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
 because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
-process of its group are killed. SIGTERM and SIGINT are handed on to the group. The exit code is the command's, or
+process of its group are killed. SIGTERM, SIGINT and SIGHUP are handed on to the group. The exit code is the command's, or
 128 and the signal's number; 2 when it cannot be started. The supervisor is a program of its
 own that imports little, because every bot has one beside it.
 """
@@ -20,7 +20,7 @@ from types import FrameType
 CANNOT_START = 2
 NICENESS = 5
 """Added to the niceness of the command, unless N is: the server that keeps the clocks goes first when all want the cores."""
-HANDED_ON = (signal.SIGTERM, signal.SIGINT)
+HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """What is handed on to the command and its group."""
 
 

@@ -41,6 +41,7 @@ from arena.match.terms import Terms
 from arena.match.thinking import ThinkingLimit
 from arena.protocol.messages import Accepted, End, LiveMatch, Start, Turn, View
 from arena.protocol.record import Record
+from arena.server.net.limits import INBOX
 from arena.server.net.loop_watch import LoopWatch
 from arena.server.rooms.deadline_timer import DeadlineTimer
 from arena.server.rooms.disclosure import Disclosure
@@ -51,9 +52,6 @@ from arena.server.store.journal.journal import Journal, JournalFailed
 from arena.server.store.journal.recovery import Unfinished
 
 log = logging.getLogger("arena.room")
-
-INBOX = 64
-"""Events that may wait; what a bot sends that floods its room waits in its own connection."""
 
 KEEP_AGAIN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """From one try to put a record into the store to the next."""

@@ -92,7 +92,7 @@ def holds(row: sa.Row[Any]) -> bool:
 
 def shown(name: str) -> str:
     """A server's name in a sentence."""
-    return f"the server {name!r}" if name else "the server without a --name"
+    return f"the server {name!r}" if name else "the server without a name"
 
 
 async def hold(writer: Writer, name: str, *, seconds: float = LEASE_SECONDS, arena: bool = False) -> Lease:

@@ -26,13 +26,11 @@ class Maintenance:
     """Looks after the store of one server. `run` must be under way for anything to be done."""
 
     def __init__(self, engine: AsyncEngine, journal: Journal, retention: Retention | None = None) -> None:
-        """Write through the journal's own connection, so that nobody waits for a locked file.
-
-        retention: what is kept of the finished matches; None for all of them
-        """
+        """Write through the journal's own connection, so that nobody waits for a locked file."""
         self._engine = engine
         self._journal = journal
-        self._retention = retention
+        self.retention = retention
+        """Finished matches to keep; None for all of them."""
 
     async def run(self) -> None:
         """Pack and remove, until cancelled. A store or an archive that is away is tried again."""
@@ -41,9 +39,9 @@ class Maintenance:
             try:
                 async with database.usable(self._engine):
                     await compact(self._engine, self._journal.write)
-                    if self._retention is not None and anyio.current_time() >= prune_at:
+                    if self.retention is not None and anyio.current_time() >= prune_at:
                         prune_at = anyio.current_time() + PRUNE_SECONDS
-                        await self._prune(self._retention)
+                        await self._prune(self.retention)
             except StoreError as error:
                 await checkpoint()  # a server that stops closes its store, and nobody waits for anything
                 log.warning("the store is not looked after for now: %s", error)

@@ -119,6 +119,6 @@ async def _back_up(engine: AsyncEngine, version: int) -> Path:
         why = error.strerror if isinstance(error, OSError) else error
         raise StoreError(
             f"the store has schema {version}, and cannot be copied to {path} before it is brought up to date: {why};"
-            " make room there, or give `arena serve --no-backup` once"
+            " make room there, or give `arena serve --set store.backup=false` once"
         ) from None
     return path

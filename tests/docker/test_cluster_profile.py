@@ -40,15 +40,17 @@ class Arena:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.folder = folder
+        settings = folder / "cluster.toml"
+        shipped = (ROOT / "docker" / "cluster.toml").read_text(encoding="utf-8")
+        pool = '[pool]\ngames = ["tictactoe"]\ntime_controls = ["60+1"]\npause_seconds = 0\n'
+        settings.write_text(shipped.replace("[pool]\n", pool), encoding="utf-8")
         self.environment = {
             "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
             "COMPOSE_PROJECT_NAME": f"arena-cluster-{os.getpid()}",
             "DB_PASSWORD_FILE": str(folder / "db_password"),
             "BUS_PASSWORD_FILE": str(folder / "bus_password"),
             "LISTEN": self.address,
-            "GAME": "tictactoe",
-            "TC": "60+1",
-            "PAUSE": "0",
+            "CLUSTER_SETTINGS": str(settings),
         }
 
     def type(self, commands: str) -> str:

@@ -118,6 +118,11 @@ def image() -> Iterator[None]:
 def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
     """What the guide's first block starts, at a port of this machine's choice."""
     folder = tmp_path_factory.mktemp("host")
+    settings = folder / "host.toml"
+    shipped = (ROOT / "docker" / "host.toml").read_text(encoding="utf-8")
+    settings.write_text(
+        f'{shipped}\n[pool]\ngames = ["tictactoe"]\ntime_controls = ["600+1"]\n', encoding="utf-8"
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -126,8 +131,7 @@ def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         "COMPOSE_PROJECT_NAME": f"arena-host-{os.getpid()}",
         "DB_PASSWORD_FILE": str(folder / "db_password"),
         "LISTEN": address,
-        "GAME": "tictactoe",
-        "TC": "600+1",
+        "HOST_SETTINGS": str(settings),
     }
     made = Profile(folder, environment, address)
     try:

@@ -151,7 +151,7 @@ def make_older(store: Path) -> None:
 async def test_neither_a_restart_nor_an_upgrade_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
     """The server is stopped and started, stopped and upgraded, killed and away for a while; then the bots finish."""
     folder = tmp_path
-    server = Server(folder, 1, "--game", "tictactoe", "--drain", "0.1")
+    server = Server(folder, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
     try:
         server.start()
         await server.wait_listening()

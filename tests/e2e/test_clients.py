@@ -25,6 +25,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
+from arena.server.settings import private
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> Terms:
@@ -58,7 +59,7 @@ async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterato
 async def test_matches_at_once_on_every_kind_of_game() -> None:
     games = [make_setup("tictactoe"), make_setup("hexapawn"), make_setup("riskless", "path4"), make_setup()]
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
     ):
         records = []
@@ -83,7 +84,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
 
 async def test_engines_that_search_keep_to_a_tenth_of_a_second() -> None:
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
     ):
         record = await host.play(spec(make_setup("riskless", "m1"), tc="0.1/move"))
@@ -155,7 +156,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make),
         playing(host, url, a=Careful) as clients,

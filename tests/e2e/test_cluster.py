@@ -28,11 +28,19 @@ from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
 from testkit.parts import missing, program, requires
 from testkit.players import Player
-from testkit.trail import trails
+from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = ("--game", "tictactoe", "--tc", "60+1", "--pause", "0", "--openings", "none", "--concurrency", "8")
+OPTIONS = (
+    "--game",
+    "tictactoe",
+    "--tc",
+    "60+1",
+    "--set=pool.pause_seconds=0",
+    "--set=pool.openings=none",
+    "--set=pool.concurrency=8",
+)
 DRAIN = "drain"
 pytestmark = [
     pytest.mark.timeout(280),
@@ -53,7 +61,7 @@ async def three(
     folder: Path, nats: NatsServer, postgresql: Postgresql, url: str, *options: str
 ) -> AsyncIterator[list[ArenaServer]]:
     database = urlsplit(url).path[1:]
-    told = *OPTIONS, "--verbose", *options
+    told = *OPTIONS, "--set=log.verbose=true", *options
     async with arena_servers(3, folder, nats, postgresql.folder, database, *told) as servers:
         yield servers
 
@@ -93,7 +101,7 @@ async def test_servers_restarted_one_after_the_other_lose_nothing(
     matches: int, nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
     # Beside other tests so many bots, which are one process, take more than half a minute to come back.
-    at_once = "--concurrency", str(matches), "--ready", str(30 + matches)
+    at_once = f"--set=pool.concurrency={matches}", f"--set=pool.ready_seconds={30 + matches}"
     async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
         slowest = matches / 15  # so many moves a second keep no server from its leases
         between = max(60, 3 * matches)
@@ -218,9 +226,11 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
     if why := missing("node"):
         pytest.skip(why)
     (tmp_path / "js").mkdir()
-    script = await asyncio.to_thread(with_packages, ROOT / "testkit" / "newcomer.js", tmp_path / "js")
+    script = await asyncio.to_thread(with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js")
     clients: list[Newcomer] = []
-    async with three(tmp_path, nats, postgresql, postgresql_database, "--proxy", "127.0.0.1") as servers:
+    async with three(
+        tmp_path, nats, postgresql, postgresql_database, "--set=server.proxies=127.0.0.1"
+    ) as servers:
         held = entrance(tmp_path, servers)
         url = await asyncio.to_thread(held.__enter__)
         try:

@@ -73,7 +73,7 @@ async def test_positions_from_before_a_kill_are_counted_after_it(tmp_path: Path)
 
 async def test_bots_of_the_command_line_come_back_by_themselves_and_play_on(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    server = Server(tmp_path, 1, "--game", "tictactoe", "--record", str(record))
+    server = Server(tmp_path, 1, "--game", "tictactoe", f"--set=store.record={record}")
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()
@@ -100,14 +100,14 @@ async def lines(file: Path, count: int) -> None:
 
 
 async def test_sigterm_begins_no_new_match_and_saves_what_does_not_end(tmp_path: Path) -> None:
-    server = Server(tmp_path, 1, "--game", "tictactoe", "--drain", "0.2")
+    server = Server(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.2")
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()
         await server.wait_listening()
         slow = tmp_path / "slow.py"
         slow.write_text(
-            "import time\nfrom bots.api.bot import Bot\n\nclass Slow(Bot):\n"
+            "import time\nfrom arena.bots.api.bot import Bot\n\nclass Slow(Bot):\n"
             "    def choose(self, position, clock):\n        time.sleep(5)\n        return self.game.moves(position)[0]\n"
         )
         for name in ("one", "two"):

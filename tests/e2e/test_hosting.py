@@ -52,7 +52,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
     """`arena serve` on a free port, with a store in the folder."""
     log = folder / "serve.log"
     log.touch()
-    words = ("serve", "--port", "0", "--house", "none", "--log", "json", *options)
+    words = ("serve", "--port", "0", "--set=house.engines=none", "--log", "json", *options)
     process = Forked(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
     try:
         end = time.monotonic() + 60
@@ -202,7 +202,7 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
     chain, _ = certificate
     token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
     with (
-        serving(tmp_path, "--proxy", "127.0.0.1") as server,
+        serving(tmp_path, "--set=server.proxies=127.0.0.1") as server,
         nginx(tmp_path, certificate, server) as (http, https),
     ):
         assert get(f"http://{NAME}:{http}/x?y", chain) == (301, f"https://{NAME}/x?y")

@@ -67,7 +67,9 @@ async def guides_nats(folder: Path) -> AsyncIterator[NatsServer]:
 async def test_servers_come_by_tls_with_a_password_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "--bus tls://arena@localhost --bus-ca /etc/arena/bus.pem" in PAGE.read_text(encoding="utf-8")
+    assert '[bus]\nurl = "tls://arena@localhost"\nca = "/etc/arena/bus.pem"\n' in PAGE.read_text(
+        encoding="utf-8"
+    )
     (tmp_path / "password").write_text(PASSWORD)
     monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
     async with guides_nats(tmp_path) as server:

@@ -279,9 +279,9 @@ BAD = [
     (("ladder", "--adjudicate", "repetition=1"), 2, "--adjudicate: repetition: Expected `int` >= 2"),
     (("ladder", "--openings", "none.txt"), 2, "none.txt: No such file or directory"),
     (
-        ("serve", "--adjudicate", "repeats=3"),
+        ("serve", "--set", "matches.adjudicate=repeats=3"),
         2,
-        "--adjudicate: there is no 'repeats'; the parts are win, draw",
+        "--set matches.adjudicate: there is no 'repeats'; the parts are win, draw",
     ),
     (
         ("play", "greedy", "--adjudicate", "moves=4"),

@@ -97,7 +97,7 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
 
 @pytest.mark.soak
 def test_of_connections_that_fall_silent_the_match_is_lost_by_who_was_to_move(line: Cable) -> None:
-    line.play("2+0", 4, 0.5, "--ready", "2")
+    line.play("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
     known = {each.match for each in line.wait(2)}
     line.order("freeze")
     ended = [each for each in line.wait(len(known) + 4) if each.match not in known]

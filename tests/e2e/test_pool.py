@@ -37,7 +37,7 @@ async def played(folder: Path, *options: str, matches: int) -> str:
 
 
 async def test_ten_matches_are_ten_distinct_games_in_pairs_with_the_seats_swapped(tmp_path: Path) -> None:
-    store = await played(tmp_path, "--map", "m2", "--openings", "shipped", matches=10)
+    store = await played(tmp_path, "--map", "m2", "--set=pool.openings=shipped", matches=10)
     async with open_store(store) as engine:
         records = await records_of(engine, "serve")
     games = {repr((record.players, [each.move for each in record.moves])) for record in records}

@@ -39,9 +39,9 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
         assert await asyncio.to_thread(second.process.wait, 60) == 1
         *_, line = second.log.read_text().splitlines()
         assert first.process is not None
-        assert "the server without a --name is running on this store already: on " in line
+        assert "the server without a name is running on this store already: on " in line
         assert f", process {first.process.pid}, since " in line
-        assert line.endswith("a second server on one store needs a --name of its own")
+        assert line.endswith("a second server on one store needs a server.name of its own")
         assert "Traceback" not in second.log.read_text()
         assert await first.stop(signal.SIGTERM) == 0
 
@@ -65,7 +65,7 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
             assert bot.close_code == 1001
         assert await asyncio.to_thread(first.process.wait, 60) == 1
         *_, line = first.log.read_text().splitlines()
-        assert line.startswith("arena: the server without a --name has been taken over by another process")
+        assert line.startswith("arena: the server without a name has been taken over by another process")
         assert "Traceback" not in first.log.read_text()
         assert await second.stop(signal.SIGTERM) == 0
 
@@ -79,7 +79,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
     dice = random.Random(7)
     with ExitStack() as stack:
         first, second, other = (
-            server(tmp_path / each, stack, database, "--name", name)
+            server(tmp_path / each, stack, database, f"--set=server.name={name}")
             for each, name in (("first", "north"), ("second", "north"), ("other", "south"))
         )
         players = [

@@ -55,7 +55,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_line(url: str, tmp_path: P
 async def test_a_server_takes_up_the_matches_and_keeps_no_copy_where_none_is_wanted(
     url: str, tmp_path: Path
 ) -> None:
-    server = Server(tmp_path, 1, "--no-backup")
+    server = Server(tmp_path, 1, "--set=store.backup=false")
     try:
         server.start()
         with anyio.fail_after(60):

@@ -11,6 +11,7 @@ from arena.games.riskless import Riskless
 from arena.ladder.plan import LadderPlan
 from arena.maps.loader import SHIPPED, MapError, load_map, map_names
 from arena.maps.setup import DEFAULT_MAP, make_setup
+from arena.server.settings import PoolSettings
 
 
 def test_riskless_is_played_on_the_map_that_was_named() -> None:
@@ -52,7 +53,6 @@ def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
         ("arena.bots.commands.search", "analyse_command"),
         ("arena.ladder.commands.ladder", "ladder"),
         ("arena.ladder.commands.match", "match"),
-        ("arena.server.commands.serve", "serve"),
     ],
 )
 def test_every_command_begins_on_the_same_map(module: str, command: str) -> None:
@@ -69,3 +69,7 @@ def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
 def test_the_default_map_is_a_quick_one() -> None:
     assert DEFAULT_MAP in map_names()
     assert 12 <= load_map(DEFAULT_MAP).size <= 25
+
+
+def test_so_does_the_pool_of_a_server() -> None:
+    assert PoolSettings().maps == (DEFAULT_MAP,)

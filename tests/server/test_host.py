@@ -12,7 +12,7 @@ from time import monotonic
 import anyio
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import InvalidHandshake
 from websockets.typing import Subprotocol
 
 from arena.match.referee import Referee
@@ -38,8 +38,12 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import FORMAT, Record, Result
 from arena.server.host import CannotListen, Host, open_host
+from arena.server.net.limits import HostLimits
+from arena.server.rooms.disclosure import Disclosure
+from arena.server.settings import private
 from arena.server.store.database import StoreError
 from arena.server.store.journal.reader import events_of, records_of
+from arena.server.store.retention import Retention
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
@@ -231,7 +235,7 @@ async def test_another_version_of_the_protocol_is_refused_at_the_handshake(
     host: Host, offered: list[str] | None
 ) -> None:
     subprotocols = [Subprotocol(each) for each in offered] if offered else None
-    with pytest.raises(InvalidStatus) as refused:
+    with pytest.raises(InvalidHandshake) as refused:
         async with connect(host.url, subprotocols=subprotocols):
             pass
     assert refused.value.response.status_code == 400
@@ -250,7 +254,7 @@ async def test_a_port_in_use_is_said() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(CannotListen, match="in use"):
-            async with open_host(port=taken.getsockname()[1]):
+            async with open_host(private(port=taken.getsockname()[1])):
                 pass
 
 
@@ -264,15 +268,15 @@ async def test_a_port_in_use_is_said() -> None:
 )
 async def test_a_store_that_cannot_be_is_said(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why):
-        async with open_host(database=url):
+        async with open_host(private(database=url)):
             pass
 
 
 async def test_a_named_store_keeps_the_matches(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'kept.db'}"
-    async with open_host(database=url) as host:
+    async with open_host(private(database=url)) as host:
         record = await host.play(spec("anna", "bert", ready=10))
-    async with open_host(database=url) as host:
+    async with open_host(private(database=url)) as host:
         assert await records_of(host.engine, "test") == [record]
 
 
@@ -288,7 +292,7 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     with anyio.fail_after(10):
         with anyio.CancelScope() as scope:
-            async with open_host(database=url) as host:
+            async with open_host(private(database=url)) as host:
                 kept = terms()
                 result = Result("maxie", EndReason.RESIGNATION)
                 started = "2026-11-20T12:00:00Z"
@@ -308,27 +312,27 @@ async def test_a_host_that_is_cancelled_still_writes_its_journal_and_ends(tmp_pa
                 host.journal.open_match(kept, started)
                 host.journal.close_match(record)
                 await anyio.sleep_forever()
-        async with open_host(database=url) as again:
+        async with open_host(private(database=url)) as again:
             assert await records_of(again.engine, record.event) == [record]
 
 
 async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:
     for anyone in (False, True):
-        async with open_host(anyone=anyone) as host, AsyncExitStack() as stack:
+        async with open_host(private(anyone=anyone)) as host, AsyncExitStack() as stack:
             await stack.enter_async_context(dial(host.url))
             own = host.url.replace("ws:", "http:")
             await stack.enter_async_context(dial(host.url, origin=own))
             if anyone:
                 await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
                 continue
-            with pytest.raises(InvalidStatus) as refused:
+            with pytest.raises(InvalidHandshake) as refused:
                 await stack.enter_async_context(dial(host.url, origin="https://evil.example"))
             assert refused.value.response.status_code == 403
 
 
 async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
     grace = 4.0
-    async with open_host(grace_ms=int(1000 * grace)) as host:
+    async with open_host(private(grace_seconds=grace)) as host:
         token = host.issue_token("anna")
         for _ in range(10):
             async with dial(host.url) as peer:
@@ -346,3 +350,24 @@ async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_
                     break
             await anyio.sleep(0.1)
         assert monotonic() - closed >= grace / 4, "it was closed"
+
+
+async def test_limits_rules_and_disclosure_are_followed_while_the_server_runs() -> None:
+    settings = private(limits=HostLimits())
+    async with open_host(settings) as host, AsyncExitStack() as stack:
+        await stack.enter_async_context(dial(host.url))
+        for key, value in (
+            ("limits.connections", 1),
+            ("matches.adjudicate", "limit=4"),
+            ("matches.thinking", Disclosure.END),
+            ("store.keep", "90d"),
+            ("pool.concurrency", 7),
+        ):
+            settings.set(key, value)
+        host.reconfigure(None)
+        with pytest.raises(InvalidHandshake):
+            await stack.enter_async_context(dial(host.url))
+        assert host.arranger.adjudication == settings.matches.adjudication
+        assert host.matches.disclosure is Disclosure.END
+        assert host.maintenance.retention == Retention(days=90)
+        assert (host.arranger.concurrency, host.arranger.by_threads) == (7, False)

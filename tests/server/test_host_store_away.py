@@ -18,6 +18,7 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
 from arena.server.host import Host, open_host
+from arena.server.settings import private
 from arena.server.store.database import open_store
 from arena.server.store.journal.reader import records_of
 from arena.server.store.journal.recovery import unfinished
@@ -94,7 +95,7 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
 
     async with (
         AsyncExitStack() as stack,
-        open_host(database=url, grace_ms=30_000) as host,
+        open_host(private(database=url, grace_seconds=30.0)) as host,
         anyio.create_task_group() as tasks,
     ):
         for pair, here in zip(pairs, reached, strict=True):
@@ -143,7 +144,7 @@ async def test_what_is_away_for_longer_than_the_grace_ends_the_matches_as_void_a
         ends.append(await play(peer, game, reached, go))
 
     async with (
-        open_host(database=url, grace_ms=500) as host,
+        open_host(private(database=url, grace_seconds=0.5)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
     ):
@@ -176,7 +177,7 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
     url = await asyncio.to_thread(own_postgresql.new_database)
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with AsyncExitStack() as stack:
-        host = await stack.enter_async_context(open_host(database=url, grace_ms=600_000))
+        host = await stack.enter_async_context(open_host(private(database=url, grace_seconds=600.0)))
         anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):

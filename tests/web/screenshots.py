@@ -159,7 +159,7 @@ def main() -> None:
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
             (folder / "quiet").mkdir()
-            with arena(folder / "quiet", "--challenges-only", private=False) as running:
+            with arena(folder / "quiet", "--set=pool.matchmaker=false", private=False) as running:
                 quiet(running, browser, given.folder, folder, wanted)
                 if given.all:
                     maps(running, browser, given.folder)

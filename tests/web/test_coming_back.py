@@ -23,7 +23,7 @@ OVER = re.compile("wins|Draw|Void")
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server whose bot waits for challenges and takes its time over moves."""
-    with arena(tmp_path_factory.mktemp("idle"), "--challenges-only") as running:
+    with arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false") as running:
         running.dawdler("random", 0.3, matches=20)
         yield running
 
@@ -43,8 +43,11 @@ def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str 
 
 
 def click_a_move(page: Page) -> None:
+    """Play a move, and wait until it is shown: until then the status still says that it is one's turn."""
+    played = page.locator(".moves li").count()
     page.locator("[data-source]").first.click()
     page.locator("[data-target]").first.click()
+    expect(page.locator(".moves li")).not_to_have_count(played)
 
 
 def status(page: Page, text: str | re.Pattern[str]) -> None:
@@ -259,7 +262,7 @@ WATCH_STATUS = """() => {
 def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next(
     tmp_path: Path, page: Page, how: signal.Signals
 ) -> None:
-    with arena(tmp_path, "--challenges-only") as running:
+    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
         running.dawdler("random", 0.1)
         wait(lambda: len(running.ask("about")) > 0)
         match = begin(page, running, "ada-waits")
@@ -285,7 +288,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
 
 
 def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--challenges-only") as running:
+    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
         running.dawdler("random", 0.1)
         begin(page, running, "ada-upgrades")
         old = digest(page)
@@ -331,7 +334,7 @@ def digest(page: Page) -> str:
 
 
 def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--challenges-only", bots=("random",)) as running:
+    with arena(tmp_path, "--set=pool.matchmaker=false", bots=("random",)) as running:
         page.goto(running.url)
         expect(page.locator(".bots .name").first).to_be_visible()
         running.kill_server()
@@ -351,7 +354,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
 
 @pytest.mark.soak
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
-    with arena(tmp_path, "--challenges-only", private=False) as running:
+    with arena(tmp_path, "--set=pool.matchmaker=false", private=False) as running:
         token = running.token("ada")
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_label("Your name", exact=True).fill("ada")

@@ -126,7 +126,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
 
 
 def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, browser: Browser) -> None:
-    with arena(tmp_path, "--challenges-only") as running:
+    with arena(tmp_path, "--set=pool.matchmaker=false") as running:
         one, two = (new_context(browser) for _ in range(2))
         first, second = one.new_page(), two.new_page()
         for page, name in ((first, "ada"), (second, "bob")):

@@ -47,7 +47,7 @@ def play_out(page: Page, choice: str) -> None:
 
 def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, page: Page) -> None:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    with arena(tmp_path, "--game", spec, "--house", "greedy", private=False) as running:
+    with arena(tmp_path, "--game", spec, "--set=house.engines=greedy", private=False) as running:
         begin(page, running.url, "connect4")
         expect(page.locator(".viewer h1")).to_contain_text("connect4")
         expect(page.get_by_text("up is good for Maxie; in points")).to_be_visible()
@@ -79,7 +79,7 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
 )
 def test_other_boards(changes: tuple[tuple[str, str], ...], choice: str, tmp_path: Path, page: Page) -> None:
     with arena(
-        tmp_path, "--game", str(nim(tmp_path, *changes)), "--house", "greedy", private=False
+        tmp_path, "--game", str(nim(tmp_path, *changes)), "--set=house.engines=greedy", private=False
     ) as running:
         begin(page, running.url, "nim")
         if changes:

@@ -18,7 +18,7 @@ from tests.web.wire import Guest
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server whose bot waits for challenges."""
-    with arena(tmp_path_factory.mktemp("idle"), "--challenges-only", bots=("random",)) as running:
+    with arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false", bots=("random",)) as running:
         yield running
 
 

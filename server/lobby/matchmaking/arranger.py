@@ -92,9 +92,12 @@ class Arranger:
         self._playing = playing
         self._rating = rating
         self._offer = offer
-        self._concurrency = concurrency
-        self._by_threads = by_threads
-        self._adjudication = adjudication
+        self.concurrency = concurrency
+        """Matches that the matchmaker may have in progress, or their weight."""
+        self.by_threads = by_threads
+        """Whether a match weighs as many threads as it needs."""
+        self.adjudication = adjudication
+        """Rules that end matches early, for matches that begin from now on."""
         self._most_territories = limits.territories
         self._draining = False
         self._in_office = in_office
@@ -118,10 +121,15 @@ class Arranger:
         """Begin no new match from now on."""
         self._draining = True
 
-    def change_offer(self, offer: Offer | None, *, concurrency: int = 1) -> None:
-        """Have the matchmaker give this from now on, while fewer than `concurrency` matches are in progress."""
+    def weigh(self, terms: Terms) -> int:
+        """Return the weight of a match: the threads that it needs, or 1."""
+        return terms.needed_threads if self.by_threads else 1
+
+    def change_offer(self, offer: Offer | None, *, concurrency: int = 1, by_threads: bool = False) -> None:
+        """Have the matchmaker give this from now on, while matches in progress weigh less than `concurrency`."""
         self._offer = offer
-        self._concurrency = concurrency
+        self.concurrency = concurrency
+        self.by_threads = by_threads
         self._lobby.stir()
 
     def came(self, member: Member, *, fresh: bool) -> None:
@@ -261,7 +269,7 @@ class Arranger:
             return
         maxie, minnie = self._seats(taken, member.name)
         terms = terms_of(
-            taken, maxie, minnie, self._house.total_ms(taken, challenger), adjudication=self._adjudication
+            taken, maxie, minnie, self._house.total_ms(taken, challenger), adjudication=self.adjudication
         )
         self._house.began(taken.id, terms.match)
         self._over(taken, "accepted", match=terms.match, also=member)
@@ -315,7 +323,7 @@ class Arranger:
             if offer is None or not self._may_begin():
                 return
             rating = partial(self._rating, offer.game.name)
-            most = self._concurrency + self._places() - self._playing()
+            most = self.concurrency + self._places() - self._playing()
             names = self._waiting.names()
             # Two of hundreds are compared thousands of times, and what each of them plays is looked up once.
             allowed = partial(self._may_meet, offer, {name: self._courses(offer, name) for name in names})
@@ -340,11 +348,11 @@ class Arranger:
         if self._draining or not self._in_office():
             return False
         load = self._playing()
-        return load == 0 or load + weight <= self._concurrency + self._places()
+        return load == 0 or load + weight <= self.concurrency + self._places()
 
     def _weight(self, pair: tuple[str, str]) -> int:
         """What a match of two bots weighs: only one of them thinks at a time."""
-        return max(1, *map(self._lobby.asks, pair)) if self._by_threads else 1
+        return max(1, *map(self._lobby.asks, pair)) if self.by_threads else 1
 
     def _courses(self, offer: Offer, name: str) -> frozenset[int]:
         """Which of the courses a bot plays."""
@@ -379,7 +387,7 @@ class Arranger:
             time_control=match.course.time_control,
             margin_ms=offer.margin_ms,
             ready_ms=offer.ready_ms,
-            adjudication=self._adjudication,
+            adjudication=self.adjudication,
             rated=offer.rated,
         )
         self._start(terms)

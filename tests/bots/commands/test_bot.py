@@ -23,6 +23,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
+from arena.server.settings import private
 from testkit.forked import Forked
 from tests.bots.command_line import ARENA, arena, environment, fails
 
@@ -98,7 +99,7 @@ async def connected(host: Host, *arguments: str, name: str, **more: str) -> Asyn
 
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         connected(host, "greedy", name="g") as greedy,
         connected(host, "random:seed=1", name="r") as other,
     ):
@@ -130,7 +131,7 @@ async def test_it_says_what_chooses_its_moves_and_with_how_many_threads(
     words: tuple[str, ...], engine: str
 ) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
-    async with open_host(anyone=True) as host, connected(host, *words, name="told"):
+    async with open_host(private(anyone=True)) as host, connected(host, *words, name="told"):
         member = host.lobby.find("told")
         assert member is not None
         assert engine in str(member.engine)
@@ -139,7 +140,7 @@ async def test_it_says_what_chooses_its_moves_and_with_how_many_threads(
 async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         connected(host, str(tmp_path / "own.py"), name="own") as program,
         connected(host, "random", name="r"),
     ):
@@ -160,7 +161,7 @@ async def test_the_token_comes_from_the_environment() -> None:
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
-        async with open_host(anyone=True, lasting=False) as host:
+        async with open_host(private(anyone=True), lasting=False) as host:
             program = programs.enter_context(started("random", "--url", host.url))
             assert await host.wait_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
@@ -172,7 +173,7 @@ async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
     file = tmp_path / "mine.py"
     file.write_text(BROKEN.format(choose=choose))
     async with (
-        open_host(anyone=True) as host,
+        open_host(private(anyone=True)) as host,
         connected(host, str(file), name="mine") as mine,
         connected(host, "random", name="r"),
     ):
@@ -204,7 +205,7 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
 async def test_who_stops_reading_its_lines_stops_it() -> None:
     """As `arena bot … | head` does."""
     unread, lines = os.pipe()
-    async with open_host(anyone=True) as host, connected(host, "random", name="b"):
+    async with open_host(private(anyone=True)) as host, connected(host, "random", name="b"):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
@@ -264,7 +265,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
-        async with open_host(port=port, anyone=True, lasting=False) as host:
+        async with open_host(private(port=port, anyone=True), lasting=False) as host:
             assert await host.wait_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
 

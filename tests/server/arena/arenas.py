@@ -15,6 +15,8 @@ from arena.server.bus.bus import Bus
 from arena.server.bus.local import Exchange
 from arena.server.host import Host, open_host
 from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
+from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from testkit.players import Player
 from tests.server.matches import game_of
 
@@ -25,10 +27,14 @@ def offer(game: AnyGame | None = None, tc: str = "2+0.1") -> Offer:
 
 
 @asynccontextmanager
-async def serving(database: str, bus: Bus, **how: Any) -> AsyncIterator[Host]:
+async def serving(
+    database: str, bus: Bus, name: str, *, anyone: bool = True, limits: HostLimits | None = None, **how: Any
+) -> AsyncIterator[Host]:
     """One server of an arena."""
-    options: dict[str, Any] = {"grace_ms": 10_000, "anyone": True, "concurrency": 20, "going_on": OPEN_EVENT}
-    async with open_host(database=database, bus=bus, **(options | how)) as host:
+    settings = private(
+        database=database, name=name, anyone=anyone, limits=limits, concurrency=20, grace_seconds=10
+    )
+    async with open_host(settings, bus=bus, going_on=OPEN_EVENT, **how) as host:
         yield host
 
 
@@ -44,7 +50,7 @@ async def arena(
         enough = anyio.Event()
 
         async def serve(number: int) -> None:
-            async with serving(database, join(), name=f"s{number}", **how) as host:
+            async with serving(database, join(), f"s{number}", **how) as host:
                 opened.append(host)
                 await enough.wait()
 

@@ -32,7 +32,7 @@ class Server:
         self.admission = Admission(
             HostLimits(connections_per_address=3, cut_offs=2), (), misdeeds=self.misdeeds
         )
-        self.sharing = Sharing(self.misdeeds, self.work, self.accounts, lambda: self.admission)
+        self.sharing = Sharing(self.misdeeds, self.work, self.accounts, self.admission)
 
 
 def test_work_that_is_asked_of_one_server_is_taken_from_the_budget_on_all() -> None:

@@ -300,7 +300,7 @@ async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host
                 await arrives(bus, got, "a")
             told = await refused(url)
             assert "its certificate is not trusted (" in told
-            assert told.endswith("; --bus-ca names who certified it")
+            assert told.endswith("; bus.ca names who certified it")
     async with made(tls=other) as server:
         told = await refused(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
         assert "127.0.0.1" in told.partition("not trusted")[2]

@@ -12,7 +12,7 @@ from arena.server.bus.trust import Trust
 def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("nothing")
     for name in ("bad.pem", "none.pem"):
-        with pytest.raises(BusError, match=rf"--bus-ca .*{name} cannot be used"):
+        with pytest.raises(BusError, match=rf"bus.ca .*{name} cannot be used"):
             Trust.of(tmp_path / name)
 
 

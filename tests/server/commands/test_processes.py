@@ -1,4 +1,4 @@
-"""`arena serve --processes`: real servers on a real PostgreSQL and a NATS of their own."""
+"""`server.processes` of `arena serve`: real servers on a real PostgreSQL and a NATS of their own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,16 @@ from tests.server.processes.test_supervisor import is_alive
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("loaded_commands")]
 
-SERVE = ("serve", "--anyone", "--house", "none", "--game", "tictactoe", "--tc", "60+1", "--pause", "0")
+SERVE = (
+    "serve",
+    "--anyone",
+    "--set=house.engines=none",
+    "--game",
+    "tictactoe",
+    "--tc",
+    "60+1",
+    "--set=pool.pause_seconds=0",
+)
 
 
 @contextmanager
@@ -38,7 +47,7 @@ def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked
     """The parent of several servers, once they listen: its process, its log and where bots come in."""
     log = folder / "log"
     log.touch()
-    words = (*SERVE, "--port", "0", "--name", "here", "--db", database, *options)
+    words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
     process = Forked(*words, cwd=folder, env=environment(), stderr=log)
     try:
         yield process, log, "ws" + said(process, log, r"servers listen on ws(\S+)")
@@ -81,7 +90,7 @@ def servers_of(parent: int) -> list[int]:
 async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     postgresql_database: str, tmp_path: Path
 ) -> None:
-    held = serving(tmp_path, postgresql_database, "--processes", "2", "--concurrency", "8")
+    held = serving(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
     process, log, url = await asyncio.to_thread(held.__enter__)
     try:
         await asyncio.to_thread(said, process, log, r"listening on (ws\S+)", 2)
@@ -120,7 +129,11 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
     own = two_free_ports()
     with (
         postgresql.database() as database,
-        serving(tmp_path, database, "--processes", "2", "--own-port", str(own)) as (process, log, _),
+        serving(tmp_path, database, "--set=server.processes=2", f"--set=server.metrics_port={own}") as (
+            process,
+            log,
+            _,
+        ),
     ):
         said(process, log, r"listening on (ws\S+)", 2)
         for port in (own, own + 1):
@@ -136,28 +149,41 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
 
 
 @requires("nats")
+@requires("postgresql")
+def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text("[server]\nprocesses = 2\n")
+    with postgresql.database() as database, serving(tmp_path, database, str(file)) as (process, log, _):
+        said(process, log, r"listening on (ws\S+)", 2)
+        file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
+        process.send_signal(signal.SIGHUP)
+        told = said(process, log, r"settings read again: (.*)", 2)
+        assert told == "applied server.drain_seconds; a restart is needed for none"
+
+
+@requires("nats")
 def test_what_is_wrong_is_told_once_and_ends_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     nowhere = f"postgresql://arena@127.0.0.1:{port}/arena"
-    told = arena(*SERVE, "--processes", "3", "--port", "0", "--db", nowhere, folder=tmp_path)
+    told = arena(*SERVE, "--set=server.processes=3", "--port", "0", "--db", nowhere, folder=tmp_path)
     assert told.code == 1
     assert told.stderr.startswith("arena: cannot use postgresql+asyncpg://arena@127.0.0.1:")
     assert told.stderr.count("\n") == 1
 
 
 def test_a_store_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
-    told = arena(*SERVE, "--processes", "2", folder=tmp_path)
+    told = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
     assert told.code == 2
     assert told.stderr == (
-        "arena: --processes: the servers of an arena share a PostgreSQL: give its --db postgresql://…\n"
+        "arena: --set server.processes: several servers share a PostgreSQL: set store.url = postgresql://…\n"
     )
 
 
 def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        words = ("--processes", "2", "--db", "postgresql://arena@127.0.0.1/arena", "--port", port)
+        words = ("--set=server.processes=2", "--db", "postgresql://arena@127.0.0.1/arena", "--port", port)
         told = arena(*SERVE, *words, folder=tmp_path)
     assert told.code == 1
     assert told.stderr == (

@@ -14,6 +14,7 @@ from arena.server.lobby.accounts import Accounts, Refused
 from arena.server.lobby.lobby import Lobby
 from arena.server.net.by_address.failed_logins import FailedLogins
 from arena.server.rooms.member import secret_hash
+from arena.server.settings import private
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from tests.server.databases import Postgresql
@@ -147,7 +148,7 @@ async def test_while_the_database_is_away_nobody_comes_in_and_each_costs_one_lin
     own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(database=url, anyone=True) as host:
+    async with open_host(private(database=url, anyone=True)) as host:
         await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
         await asyncio.to_thread(own_postgresql.stop)
         for _ in range(2):

@@ -34,6 +34,7 @@ from arena.protocol.values import Role
 from arena.server.host import Host, open_host
 from arena.server.lobby.dispatch import LISTING_SECONDS
 from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from arena.server.store import tokens
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, dial, enter
@@ -130,7 +131,7 @@ async def test_a_match_that_voids_or_ends_leaves_no_spectators(host: Host) -> No
 
 async def test_so_many_matches_are_watched_at_once_and_those_that_are_over_do_not_count() -> None:
     async with (
-        open_host(limits=HostLimits(watched=1)) as host,
+        open_host(private(limits=HostLimits(watched=1))) as host,
         enter(host, "anna", matches=3) as anna,
         enter(host, "bert", matches=3) as bert,
         dial(host.url) as eve,
@@ -257,7 +258,7 @@ async def test_a_token_opens_its_own_role_only(
 
 async def test_nobody_is_an_admin_without_a_token() -> None:
 
-    async with open_host(anyone=True) as host, dial(host.url) as peer:
+    async with open_host(private(anyone=True)) as host, dial(host.url) as peer:
         await peer.say(Hello("anna", role="admin"))
         assert (await peer.hear(Error)).code is Code.BAD_TOKEN
 
@@ -276,7 +277,9 @@ async def test_a_spectator_has_a_name_that_can_be_printed(host: Host) -> None:
 )
 async def test_what_is_free_in_a_match_costs_a_stranger_something_without_one(message: ClientMessage) -> None:
     async with (
-        open_host(anyone=True, limits=HostLimits(work_ms_per_second=1)) as host,  # 20 ms are saved up
+        open_host(
+            private(anyone=True, limits=HostLimits(work_ms_per_second=1))
+        ) as host,  # 20 ms are saved up
         enter(host, "anna") as anna,
     ):
         codes = set()

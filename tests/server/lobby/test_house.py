@@ -24,6 +24,7 @@ from arena.server.lobby.house import HousePlan
 from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from arena.server.lobby.roster import BadHouse, HouseBot, house_bots
 from arena.server.processes.bot_process import Patience
+from arena.server.settings import Settings, private
 from testkit.parts import requires
 from tests.games.own import nim
 from tests.server.fleets import all_gone, processes_of
@@ -37,11 +38,16 @@ QUICK = Patience(backoff=0.05, stop=1, restarts=2)
 
 @asynccontextmanager
 async def home(
-    bots: list[HouseBot], notices: list[str] | None = None, *, check: bool = False, **options: Any
+    bots: list[HouseBot],
+    notices: list[str] | None = None,
+    *,
+    settings: Settings | None = None,
+    check: bool = False,
+    **options: Any,
 ) -> AsyncIterator[Host]:
     notice = pytest.fail if notices is None else notices.append
     plan = HousePlan(bots, check=check, notice=notice, patience=QUICK)
-    async with open_host(house=plan, **options) as host:
+    async with open_host(settings, house=plan, **options) as host:
         yield host
 
 
@@ -97,7 +103,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
-    async with home(RANDOM, notices, grace_ms=20_000) as host, dial(host.url) as guest:
+    async with home(RANDOM, notices, settings=private(grace_seconds=20)) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         turn = await begun(guest)
         for each in processes_of(mark):
@@ -109,11 +115,11 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
-    kept: dict[str, Any] = {"database": f"sqlite:///{tmp_path / 'arena.db'}", "grace_ms": 20_000}
-    async with home(RANDOM, **kept) as host, dial(host.url) as guest:
+    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=20)
+    async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begun(guest)
-    async with home(RANDOM, going_on=OPEN_EVENT, **kept) as host, dial(host.url) as guest:
+    async with home(RANDOM, going_on=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
         assert host.resumed == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
@@ -161,7 +167,7 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
     async with (
-        home(RANDOM, tls=tls, host="0.0.0.0", trusted_proxies=["127.0.0.1"]) as host,
+        home(RANDOM, tls=tls, settings=private(host="0.0.0.0", proxies=["127.0.0.1"])) as host,
         dial(
             host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
         ) as guest,

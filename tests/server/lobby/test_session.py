@@ -15,6 +15,8 @@ from arena.protocol.codec import encode
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn
 from arena.server.host import Host, open_host
+from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from arena.server.store import database
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
@@ -223,7 +225,7 @@ async def test_pings_are_answered_while_the_match_goes_on(host: Host) -> None:
 
 async def test_what_a_room_has_no_space_for_waits_and_is_answered_in_order() -> None:
     async with (
-        open_host(inbox=1) as host,
+        open_host(private(limits=HostLimits(inbox=1))) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,

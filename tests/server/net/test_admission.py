@@ -22,6 +22,7 @@ from arena.server.net.admission import Admission
 from arena.server.net.arrivals import CONTROL_BURST, MOST_FRAGMENTS
 from arena.server.net.limits import HostLimits
 from arena.server.net.queue import PAUSE_SECONDS, PLAY_PAUSE_SECONDS
+from arena.server.settings import private
 from tests.server.peer import dial, enter
 
 
@@ -114,7 +115,10 @@ async def raw(host: Host, **headers: str) -> AsyncIterator[ClientConnection]:
 
 
 async def test_one_connection_too_many_from_an_address_is_cut_and_the_others_go_on() -> None:
-    async with open_host(limits=HostLimits(connections_per_address=2)) as host, AsyncExitStack() as stack:
+    async with (
+        open_host(private(limits=HostLimits(connections_per_address=2))) as host,
+        AsyncExitStack() as stack,
+    ):
         anna = await stack.enter_async_context(enter(host, "anna"))
         await stack.enter_async_context(enter(host, "bert"))
         with pytest.raises((InvalidMessage, OSError)):
@@ -132,7 +136,9 @@ async def ended(stranger: anyio.abc.SocketStream) -> None:
 async def test_who_is_refused_waits_without_being_read_until_there_are_too_many() -> None:
     patient = partial(Admission, held=1, held_seconds=3600)
     async with AsyncExitStack() as outside:
-        async with open_host(limits=HostLimits(connections_per_address=1), admission=patient) as host:
+        async with open_host(
+            private(limits=HostLimits(connections_per_address=1)), admission=patient
+        ) as host:
             await outside.enter_async_context(raw(host))
             port = urlsplit(host.url).port or 0
             one, other = [
@@ -150,7 +156,7 @@ async def test_who_is_refused_waits_without_being_read_until_there_are_too_many(
 async def test_who_is_refused_is_let_go_after_a_while() -> None:
     impatient = partial(Admission, held_seconds=0.01)
     async with (
-        open_host(limits=HostLimits(connections_per_address=1), admission=impatient) as host,
+        open_host(private(limits=HostLimits(connections_per_address=1)), admission=impatient) as host,
         raw(host),
         await anyio.connect_tcp("127.0.0.1", urlsplit(host.url).port or 0) as stranger,
     ):
@@ -160,7 +166,7 @@ async def test_who_is_refused_is_let_go_after_a_while() -> None:
 async def test_behind_a_trusted_proxy_each_client_counts_by_itself() -> None:
     limits = HostLimits(connections_per_address=1)
     async with (
-        open_host(limits=limits, trusted_proxies=["127.0.0.0/8"]) as host,
+        open_host(private(limits=limits, proxies=["127.0.0.0/8"])) as host,
         raw(host, X_Forwarded_For="198.51.100.1"),
         raw(host, X_Forwarded_For="198.51.100.1, 198.51.100.2"),
     ):
@@ -174,7 +180,7 @@ async def test_behind_a_trusted_proxy_each_client_counts_by_itself() -> None:
 
 async def test_what_a_stranger_says_of_its_address_is_not_believed() -> None:
     async with (
-        open_host(limits=HostLimits(connections_per_address=1)) as host,
+        open_host(private(limits=HostLimits(connections_per_address=1))) as host,
         raw(host, X_Forwarded_For="198.51.100.1"),
     ):
         with pytest.raises((InvalidMessage, OSError)):
@@ -183,7 +189,7 @@ async def test_what_a_stranger_says_of_its_address_is_not_believed() -> None:
 
 
 async def test_a_place_is_free_again_when_its_connection_has_ended() -> None:
-    async with open_host(limits=HostLimits(connections_per_address=1)) as host:
+    async with open_host(private(limits=HostLimits(connections_per_address=1))) as host:
         for _ in range(5):
             async with dial(host.url):
                 pass

@@ -23,6 +23,7 @@ from arena.server.host import Host, open_host
 from arena.server.net.admission import Admission
 from arena.server.net.arrivals import PIECE_BYTES
 from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from tests.e2e.test_misbehaving import PLENTY, spec
 from tests.peers.honest import honest
 from tests.server.peer import Peer, enter
@@ -89,7 +90,7 @@ def watches(count: int) -> bytes:
 
 async def test_as_many_messages_at_once_as_are_allowed_are_each_answered() -> None:
     limits = HostLimits()
-    async with open_host(limits=limits) as host, enter(host, "anna") as anna:
+    async with open_host(private(limits=limits)) as host, enter(host, "anna") as anna:
         count = limits.message_burst - 1  # the hello was one
         anna.connection.transport.write(watches(count))
         for number in range(count):
@@ -99,7 +100,7 @@ async def test_as_many_messages_at_once_as_are_allowed_are_each_answered() -> No
 
 async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason_is_told() -> None:
     limits = HostLimits()
-    async with open_host(limits=limits) as host, enter(host, "anna") as anna:
+    async with open_host(private(limits=limits)) as host, enter(host, "anna") as anna:
         anna.connection.transport.write(watches(2 * limits.message_burst))
         answered = 0
         while (told := await anna.hear(Error)).code is Code.NO_SUCH_MATCH:
@@ -112,7 +113,7 @@ async def test_of_more_than_is_allowed_next_to_nothing_is_handled_and_the_reason
 async def test_who_goes_is_gone_however_much_it_has_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     """What is dear waits for turns, a hundred of them for a second; nobody waits for what the last of them would tell."""
     caplog.set_level(logging.INFO, "arena.dispatch")
-    async with open_host(limits=HostLimits(message_burst=10_000)) as host, plain(host) as eve:
+    async with open_host(private(limits=HostLimits(message_burst=10_000))) as host, plain(host) as eve:
         await Peer(eve).hello("eve", host.issue_token("eve"))
         eve.transport.write(watches(300))
         eve.transport.write_eof()
@@ -124,7 +125,7 @@ async def test_who_goes_is_gone_however_much_it_has_asked_for(caplog: pytest.Log
 async def test_what_is_asked_for_waits_in_no_queue() -> None:
     limits = HostLimits(messages_per_second=0.001, message_burst=3)
     async with (
-        open_host(limits=limits, admission=partial(Admission, flood_pause_seconds=3600)) as host,
+        open_host(private(limits=limits), admission=partial(Admission, flood_pause_seconds=3600)) as host,
         enter(host, "eve") as eve,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
@@ -143,7 +144,7 @@ async def test_an_address_of_which_much_is_due_waits_for_turns_and_no_other_does
     limits = HostLimits(moves_per_second=2)
     impatient = partial(Admission, quick_pause_seconds=3600)
     async with (
-        open_host(limits=limits, admission=impatient) as host,
+        open_host(private(limits=limits), admission=impatient) as host,
         plain(host) as first,
         plain(host, ELSEWHERE) as second,
     ):
@@ -164,7 +165,7 @@ async def test_an_address_of_which_much_is_due_waits_for_turns_and_no_other_does
 
 
 async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over() -> None:
-    async with open_host(limits=HostLimits(cut_offs=1)) as host, plain(host) as flooder:
+    async with open_host(private(limits=HostLimits(cut_offs=1))) as host, plain(host) as flooder:
         await Peer(flooder).hello("anna", host.issue_token("anna"))
         flooder.transport.pause_reading()  # and so it never answers that it is closed
         flooder.transport.write(watches(1000))
@@ -180,7 +181,7 @@ async def test_a_flood_counts_as_cut_off_at_once_not_when_its_connection_is_over
 
 
 async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_else() -> None:
-    async with open_host(limits=HostLimits(cut_offs=3)) as host, AsyncExitStack() as stack:
+    async with open_host(private(limits=HostLimits(cut_offs=3))) as host, AsyncExitStack() as stack:
         anna = await stack.enter_async_context(enter(host, "anna"))
         for _ in range(3):
             await misbehave(host)
@@ -192,7 +193,7 @@ async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_e
 
 
 async def test_a_handshake_that_never_ends_counts_as_cut_off() -> None:
-    async with open_host(limits=HostLimits(cut_offs=1, hello_seconds=0.2)) as host:
+    async with open_host(private(limits=HostLimits(cut_offs=1, hello_seconds=0.2))) as host:
         port = int(host.url.rpartition(":")[2])
         for said in (b"", b"GET / HTTP/1.1\r\n"):
             async with plain(host):
@@ -207,7 +208,7 @@ async def test_a_handshake_that_never_ends_counts_as_cut_off() -> None:
 
 
 async def test_a_handshake_that_goes_on_byte_by_byte_is_cut_off_as_early_as_a_silent_one() -> None:
-    async with open_host(limits=HostLimits(hello_seconds=0.3)) as host:
+    async with open_host(private(limits=HostLimits(hello_seconds=0.3))) as host:
         port = int(host.url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         ended = asyncio.create_task(reader.read())
@@ -226,7 +227,7 @@ async def test_a_handshake_that_goes_on_byte_by_byte_is_cut_off_as_early_as_a_si
 
 
 async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:
-    async with open_host(limits=HostLimits(cut_offs=1)) as host:
+    async with open_host(private(limits=HostLimits(cut_offs=1))) as host:
         token = host.issue_token("anna")
         async with plain(host) as first:
             session = (await Peer(first).hello("anna", token)).session
@@ -247,7 +248,7 @@ async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:
 
 
 async def test_behind_a_proxy_the_client_is_refused_and_not_the_proxy() -> None:
-    async with open_host(limits=HostLimits(cut_offs=1), trusted_proxies=["127.0.0.0/8"]) as host:
+    async with open_host(private(limits=HostLimits(cut_offs=1), proxies=["127.0.0.0/8"])) as host:
         await misbehave(host, X_Forwarded_For="198.51.100.1")
         with pytest.raises(InvalidStatus):
             async with plain(host, X_Forwarded_For="198.51.100.1"):

@@ -14,11 +14,12 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
+from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer, text
 from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
 from arena.server.net.request import Request
-from arena.server.net.server import CannotListen, Server, open_server
+from arena.server.net.server import CannotListen, Server
 from arena.server.processes.tasks import cancelled_at_exit
 
 HOST = "127.0.0.1"
@@ -54,7 +55,7 @@ async def opened(receivers: list[Echo] | None = None) -> AsyncIterator[Server]:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(HostLimits(), (), page, receiver, tasks, program="test") as server,
+        Server(Admission(HostLimits(), ()), page, receiver, tasks, program="test") as server,
     ):
         yield server
 

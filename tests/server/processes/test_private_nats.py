@@ -56,6 +56,6 @@ async def test_without_the_program_it_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("arena.server.processes.private_nats.MORE_PLACES", ())
-    with pytest.raises(NoNats, match="install the package nats-server, or name one with --bus"):
+    with pytest.raises(NoNats, match=r"install the package nats-server, or set bus\.url"):
         async with private_nats():
             pytest.fail("there is one")

@@ -12,6 +12,7 @@ from arena.protocol.record import Record
 from arena.protocol.values import Thinking
 from arena.server.host import Host, open_host
 from arena.server.rooms.disclosure import Disclosure, first_secret
+from arena.server.settings import private
 from tests.server.matches import spec
 from tests.server.peer import Peer, dial, enter
 
@@ -53,8 +54,10 @@ async def test_a_players_second_connection_does_not_see_the_plan_of_the_opponent
     disclosure: Disclosure,
 ) -> None:
     records: list[Record] = []
+    settings = private()
+    settings.matches.thinking = disclosure
     async with (
-        open_host(disclosure=disclosure) as host,
+        open_host(settings) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         dial(host.url) as second,

@@ -22,9 +22,10 @@ from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, ServerMessage, Start, Turn
 from arena.protocol.values import Thinking
+from arena.server.net.limits import INBOX
 from arena.server.net.loop_watch import LoopWatch
 from arena.server.rooms.member import Member
-from arena.server.rooms.room import INBOX, KEEP_AGAIN_SECONDS, Room
+from arena.server.rooms.room import KEEP_AGAIN_SECONDS, Room
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import Journal
 from arena.server.store.journal.reader import events_of, records_of

@@ -19,6 +19,7 @@ from arena.protocol.messages import End, Move, Start, Turn
 from arena.protocol.record import Record, from_line
 from arena.server.host import open_host
 from arena.server.processes.identity import PROGRAM
+from arena.server.settings import private
 from arena.server.store import lease, migrations, schema, tokens
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
@@ -77,7 +78,7 @@ async def test_matches_go_on_with_the_bots_that_played_them(old: str, release: R
     played = release.moves()
     in_play = {match: moves for match, moves in played.items() if match not in release.records()}
     ended: dict[str, dict[str, tuple[int, End]]] = {}
-    async with open_host(database=old, going_on="serve", grace_ms=60_000) as host:
+    async with open_host(private(database=old, grace_seconds=60.0), going_on="serve") as host:
         assert set(host.rooms) == set(in_play)
 
         async def play(name: str, matches: int) -> None:
@@ -233,7 +234,7 @@ async def test_a_backup_that_cannot_be_written_leaves_the_store_as_it_was(
             pass
     assert re.search(
         r"the store has schema \d, and cannot be copied to /\S+ before it is brought up to date: File name too long;"
-        r" make room there, or give `arena serve --no-backup` once$",
+        r" make room there, or give `arena serve --set store.backup=false` once$",
         str(failed.value),
     )
     assert everything(file) == before

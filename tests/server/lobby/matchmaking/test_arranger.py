@@ -30,9 +30,9 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.lobby.matchmaking.answer_window import ANSWER_NS
 from arena.server.lobby.matchmaking.matchmaker import Offer
 from arena.server.net.limits import HostLimits
+from arena.server.settings import private
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial, enter
 
@@ -58,7 +58,7 @@ async def test_bots_that_dial_in_are_kept_busy_with_each_other() -> None:
     offer = Offer(game, FAST, 100, 5000, "open")
     with anyio.fail_after(30):
         async with (
-            open_host(offer=offer, concurrency=2, on_record=tell) as host,
+            open_host(private(concurrency=2), offer=offer, on_record=tell) as host,
             anyio.create_task_group() as tasks,
         ):
             for name in ("anna", "bert", "carl"):
@@ -109,7 +109,7 @@ async def test_a_match_counts_as_many_as_the_threads_that_its_players_ask_for() 
     offer = Offer(game, FAST, 100, 5000, "open")
     with anyio.fail_after(30):
         async with (
-            open_host(offer=offer, concurrency=4, by_threads=True, on_record=tell) as host,
+            open_host(on_record=tell) as host,
             anyio.create_task_group() as tasks,
         ):
             for name, threads in (
@@ -121,6 +121,7 @@ async def test_a_match_counts_as_many_as_the_threads_that_its_players_ask_for() 
                 ("fred", 6),
             ):
                 tasks.start_soon(bot, name, threads)
+            host.arranger.change_offer(offer, concurrency=4, by_threads=True)
             while min(met[1], met[3], met[6]) < 2:
                 await anyio.sleep(0.01)
                 load = sum(room.terms.needed_threads for room in host.rooms.values())
@@ -162,9 +163,9 @@ async def test_the_rules_of_adjudication_hold_for_the_pool_and_for_challenges() 
 
     offer = Offer(game, FAST, 100, 5000, "open")
     with anyio.fail_after(30):
-        async with open_host(offer=offer, on_record=tell, adjudication=rules) as host:
+        async with open_host(private(adjudication=rules), offer=offer, on_record=tell) as host:
             await bots(host)
-        async with open_host(on_record=tell, adjudication=rules) as host:
+        async with open_host(private(adjudication=rules), on_record=tell) as host:
             async with enter(host, "anna") as anna, enter(host, "bert") as bert:
                 await anna.say(Challenge("bert", game="tictactoe", time_control=FAST))
                 await bert.say(Accept((await bert.hear(Challenged)).challenge))
@@ -209,8 +210,10 @@ async def test_an_open_challenge_is_seen_by_who_browses_and_taken_by_the_first(h
 
 
 async def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
+    settings = private()
+    settings.matches.answer_seconds = 0.2
     async with (
-        open_host(answer_ns=ANSWER_NS // 10) as host,
+        open_host(settings) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         enter(host, "carl") as carl,
@@ -298,7 +301,7 @@ async def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended(
 
 async def test_a_map_is_made_only_where_the_challenge_may_be_opened_and_it_is_small_enough() -> None:
     async with (
-        open_host(limits=HostLimits(territories=200, open_challenges=1)) as host,
+        open_host(private(limits=HostLimits(territories=200, open_challenges=1))) as host,
         enter(host, "anna") as anna,
     ):
         largest = Challenge(map="grid:10x20", time_control=FAST)
@@ -316,7 +319,7 @@ async def test_a_map_is_made_only_where_the_challenge_may_be_opened_and_it_is_sm
 
 async def test_an_address_that_challenges_too_much_is_refused_and_keeps_its_connection() -> None:
     async with (
-        open_host(limits=HostLimits(work_ms_per_second=1)) as host,  # 20 ms are saved up
+        open_host(private(limits=HostLimits(work_ms_per_second=1))) as host,  # 20 ms are saved up
         enter(host, "anna") as anna,
     ):
         codes = []

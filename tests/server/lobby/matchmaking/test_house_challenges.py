@@ -30,6 +30,7 @@ from arena.server.lobby.matchmaking.guests import PLACES_PER_ADDRESS
 from arena.server.lobby.matchmaking.house_challenges import BOT_TOTAL_MS
 from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT
 from arena.server.lobby.roster import MATCHES, HouseBot
+from arena.server.settings import Settings, private
 from tests.server.peer import Peer, dial
 
 HOUSE = "house-slow"
@@ -37,11 +38,14 @@ FINE = Challenge(HOUSE, game="tictactoe", time_control=TimeControl.parse("300+3"
 
 
 @asynccontextmanager
-async def home(tmp_path: Path, **options: object) -> AsyncIterator[Host]:
+async def home(
+    tmp_path: Path, settings: Settings | None = None, going_on: str | None = None
+) -> AsyncIterator[Host]:
     """A server whose one house bot takes longer to connect than any test lasts: a test is the house bot itself."""
     slow = tmp_path / "slow.py"
     slow.write_text("import time\n\ntime.sleep(60)\n")
-    async with open_host(house=HousePlan([HouseBot(HOUSE, str(slow))]), **options) as host:  # type: ignore[arg-type]
+    plan = HousePlan([HouseBot(HOUSE, str(slow))])
+    async with open_host(settings, house=plan, going_on=going_on) as host:
         yield host
 
 
@@ -175,15 +179,15 @@ async def test_a_match_with_the_house_is_bounded_as_a_whole(tmp_path: Path, name
 
 
 async def test_a_match_that_goes_on_after_a_restart_keeps_its_place(tmp_path: Path) -> None:
-    kept = {"database": f"sqlite:///{tmp_path / 'arena.db'}", "grace_ms": 20_000}
-    async with home(tmp_path, **kept) as host, AsyncExitStack() as stack:
+    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=20)
+    async with home(tmp_path, kept) as host, AsyncExitStack() as stack:
         house = await stack.enter_async_context(house_bot(host))
         for number in range(3):
             peer = await stack.enter_async_context(guest(host, number, f"127.0.0.{number + 1}"))
             await peer.say(FINE)
             await house.say(Accept((await house.hear(Challenged)).challenge))
             await peer.hear(Start)
-    async with home(tmp_path, going_on=OPEN_EVENT, **kept) as host, AsyncExitStack() as stack:
+    async with home(tmp_path, kept, OPEN_EVENT) as host, AsyncExitStack() as stack:
         assert host.resumed == 3
         await stack.enter_async_context(house_bot(host))
         peer = await stack.enter_async_context(guest(host, 9, "127.0.0.9"))

@@ -1,0 +1,210 @@
+"""A host's settings from `arena.toml` and the command line, and the commented file that shows all of them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import EnumType
+from math import isfinite
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+from msgspec.structs import fields
+
+from arena.server.settings import RELOADED, TYPES, Settings
+
+HEAD = """\
+# Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
+# Paths are relative to the working directory. On SIGHUP the server reads its file again: keys marked (reload)
+# take effect at once, the others after a restart."""
+
+
+class BadSetting(ValueError):
+    """A key that is unknown, or whose value cannot be used, and why, in one line."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(f"{key}: {why}")
+        self.key = key
+        self.why = why
+
+
+class BadSettings(Exception):
+    """Settings that cannot be used: one line with file, line and key, or the option, and what would be right."""
+
+
+@dataclass(frozen=True)
+class GivenOption:
+    """A setting on the command line."""
+
+    option: str
+    """Its place as errors name it: `--port`, or `--set server.port`."""
+    key: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Settings, and where each of them was given."""
+
+    settings: Settings
+    file: Path | None
+    text: str
+    """The file's."""
+    options: Mapping[str, str]
+    """By key, the option that gave it."""
+
+    def explain(self, bad: BadSetting) -> BadSettings:
+        """Return the error with the place of its key."""
+        if bad.key in self.options:
+            return BadSettings(f"{self.options[bad.key]}: {bad.why}")
+        line = _line_of(self.text, bad.key.split("."))
+        return BadSettings(f"{self.file}:{line}: {bad}" if line else str(bad))
+
+
+def load(file: Path | None, given: Sequence[GivenOption]) -> Loaded:
+    """Read settings: the defaults, the file over them, the options over both. Raises BadSettings."""
+    text, tables = "" if file is None else _read(file), {}
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(f"{file}: {error}") from None
+    loaded = Loaded(Settings(), file, text, {each.key: each.option for each in given})
+    overridden = {each.key for each in given}
+    try:
+        for key, value in _entries(tables):
+            if key not in overridden:
+                loaded.settings.set(key, _converted(key, value, TYPES[key]))
+        for each in given:
+            _check_known(each.key)
+            loaded.settings.set(each.key, _parsed(each.key, each.text, TYPES[each.key]))
+    except BadSetting as bad:
+        raise loaded.explain(bad) from None
+    return loaded
+
+
+def given_by_set(texts: Sequence[str]) -> Iterator[GivenOption]:
+    """Yield the settings of `--set section.key=value`. Raises BadSettings."""
+    for each in texts:
+        key, equals, text = each.partition("=")
+        if not equals:
+            raise BadSettings(f"--set {each}: write --set section.key=value")
+        yield GivenOption(f"--set {key.strip()}", key.strip(), text.strip())
+
+
+def example() -> str:
+    """Return a file of all keys with their defaults, each below its description."""
+    settings, lines = Settings(), [HEAD]
+    for section in fields(settings):
+        table = getattr(settings, section.name)
+        lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
+        for each in fields(table):
+            _, about = get_args(each.type)
+            reload = " (reload)" if f"{section.name}.{each.name}" in RELOADED else ""
+            lines += [f"# {about.description}{reload}", f"{each.name} = {_toml(getattr(table, each.name))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadSettings(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadSettings(f"{file}: not UTF-8 text") from None
+
+
+def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield keys and values of a file. Raises BadSetting."""
+    sections = Settings.__struct_fields__
+    for section, table in tables.items():
+        if not isinstance(table, dict):
+            known = section in sections
+            raise BadSetting(
+                section, f"expected a section, as [{section}]" if known else _unknown(section, ())
+            )
+        if section not in sections:
+            raise BadSetting(section, f"unknown section; {_hint(section, sections)}")
+        for name, value in table.items():
+            _check_known(f"{section}.{name}")
+            yield f"{section}.{name}", value
+
+
+def _check_known(key: str) -> None:
+    """Raise BadSetting for an unknown key."""
+    if key not in TYPES:
+        section, _, name = key.partition(".")
+        raise BadSetting(
+            key, _unknown(name, [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")])
+        )
+
+
+def _unknown(name: str, beside: Sequence[str]) -> str:
+    """Return why a key is refused, with the nearest of its section or else of all."""
+    elsewhere = {key.partition(".")[2]: key for key in TYPES}
+    near = [] if get_close_matches(name, beside, 1) else get_close_matches(name, elsewhere, 1)
+    hint = (
+        f'did you mean "{elsewhere[near[0]]}"?' if near else _hint(name, beside or Settings.__struct_fields__)
+    )
+    return f"unknown key; {hint}"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"
+
+
+def _converted(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
+    """Return a value as its type and range have it. Raises BadSetting."""
+    plain = get_args(type)[0]
+    if isinstance(plain, EnumType) and value not in (known := list(map(str, plain))):
+        raise BadSetting(key, f"expected one of {', '.join(known)}")
+    try:
+        converted = msgspec.convert(value, type, strict=strict)
+    except msgspec.ValidationError as error:
+        why = str(error).partition(" - at ")[0].replace("`", "")
+        raise BadSetting(key, why[0].lower() + why[1:]) from None
+    if isinstance(converted, float) and not isfinite(converted):
+        raise BadSetting(key, "expected a finite number")
+    return converted
+
+
+def _parsed(key: str, text: str, type: Any) -> Any:
+    """Return the value that an option's text writes; lists are written `a,b` or as in TOML. Raises BadSetting."""
+    plain = get_args(type)[0]
+    if get_origin(plain) is not tuple:
+        return _converted(key, text, type, strict=plain not in (bool, int, float))
+    if not text.startswith("["):
+        return _converted(key, [each.strip() for each in text.split(",")], type)
+    try:
+        return _converted(key, tomllib.loads(f"x = {text}")["x"], type)
+    except tomllib.TOMLDecodeError:
+        raise BadSetting(key, 'expected a list, as a,b or ["a", "b"]') from None
+
+
+def _line_of(text: str, path: Sequence[str]) -> int:
+    """Return the line on which the statement of a key begins; 0 if no line has it.
+
+    The statement ends with the first line up to which the text is TOML that has the key.
+    """
+    lines, begin = text.split("\n"), 1
+    for number in range(1, len(lines) + 1):
+        try:
+            found: Any = tomllib.loads("\n".join(lines[:number]))
+        except tomllib.TOMLDecodeError:
+            continue
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        if found is not None:
+            return begin
+        begin = number + 1
+    return 0
+
+
+def _toml(value: object) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return msgspec.json.encode(value).decode()

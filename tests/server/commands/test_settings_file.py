@@ -1,0 +1,178 @@
+"""server.commands.settings_file: settings from a file and options, errors that name their place, and the example."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from arena.server.commands.hosting import read_plan
+from arena.server.commands.settings_file import BadSettings, GivenOption, example, given_by_set, load
+from arena.server.settings import RELOADED, TYPES, LogFormat, Settings
+from tests.bots.command_line import arena
+
+ROOT = Path(__file__).parents[3]
+
+
+def told(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
+    """The line that a file and options are refused with; the file is called FILE there."""
+    file = tmp_path / "arena.toml"
+    file.write_text(text)
+    with pytest.raises(BadSettings) as refused:
+        read_plan(file, list(given_by_set(options)))
+    line = str(refused.value).replace(str(file), "FILE")
+    assert "\n" not in line
+    return line
+
+
+def test_without_a_file_all_is_as_by_default() -> None:
+    assert load(None, ()).settings == Settings()
+
+
+def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(example())
+    assert load(file, ()).settings == Settings()
+    tables = tomllib.loads(example())
+    assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(TYPES)
+    described = re.findall(r"^# .+\n(?=\w+ = )", example(), re.MULTILINE)
+    assert len(described) == len(TYPES)
+    assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADED)
+
+
+def test_what_is_read_again_are_keys() -> None:
+    assert set(TYPES) >= RELOADED
+
+
+def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(
+        'server.anyone = true\n[pool]\nmaps = ["world", "usa"]\npause_seconds = 1\n[log]\nformat = "json"\n'
+    )
+    given = [GivenOption("--map", "pool.maps", "m1,m2"), *given_by_set(["pool.pause_seconds=0.5"])]
+    settings = load(file, given).settings
+    assert settings.server.anyone
+    assert settings.pool.maps == ("m1", "m2")
+    assert settings.pool.pause_seconds == 0.5
+    assert settings.log.format is LogFormat.JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("house.engines=greedy,alphabeta:depth=6", "house.engines", ("greedy", "alphabeta:depth=6")),
+        ('house.engines=["a:b=1,c=2"]', "house.engines", ("a:b=1,c=2",)),
+        ("house.engines=[]", "house.engines", ()),
+        ("pool.rated=false", "pool.rated", False),
+        ("server.port=0", "server.port", 0),
+        ("server.name=7", "server.name", "7"),
+        ("store.url=postgresql://a@/b?host=/c", "store.url", "postgresql://a@/b?host=/c"),
+        ("limits.work_ms_per_second=1e9", "limits.work_ms_per_second", 1e9),
+        ("log.format=json", "log.format", LogFormat.JSON),
+    ],
+)
+def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: object) -> None:
+    assert load(None, list(given_by_set([text]))).settings.get(key) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "[server]\nport = 1\n\n[limits]\n# many\nwatched = 3\nconections = 5\n",
+            'FILE:7: limits.conections: unknown key; did you mean "connections"?',
+        ),
+        ("[limit]\nconnections = 5\n", 'FILE:1: limit: unknown section; did you mean "limits"?'),
+        ("[server]\nmaps = []\n", 'FILE:2: server.maps: unknown key; did you mean "pool.maps"?'),
+        ("port = 1\n", 'FILE:1: port: unknown key; did you mean "server.port"?'),
+        ("colour = 1\n", "FILE:1: colour: unknown key; known are server, pool, matches, house, store, "),
+        ("[server]\ncolour = 1\n", "FILE:2: server.colour: unknown key; known are host, port, "),
+        ("server = 1\n", "FILE:1: server: expected a section, as [server]"),
+        ('[server]\nport = "x"\n', "FILE:2: server.port: expected int, got str"),
+        ("[server]\nhost = 'a'\nport = 70000\n", "FILE:3: server.port: expected int <= 65535"),
+        ("server.anyone = 1\n", "FILE:1: server.anyone: expected bool, got int"),
+        ("[pool]\n\npause_seconds = -1\n", "FILE:3: pool.pause_seconds: expected float >= 0.0"),
+        ("[pool]\npause_seconds = inf\n", "FILE:2: pool.pause_seconds: expected a finite number"),
+        ("[pool]\nmaps = [\n 'm1',\n 2,\n]\n", "FILE:2: pool.maps: expected str, got int"),
+        ('[log]\nformat = "xml"\n', "FILE:2: log.format: expected one of text, json"),
+        ('[matches]\nthinking = "now"\n', "FILE:2: matches.thinking: expected one of reply, end"),
+        ("[server\n", "FILE: Expected ']' at the end of a table declaration (at line 1, column 8)"),
+        ('x = """\n[pool]\nmaps = 1\n"""\n[pool]\nmaps = 1\n', "FILE:1: x: unknown key"),
+        ('[pool]\ngames = ["chess"]\n', "FILE:2: pool.games: no game is called 'chess'"),
+        ('[pool]\nrated = true\nmaps = ["atlantis"]\n', "FILE:3: pool.maps: atlantis: no such map"),
+        ('[pool]\ntime_controls = ["soon"]\n', "FILE:2: pool.time_controls: 'soon' is no time control"),
+        ('[pool]\nmaps = ["m1", "m1"]\n', "FILE:2: pool.maps: expected one or more, each once"),
+        ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
+        ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: there is no 'x'"),
+        ('[server]\nproxies = ["all"]\n', "FILE:2: server.proxies: 'all' does not appear to be"),
+        ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is no list of engines"),
+        ('[store]\nkeep = "9h"\n', "FILE:2: store.keep: '9h' is neither a number of matches"),
+        ('[store]\narchive = "x"\n', "FILE:2: store.archive: set store.keep too"),
+        ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),
+        ("[server]\nprocesses = 2\n", "FILE:2: server.processes: several servers share a PostgreSQL"),
+        ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: several servers share a PostgreSQL"),
+        ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: set tls.key too"),
+    ],
+)
+def test_an_error_names_file_line_and_key(
+    text: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(tmp_path, text).startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        ("limits.conections=5", '--set limits.conections: unknown key; did you mean "connections"?'),
+        ("limit.connections=5", '--set limit.connections: unknown key; did you mean "limits.connections"?'),
+        ("server.port=x", "--set server.port: expected int, got str"),
+        ("server.port", "--set server.port: write --set section.key=value"),
+        ("pool.maps=[m1", "--set pool.maps: expected a list, as a,b or"),
+        ("pool.maps=atlantis", "--set pool.maps: atlantis: no such map"),
+    ],
+)
+def test_an_error_names_the_option(option: str, line: str, tmp_path: Path) -> None:
+    assert told(tmp_path, "[server]\nport = 1\n", [option]).startswith(line)
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match=r"none\.toml: No such file"):
+        load(tmp_path / "none.toml", ())
+    (tmp_path / "bytes.toml").write_bytes(b"\xff")
+    with pytest.raises(BadSettings, match=r"bytes\.toml: not UTF-8"):
+        load(tmp_path / "bytes.toml", ())
+
+
+SHOWN = re.findall(
+    r"^(?:```toml\n|[^\n]*/arena\.toml >/dev/null <<'END'\n)(.*?)^(?:```|END)$",
+    (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+SHIPPED = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "docker").glob("*.toml"))]
+
+
+@pytest.mark.parametrize("text", [*SHOWN, *SHIPPED])
+def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(text)
+    assert load(file, ()).settings != Settings()
+
+
+def test_there_are_such_files() -> None:
+    assert len(SHOWN) == 3
+    assert len(SHIPPED) == 2
+
+
+def test_the_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = arena("serve", "--help").stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_example_is_printed() -> None:
+    assert arena("serve", "--example-config").stdout == example()
