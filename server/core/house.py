@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena.maps.loader import map_names
 from arena.match.clock import MS
 from arena.match.terms import Terms
-from arena.maps.loader import map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Present, Queued
 from arena.server.core.bot import Bot
@@ -108,6 +108,12 @@ class House:
         if engines and other is not None:
             # Only guests' matches are bounded so, and a guest is what the group's places are counted for.
             self._queue.resume(terms.match, Asker(other, terms.total_ms == TOTAL_MS))
+
+    def weight(self, terms: Terms) -> int:
+        """Return the places that a match which goes on takes on the server's own machine."""
+        if terms.players.maxie not in self and terms.players.minnie not in self:
+            return 0
+        return terms.needed_threads if self._lobby.settings.by_threads else 1
 
     def left(self, name: str) -> None:
         """Queue the challenges again that were offered to an engine which has lost its connection."""

@@ -211,9 +211,7 @@ class Matchmaker:
             if bot.preferences.refusal(each.game, each.time_control) is None
         )
 
-    def _may_meet(
-        self, pool: PoolSettings, played: Mapping[str, frozenset[int]], a: str, b: str
-    ) -> bool:
+    def _may_meet(self, pool: PoolSettings, played: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if played[a].isdisjoint(played[b]):
             return False
         ended = self._history.last_end(a, b) if pool.pause_ms else None

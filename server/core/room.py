@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from msgspec import UNSET
 
 from arena.games.core import Player
-from arena.match.clock import MS
 from arena.match.events import (
     DeadlineFell,
     Effect,
@@ -43,7 +42,14 @@ class Room:
     """One match in progress."""
 
     def __init__(
-        self, terms: Terms, bots: Mapping[Player, Bot], started: str, lobby: Lobby, *, weight: int, event: bool
+        self,
+        terms: Terms,
+        bots: Mapping[Player, Bot],
+        started: str,
+        lobby: Lobby,
+        *,
+        weight: int,
+        event: bool,
     ) -> None:
         """Set up a match without beginning it. Raises games.core.GameError, and any error of a user's own game.
 
