@@ -125,8 +125,6 @@ class Matchmaker:
         self._turns: TurnOrder[str] = TurnOrder()
         self._waiting: dict[str, Bot] = {}
         """Bots that wait, the longest first."""
-        self._rest_over: int | None = None
-        """Time at which the first two of the waiting bots may meet again; None where none rest."""
 
     @property
     def waiting(self) -> list[str]:
@@ -161,7 +159,6 @@ class Matchmaker:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        self._rest_over = None
         played = {name: self._games(pool, bot) for name, bot in self._waiting.items()}
         chosen = choose(
             self.waiting,
@@ -185,8 +182,6 @@ class Matchmaker:
             begun.append(self._begin(pool, pair, played))
         if begun:
             lobby.deadlines.follow(("matchmaker", ""), lobby.now + AGAIN_NS)
-        elif self._rest_over is not None:
-            lobby.deadlines.follow(("matchmaker", ""), self._rest_over)
         return begun
 
     def weight(self, *bots: Bot) -> int:
@@ -218,7 +213,7 @@ class Matchmaker:
         if ended is None or ended + pool.pause_ms * MS <= self._lobby.now:
             return True
         until = ended + pool.pause_ms * MS
-        self._rest_over = until if self._rest_over is None else min(self._rest_over, until)
+        self._lobby.deadlines.follow(("matchmaker", ""), until)
         return False
 
     def _begin(
