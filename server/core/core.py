@@ -179,8 +179,9 @@ class Core:
         room = self._rooms.get(match)
         return None if room is None else room.public.view(now)
 
-    def listing(self) -> Listing:
-        """Return what goes on."""
+    def listing(self, now: int) -> Listing:
+        """Return what goes on at `now`."""
+        self._lobby.now = now
         return self._listings.listing()
 
     def bot(self, name: str) -> Bot | None:

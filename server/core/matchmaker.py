@@ -159,30 +159,39 @@ class Matchmaker:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        played = {name: self._games(pool, bot) for name, bot in self._waiting.items()}
+        begun, blocked = self._begin_chosen(pool, self.waiting, load)
+        if blocked:
+            # Bots that run elsewhere need no place on this machine, and do not wait for one.
+            remote = [name for name, bot in self._waiting.items() if not bot.local]
+            begun += self._begin_chosen(pool, remote, load)[0]
+        if begun:
+            lobby.deadlines.follow(("matchmaker", ""), lobby.now + AGAIN_NS)
+        return begun
+
+    def _begin_chosen(
+        self, pool: PoolSettings, names: Sequence[str], load: int
+    ) -> tuple[list[Terms], bool]:
+        """Return the terms of the next matches among these, and True if one waits for a place on this machine."""
+        played = {name: self._games(pool, self._waiting[name]) for name in names}
         chosen = choose(
-            self.waiting,
+            names,
             self._history,
             self._turns,
             owner=lambda name: self._waiting[name].owner,
             rating=partial(self._rating, pool.games[0].game),
             allowed=partial(self._may_meet, pool, played),
-            most=len(self._waiting) // 2,
+            most=len(names) // 2,
         )
-        begun = []
-        full = False
+        begun: list[Terms] = []
+        blocked = False
         for pair in chosen:
             weight = self.weight(*(self._waiting[name] for name in pair))
-            if weight:
-                # Nobody else on this machine begins before it: there might never be room for its threads.
-                full = full or not self._fits(weight, load)
-                if full:
-                    continue
+            # Nobody else begins on this machine before a match that waits: it might never have room for its threads.
+            blocked = blocked or (weight > 0 and not self._fits(weight, load))
+            if not (weight and blocked):
                 load += weight
-            begun.append(self._begin(pool, pair, played))
-        if begun:
-            lobby.deadlines.follow(("matchmaker", ""), lobby.now + AGAIN_NS)
-        return begun
+                begun.append(self._begin(pool, pair, played))
+        return begun, blocked
 
     def weight(self, *bots: Bot) -> int:
         """Return the places that a match of these bots takes on the server's own machine: one bot thinks at a time."""

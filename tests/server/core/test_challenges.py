@@ -100,19 +100,19 @@ def test_nobody_else_may_and_it_stays_open(opponent: str, answer: Any, who: str)
     peer = {"anna": anna, "bert": bert, "carl": carl}[who]
     peer.say(answer(id))
     assert peer.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.challenge for each in arena.core.listing().challenges] == [id]
+    assert [each.challenge for each in arena.core.listing(arena.now).challenges] == [id]
 
 
 def test_an_open_challenge_is_taken_by_the_first() -> None:
     arena, anna, bert = two()
     carl = arena.enter("carl")
     anna.say(replace(TICTACTOE, game="riskless", map="path4"))
-    id = arena.core.listing().challenges[0].challenge
+    id = arena.core.listing(arena.now).challenges[0].challenge
     for peer in (bert, carl):
         peer.say(Accept(id))
     assert bert.hear(ChallengeOver).outcome == "accepted"
     assert carl.hear(Error).code is Code.NO_SUCH_CHALLENGE
-    assert [each.map for each in arena.core.listing().matches] == ["path4"]
+    assert [each.map for each in arena.core.listing(arena.now).matches] == ["path4"]
 
 
 def test_it_expires_when_its_time_is_up() -> None:
@@ -120,7 +120,7 @@ def test_it_expires_when_its_time_is_up() -> None:
     anna.say(TO_BERT)
     arena.wait(499)
     assert not bert.all(ChallengeOver)
-    assert arena.core.listing().challenges[0].expires_ms == 1
+    assert arena.core.listing(arena.now).challenges[0].expires_ms == 1
     arena.wait(1)
     assert [peer.hear(ChallengeOver).outcome for peer in (anna, bert)] == ["expired"] * 2
 
@@ -133,7 +133,7 @@ def test_who_leaves_takes_its_challenges_along() -> None:
     anna.leave()
     over = bert.hear(ChallengeOver)
     assert (over.outcome, over.detail) == ("withdrawn", "anna has left")
-    assert [each.challenger for each in arena.core.listing().challenges] == ["bert"]
+    assert [each.challenger for each in arena.core.listing(arena.now).challenges] == ["bert"]
 
 
 def test_who_comes_back_is_told_who_asks() -> None:

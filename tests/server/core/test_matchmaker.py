@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Challenged, End, Hello, Ready, Resign, Standing, Start, Status
+from arena.protocol.messages import Challenged, End, Hello, Move, Ready, Resign, Standing, Start, Status
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import Drain, Play, Rated, Reconfigure
@@ -21,7 +21,7 @@ from arena.server.core.matchmaker import MOST_COMPARED, RATING_STEP, choose
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
-from tests.server.core.arena import FAST, POOL, TICTACTOE, Arena, Peer
+from tests.server.core.arena import FAST, LINE, POOL, TICTACTOE, Arena, Peer
 from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
 
@@ -140,19 +140,17 @@ def test_bots_are_kept_busy_with_each_other_and_meet_alike() -> None:
                     # Both are ready, so that nobody forfeits.
                     for each in arena.peers.values():
                         each.say(Ready(start.match))
-                    _finish(arena, start)
+                    finish(arena, start)
     met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
     assert len(met) == 3
     assert max(met.values()) - min(met.values()) <= 1
     assert {each.event for each in arena.records} == {"open"}
 
 
-def _finish(arena: Arena, start: Start) -> None:
+def finish(arena: Arena, start: Start) -> None:
     """Play a line of tic-tac-toe in a match that both are ready for."""
-    from arena.protocol.messages import Move  # noqa: PLC0415
-
     by_name = {peer.name: peer for peer in arena.peers.values()}
-    for ply, cell in enumerate((0, 3, 1, 4, 2)):
+    for ply, cell in enumerate(LINE):
         name = (start.players.maxie, start.players.minnie)[ply % 2]
         by_name[name].say(Move(start.match, ply, cell))
 
@@ -166,7 +164,18 @@ def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants()
     for number in range(6):
         arena.enter(f"remote {number}")
     arena.wait(100)
-    assert arena.core.matches == 6, "a bot that runs elsewhere is no load, not even for one that runs here"
+    assert arena.core.matches == 5, "a bot that runs elsewhere is no load, not even for one that runs here"
+
+
+def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_here() -> None:
+    arena = Arena(pool=PATIENT, concurrency=1)
+    for name in ("anna", "bert", "carl"):
+        arena.enter(name, local=True)
+    arena.wait(100)
+    for name in ("dora", "emil"):
+        arena.enter(name)
+    arena.wait(100)
+    assert [peer.name for peer in arena.peers.values() if peer.all(Start)] == ["anna", "bert", "dora", "emil"]
 
 
 def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> None:
@@ -304,7 +313,7 @@ def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended() -> N
     standing = anna.hear(Standing)
     assert standing.state == "suspended"
     assert "3 matches in a row forfeited, the last by no_show; back in 30 s" in standing.detail
-    assert [each.benched for each in arena.core.listing().bots] == [
+    assert [each.benched for each in arena.core.listing(arena.now).bots] == [
         "3 matches in a row forfeited, the last by no_show; back in 30 s"
     ] * 2
     arena.wait(2_000)
@@ -371,7 +380,7 @@ def test_ratings_that_change_count_at_once() -> None:
     arena.give(Rated("tictactoe", "bert", 2500.0))
     arena.give(Rated("tictactoe", "nobody", 2500.0))
     arena.wait(50)
-    (match,) = arena.core.listing().matches
+    (match,) = arena.core.listing(arena.now).matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
 
 

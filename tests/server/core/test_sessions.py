@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from msgspec.structs import replace
 
+from arena.games.catalogue import KNOWN
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Hello, Move, Ping, Pong, Ready, Start, Status, Turn, Welcome
 from arena.protocol.values import Role
@@ -59,9 +62,21 @@ def test_a_token_opens_its_own_role_only(token_role: Role, asked: Role, code: Co
         assert (peer.session, peer.hear(Welcome).limits.matches) == ("", 0)
 
 
-def test_a_bot_of_other_rules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    peer = Arena().enter(Hello("anna", rules={"tictactoe": "0" * 16}))
-    assert peer.closed is None or peer.closed.code is Code.OTHER_RULES
+def test_a_bot_of_other_rules_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nim.py").write_text(
+        """
+from arena.games.tictactoe import TicTacToe
+
+
+class Nim(TicTacToe):
+    name = "nim-of-a-test"
+"""
+    )
+    name = KNOWN.name(f"{tmp_path / 'nim.py'}:Nim")
+    peer = Arena().enter(Hello("anna", rules={name: "0" * 16}))
+    assert peer.closed is not None
+    assert peer.closed.code is Code.OTHER_RULES
+    assert Arena().enter(Hello("anna", rules=KNOWN.digests())).closed is None
 
 
 def test_a_second_hello_is_refused_and_the_session_goes_on() -> None:
