@@ -22,7 +22,7 @@ from arena.protocol.values import Players
 from arena.server.core.bot import Bot
 from arena.server.core.draws import Draws
 from arena.server.core.house import WAIT_MS, House
-from arena.server.core.lobby import Lobby, Refused
+from arena.server.core.lobby import STOPPING, Lobby, Refused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import OPEN_EVENT
@@ -114,7 +114,7 @@ class Challenges:
     def _open(self, bot: Bot, asked: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
-            raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+            raise Refused(Code.SHUTTING_DOWN, STOPPING)
         self._table.check(bot.name, asked, settings.open_challenges)
         if bot.guest:
             self._house.check_guest(bot, asked)
@@ -158,7 +158,7 @@ class Challenges:
         if bot.guest:
             raise Refused(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
         if self._lobby.draining:
-            raise Refused(Code.SHUTTING_DOWN, "the server stops, and begins no new matches")
+            raise Refused(Code.SHUTTING_DOWN, STOPPING)
         taken = self._table.take(bot.name, id)
         challenger = self._lobby.bot(taken.challenger)
         busy = next((each for each in (challenger, bot) if not each.free), None)

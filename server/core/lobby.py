@@ -17,6 +17,9 @@ from arena.server.core.effects import Close, Effect, ForgetSession, KeepSession,
 from arena.server.core.inputs import Enter, edge_of
 from arena.server.core.settings import Settings
 
+STOPPING = "the server stops, and begins no new matches"
+"""Reason for which a draining core refuses a match."""
+
 
 class Refused(Exception):
     """Something that a client asked for is refused. `code` and `detail` go back to the client."""
@@ -25,6 +28,11 @@ class Refused(Exception):
         super().__init__(detail)
         self.code = code
         self.detail = detail
+
+
+def no_such_match(match: str) -> Refused:
+    """Return the refusal of what a bot says about a match that it does not play."""
+    return Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over, or not yours, or does not exist")
 
 
 class Followers:
@@ -101,6 +109,13 @@ class Lobby:
         self.changes += 1
         if bot is not None:
             self.stirred[bot.name] = bot
+
+    def weight(self, *bots: Bot) -> int:
+        """Return the places that a match of these bots takes on the server's own machine: one bot thinks at a time."""
+        local = [bot for bot in bots if bot.local]
+        if not self.settings.by_threads:
+            return min(1, len(local))
+        return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
 
     # coming
 

@@ -168,10 +168,9 @@ class Matchmaker:
             lobby.deadlines.follow(("matchmaker", ""), lobby.now + AGAIN_NS)
         return begun
 
-    def _begin_chosen(
-        self, pool: PoolSettings, names: Sequence[str], load: int
-    ) -> tuple[list[Terms], bool]:
+    def _begin_chosen(self, pool: PoolSettings, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
         """Return the terms of the next matches among these, and True if one waits for a place on this machine."""
+        lobby = self._lobby
         played = {name: self._games(pool, self._waiting[name]) for name in names}
         chosen = choose(
             names,
@@ -185,20 +184,13 @@ class Matchmaker:
         begun: list[Terms] = []
         blocked = False
         for pair in chosen:
-            weight = self.weight(*(self._waiting[name] for name in pair))
+            weight = lobby.weight(*(self._waiting[name] for name in pair))
             # Nobody else begins on this machine before a match that waits: it might never have room for its threads.
             blocked = blocked or (weight > 0 and not self._fits(weight, load))
             if not (weight and blocked):
                 load += weight
                 begun.append(self._begin(pool, pair, played))
         return begun, blocked
-
-    def weight(self, *bots: Bot) -> int:
-        """Return the places that a match of these bots takes on the server's own machine: one bot thinks at a time."""
-        local = [bot for bot in bots if bot.local]
-        if not self._lobby.settings.by_threads:
-            return min(1, len(local))
-        return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
 
     def _fits(self, weight: int, load: int) -> bool:
         return load == 0 or load + weight <= self._lobby.settings.concurrency

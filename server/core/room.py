@@ -70,15 +70,15 @@ class Room:
         self._seq = 0
         self._turn: tuple[int, TurnLeft] | None = None
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
-        self._sending_since: int | None = None
-        """Time at which a turn was given to an edge that has not reported its leaving."""
+        self.sending_until: int | None = None
+        """Time by which an edge is to report that the turn has left; None where no turn is on its way to one."""
 
     # events
 
     def move(self, player: Player, move: Move, arrived: int, spent: int | None) -> None:
         """Take a player's move that reached its edge at `arrived`, after `spent` ns as that one measured them."""
         since = self.referee.turn_since
-        if spent is not None and since is not None and move.ply == self.referee.ply:
+        if spent is not None and since is not None and move.ply == len(self.referee.moves):
             arrived = since + max(0, spent)
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
@@ -86,7 +86,7 @@ class Room:
     def handle(self, event: Event, at: int) -> None:
         """Apply `event` at time `at` and append its effects. A bug voids the match."""
         referee = self.referee
-        before, ply = referee.revision, referee.ply
+        before, ply = referee.revision, len(referee.moves)
         try:
             if type(event) is Moved and event.thinking is not None:
                 event = self._limited(event)
@@ -99,7 +99,7 @@ class Room:
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(Append(self.terms.match, self._seq, at, event, turn))
         self._release(effects)
-        if referee.ply > ply and self.followers.edges:  # after both players
+        if len(referee.moves) > ply and self.followers.edges:  # after both players
             for shown in self.public.moved(self._lobby.now):
                 self.publish(shown)
 
@@ -110,18 +110,18 @@ class Room:
         self.referee.handle(turn, at)
         if self.referee.revision != before:
             self._turn = at, turn
-            self._sending_since = None
+            self.sending_until = None
 
     def lose(self, player: Player, event: Event) -> None:
         """Apply the loss of a player's connection. A turn that was on its way there counts as sent."""
         self.handle(event, self._lobby.now)
-        if self._sending_since is not None and player is self.referee.mover_now:
+        if self.sending_until is not None and player is self.referee.mover_now:
             self.turn_sent(self.referee.ply, 0, self._lobby.now)
 
     def resume(self) -> None:
         """Go on after a time in which nobody could be told anything: the turn begins anew."""
         now = self._lobby.now
-        self._turn = self._sending_since = None
+        self._turn = self.sending_until = None
         self.handle(ServerBack(), now)
         for player, bot in self.bots.items():
             if bot.client is not None:
@@ -138,18 +138,16 @@ class Room:
     @property
     def deadline(self) -> int | None:
         """Time at which to call `judge` if nothing happens before; None when over."""
-        due, sending = self.referee.next_deadline, self._sending_since
-        settings = self._lobby.settings
-        if due is not None:
-            due += settings.transit_ns
-        if sending is not None and (due is None or sending + settings.turn_report_ns < due):
-            due = sending + settings.turn_report_ns
-        return due
+        due = self.referee.next_deadline
+        if due is None:
+            return self.sending_until
+        due += self._lobby.settings.transit_ns
+        return due if self.sending_until is None else min(due, self.sending_until)
 
     def judge(self, held_up: int) -> None:
         """Judge the deadlines that have fallen. `held_up`: longest delay of the server's own in the turn, in ns."""
         settings, now = self._lobby.settings, self._lobby.now
-        if self._sending_since is not None and now >= self._sending_since + settings.turn_report_ns:
+        if self.sending_until is not None and now >= self.sending_until:
             self.turn_sent(self.referee.ply, 0, now)
         due = self.referee.next_deadline
         if due is not None and now >= due + settings.transit_ns:
@@ -174,8 +172,8 @@ class Room:
             self.turn_sent(turn.ply, 0, now)
             return
         self._lobby.effects.append(Send(client, turn, 0 if since is None else max(0, now - since)))
-        if since is None and self._sending_since is None:
-            self._sending_since = now
+        if since is None and self.sending_until is None:
+            self.sending_until = now + self._lobby.settings.turn_report_ns
 
     def publish(self, message: ServerMessage) -> None:
         """Publish a message to the spectators."""

@@ -12,9 +12,9 @@ MOST_SHOWN = 3
 """Games of a pool that are named."""
 
 
-def standing(bot: Bot, lobby: Lobby, suspended: str) -> Standing:
-    """Return the standing of a bot. `suspended`: reason of its suspension, empty where it is not suspended."""
-    return Standing(*_state(bot, lobby, suspended), bot.quota)
+def tell_standing(bot: Bot, lobby: Lobby, suspended: str) -> None:
+    """Tell a bot its standing. `suspended`: reason of its suspension, empty where it is not suspended."""
+    lobby.send(bot, Standing(*_state(bot, lobby, suspended), bot.quota))
 
 
 def _state(bot: Bot, lobby: Lobby, suspended: str) -> tuple[StandingState, str]:

@@ -174,9 +174,7 @@ class Arena:
         self.secrets += 1
         client = edge << EDGE_BITS | self.clients
         peer = self.peers[client] = Peer(self, client, hello)
-        given = Enter(
-            client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role
-        )
+        given = Enter(client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role)
         self.give(msgspec.structs.replace(given, **changes))
         return peer
 

@@ -153,7 +153,10 @@ def test_who_comes_back_is_told_who_asks() -> None:
         (Challenge(map="nowhere"), "no such map"),
         (Challenge(map="/etc/passwd.toml"), "a map is named"),
         (Challenge(map="grid:9999x9999"), "grid:WxH"),
-        (Challenge(map="grid:31x32"), "grid:31x32 has 992 territories, and this server makes maps of up to 200"),
+        (
+            Challenge(map="grid:31x32"),
+            "grid:31x32 has 992 territories, and this server makes maps of up to 200",
+        ),
         (Challenge("bert", game="tictactoe"), "plays riskless only"),
         (Challenge("bert", map="m2"), "on m1 only"),
         (Challenge("bert", map="m1"), "at 1+0 only"),

@@ -190,7 +190,10 @@ def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
     anna.say(Resign(match))
     anna.say(Ready(match))
     anna.say(Resign("long ago"))
-    assert arena.of(TellEnd) == [TellEnd(anna.client, "anna", match), TellEnd(anna.client, "anna", "long ago")]
+    assert arena.of(TellEnd) == [
+        TellEnd(anna.client, "anna", match),
+        TellEnd(anna.client, "anna", "long ago"),
+    ]
 
 
 def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:

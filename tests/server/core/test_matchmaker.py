@@ -211,9 +211,9 @@ def test_a_bot_gets_of_the_pool_what_it_plays() -> None:
     for _ in range(3):
         arena.wait(50)
         resign_all(arena)
-    assert {(each.time_control, frozenset((each.players.maxie, each.players.minnie))) for each in arena.records} == {
-        (str(SLOW), frozenset(("anna", "bert")))
-    }
+    assert {
+        (each.time_control, frozenset((each.players.maxie, each.players.minnie))) for each in arena.records
+    } == {(str(SLOW), frozenset(("anna", "bert")))}
 
 
 def begun(record: Record) -> tuple[str, tuple[object, ...]]:
@@ -234,7 +234,9 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
         by_name[start.players.maxie].say(Resign(start.match))
         arena.wait(40_000) if len(arena.records) % 3 == 0 else None
     records = arena.records[:8]
-    assert {begun(each) for each in records} == {(str(tc), opening) for tc in (FAST, SLOW) for opening in openings}
+    assert {begun(each) for each in records} == {
+        (str(tc), opening) for tc in (FAST, SLOW) for opening in openings
+    }
     for first, second in zip(records[::2], records[1::2], strict=True):
         assert begun(first) == begun(second)
         assert first.players.maxie == second.players.minnie

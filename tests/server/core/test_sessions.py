@@ -194,7 +194,7 @@ def test_thousands_of_names_leave_nothing() -> None:
         arena.enter(f"bot {number}").leave()
     arena.wait(1000)
     assert arena.core.next_deadline is None
-    assert vars(arena.core._lobby)["bots"] == {}  # noqa: SLF001
+    assert vars(arena.core._lobby)["bots"] == {}
 
 
 def test_who_is_kicked_is_told_why_and_may_lose_by_it() -> None:
