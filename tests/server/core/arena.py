@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from arena.match.events import Timed
 from arena.match.terms import setup_of_game
 from arena.protocol.messages import (
     Challenge,
@@ -181,9 +182,10 @@ class Arena:
     def play(self, maxie: Peer | str, minnie: Peer | str, tc: str = "20+1", **limits: int) -> str:
         """Ask for a match as an event does; its id."""
         names = [each if isinstance(each, str) else each.name for each in (maxie, minnie)]
-        terms = spec(*names, tc, **limits)
-        self.give(Play(msgspec.structs.replace(terms, match=f"{len(self.inputs):032x}")))
-        return f"{len(self.inputs) - 1:032x}"
+        match = f"{len(self.inputs):032x}"
+        terms = spec(names[0], names[1], tc, **limits)
+        self.give(Play(msgspec.structs.replace(terms, match=match)))
+        return match
 
     def begin(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
         """A match that both are ready for."""
@@ -225,7 +227,7 @@ def unfinished(effects: list[Effect]) -> Iterator[Unfinished]:
     for match, opening in opened.items():
         if match in closed:
             continue
-        events = []
+        events: list[Timed] = []
         for each in effects:
             if isinstance(each, Append) and each.match == match:
                 events += [each.turn] if each.turn is not None else []

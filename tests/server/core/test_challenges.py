@@ -177,7 +177,7 @@ def test_a_bot_is_challenged_to_what_it_said_it_plays() -> None:
     anna = arena.enter("anna")
     bert = arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
     anna.say(Challenge("bert", map="m1", time_control=TimeControl.parse("1+0")))
-    assert bert.hear(Challenged)
+    assert bert.hear(Challenged).map == "m1"
 
 
 def test_a_bot_has_so_many_open_and_gets_one_back_for_each_that_closes() -> None:

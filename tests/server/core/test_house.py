@@ -188,7 +188,7 @@ def test_before_its_engine_runs_a_challenge_waits_and_has_it_started() -> None:
     assert (asked.challenger, asked.expires_ms) == ("guest-1", 60_000)
     engine.say(Accept(asked.challenge))
     assert peer.hear(ChallengeOver).outcome == "accepted"
-    assert peer.hear(Start).players
+    assert peer.hear(Start).players.maxie in ("guest-1", HOUSE)
 
 
 def test_whoever_must_wait_is_told_its_place_and_each_change_of_it() -> None:
@@ -365,7 +365,7 @@ def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     assert "from your address" in error.detail
     other = guest(arena, 3, "y")
     other.say(GUESTS_FINE)
-    assert other.hear(Challenged)
+    assert other.hear(Challenged).challenger == "guest-3"
     arena.wait(5_000)
     peers[0].say(GUESTS_FINE)
     assert len(peers[0].all(Challenged)) == ASK_BURST // 2 + 1

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.games.tictactoe import TicTacToe
+from arena.games.tictactoe import Board, TicTacToe
 from arena.match.events import Left, Moved, Opened, ServerFailed, TurnLeft
 from arena.match.replay import verify
 from arena.protocol.codes import Code, EndReason
@@ -51,7 +51,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
     match = arena.begin(anna, bert)
     play_line(anna, bert)
     (record,) = arena.records
-    assert verify(record)
+    assert len(verify(record).positions) == 6
     assert (record.match, record.started) == (match, "2025-11-24T16:00:00Z")
     assert [each.move for each in record.moves] == [0, 3, 1, 4, 2]
     for peer, turns in ((anna, 3), (bert, 2)):
@@ -222,16 +222,16 @@ def test_what_is_said_of_a_move_is_bounded_before_it_is_kept() -> None:
 class Broken(TicTacToe):
     """A game of somebody's own that fails at some move."""
 
-    def successor(self, position: object, move: object) -> object:
+    def successor(self, position: Board, move: int) -> Board:
         if move == 8:
             raise RuntimeError("no idea")
-        return super().successor(position, move)  # type: ignore[arg-type]
+        return super().successor(position, move)
 
 
 class NoStart(TicTacToe):
     """A game of somebody's own that cannot be set up."""
 
-    def start(self) -> object:
+    def start(self) -> Board:
         raise RuntimeError("no start")
 
 

@@ -34,7 +34,7 @@ from arena.server.core.effects import LISTING, Publish
 from arena.server.core.listing import LISTING_NS
 from arena.server.core.public_view import first_hidden
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
-from tests.server.core.arena import LINE, MS, TICTACTOE, Arena, Peer, answer
+from tests.server.core.arena import LINE, MS, Arena, Peer, answer
 
 VISIBILITIES: list[AnalysisVisibility] = ["reply", "end"]
 
@@ -235,4 +235,3 @@ def test_house_engines_are_listed_whether_or_not_they_are_connected() -> None:
         ("house-greedy", "greedy 1", True),
         ("anna", "", False),
     ]
-    assert arena.enter("bert").say(TICTACTOE)
