@@ -158,8 +158,7 @@ class Core:
 
     def listing(self, now: int) -> Listing:
         """Return what goes on at `now`."""
-        self._lobby.now = now
-        return self._listings.listing()
+        return self._listings.make(now)
 
     def bot(self, name: str) -> Bot | None:
         """Return the bot of that name, connected or within its grace; None where there is none."""

@@ -79,23 +79,26 @@ class Listings:
                 lobby.deadlines.follow(KEY, at)
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
-            lobby.effects.append(Publish(LISTING, self.listing(), self._followers.edges))
+            lobby.effects.append(Publish(LISTING, self._latest(), self._followers.edges))
 
     def _send(self, client: Client) -> None:
         client.listed_at = self._lobby.now
-        self._lobby.effects.append(Send(client.id, self.listing()))
+        self._lobby.effects.append(Send(client.id, self._latest()))
 
-    def listing(self) -> Listing:
+    def _latest(self) -> Listing:
         """Return the listing, made once for all who ask for it within a moment."""
         lobby = self._lobby
         if self._made is None or self._made[0] != lobby.changes or lobby.now >= self._made[1] + LISTING_NS:
-            bots = [
-                bot.present(self._suspensions.why(bot.name, lobby.now), house=False)
-                for bot in lobby.connected()
-                if bot.name not in self._house
-            ]
-            challenges = [each.message(lobby.now) for each in self._challenges.first(LISTED_CHALLENGES)]
-            matches = [room.public.listed() for room in self._rooms.values()]
-            made = Listing(matches, [*self._house.present(), *bots], challenges)
-            self._made = lobby.changes, lobby.now, made
+            self._made = lobby.changes, lobby.now, self.make(lobby.now)
         return self._made[2]
+
+    def make(self, now: int) -> Listing:
+        """Return what goes on at `now`."""
+        bots = [
+            bot.present(self._suspensions.why(bot.name, now), house=False)
+            for bot in self._lobby.connected()
+            if bot.name not in self._house
+        ]
+        challenges = [each.message(now) for each in self._challenges.first(LISTED_CHALLENGES)]
+        matches = [room.public.listed() for room in self._rooms.values()]
+        return Listing(matches, [*self._house.present(), *bots], challenges)

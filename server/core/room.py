@@ -72,14 +72,18 @@ class Room:
         """The turn that has left and is not in the journal yet: after a crash it begins anew."""
         self.sending_until: int | None = None
         """Time by which an edge is to report that the turn has left; None where no turn is on its way to one."""
+        self._sending_ply = -1
 
     # events
 
     def move(self, player: Player, move: Move, arrived: int, spent: int | None) -> None:
         """Take a player's move that reached its edge at `arrived`, after `spent` ns as that one measured them."""
-        since = self.referee.turn_since
-        if spent is not None and since is not None and move.ply == len(self.referee.moves):
-            arrived = since + max(0, spent)
+        referee = self.referee
+        if spent is not None and move.ply == len(referee.moves) and player is referee.mover:
+            if referee.turn_since is None:  # the report that the turn has left is lost
+                self.turn_sent(move.ply, 0, arrived - spent)
+            if referee.turn_since is not None:
+                arrived = referee.turn_since + max(0, spent)
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
 
@@ -172,7 +176,8 @@ class Room:
             self.turn_sent(turn.ply, 0, now)
             return
         self._lobby.effects.append(Send(client, turn, 0 if since is None else max(0, now - since)))
-        if since is None and self.sending_until is None:
+        if since is None and (self.sending_until is None or turn.ply != self._sending_ply):
+            self._sending_ply = turn.ply
             self.sending_until = now + self._lobby.settings.turn_report_ns
 
     def publish(self, message: ServerMessage) -> None:

@@ -146,6 +146,18 @@ class Script:
         other = NAMES[number % 4]
         self.arena.play(peer.name, other if other != peer.name else "dora", "2+0.1")
 
+    def get_ready(self, _peer: Peer, _number: int) -> None:
+        """Everybody gets ready for its last matches."""
+        for peer in [peer for peer in self.peers if peer.closed is None]:
+            for start in peer.all(Start)[-2:]:
+                peer.say(Ready(start.match))
+
+    def play_on(self, _peer: Peer, number: int) -> None:
+        """Everybody answers its last turn."""
+        for peer in [peer for peer in self.peers if peer.closed is None]:
+            if peer.all(Turn):
+                peer.say(self.move(peer, number % 8), number * 10 * MS)
+
     def edge_here(self, _peer: Peer, number: int) -> None:
         edge = number % 3
         here = [
@@ -183,19 +195,27 @@ MESSAGES: dict[str, Callable[[Script, Peer, int], ClientMessage]] = {
 WAITS = (1, 10, 50, 100, 500, 1_000, 2_000, 4_000, 30_000, 70_000)
 HOST: dict[str, Callable[[Script, Peer, int], object]] = {
     "return": Script.back,
-    "leave": lambda _script, peer, _number: peer.leave(),
-    "fault": lambda _script, peer, number: peer.leave("a text frame" if number == 0 else None),
+    "leave": lambda _script, peer, number: number > 2 or peer.leave(),
+    "fault": lambda _script, peer, number: number or peer.leave("a text frame"),
     "wait": lambda script, _peer, number: script.arena.wait(WAITS[number]),
     "play": Script.play,
-    "edge gone": lambda script, _peer, number: script.arena.give(EdgeGone(number % 3)),
+    "get ready": Script.get_ready,
+    "play on": Script.play_on,
+    "edge gone": lambda script, _peer, number: number > 2 or script.arena.give(EdgeGone(number)),
     "edge here": Script.edge_here,
     "store back": lambda script, _peer, _number: script.arena.give(StoreBack()),
-    "kick": lambda script, peer, _number: script.arena.give(Kick(peer.name, Code.BAD_TOKEN, "gone")),
+    "kick": lambda script, peer, number: number or script.arena.give(Kick(peer.name, Code.BAD_TOKEN, "gone")),
     "reconfigure": Script.reconfigure,
     "house lost": lambda script, _peer, number: number or script.arena.give(HouseLost(HOUSE)),
     "drain": lambda script, _peer, number: number or script.arena.give(Drain()),
 }
-KINDS = [*MESSAGES, *HOST, *["enter", "move", "move", "move", "ready", "ready", "accept", "wait", "wait"]]
+KINDS = [
+    *MESSAGES,
+    *HOST,
+    *["get ready"] * 4,
+    *["play on"] * 10,
+    *["challenge", "accept", "watch", "wait"] * 2,
+]
 STEPS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, len(NAMES) - 1), st.integers(0, 9)), max_size=120
 )

@@ -41,7 +41,7 @@ from arena.server.core.effects import (
     TellEnd,
 )
 from arena.server.core.inputs import Crashed, Drain, Play, Said, StoreBack, Tick, TurnSent
-from tests.server.core.arena import MS, SECOND, Arena, answer, play_line
+from tests.server.core.arena import LINE, MS, SECOND, Arena, answer, play_line
 from tests.server.matches import spec
 
 
@@ -117,6 +117,18 @@ def test_a_turn_whose_leaving_is_never_reported_runs_all_the_same() -> None:
     assert not arena.records
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
+
+
+def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "10+0")
+    for ply, mover in enumerate((anna, bert, anna)):
+        arena.wait(4_000)
+        mover.say(Move(match, ply, LINE[ply]), 4_000 * MS)
+        assert mover.all(Accepted)[-1].spent_ms == 4_000
+    arena.wait(9_000)
+    assert not arena.records, "each turn has the whole time to be reported"
 
 
 def test_the_report_of_somebody_else_starts_no_clock() -> None:
