@@ -82,9 +82,14 @@ class Bot:
     """Beginning of its time to answer a challenge; None where it was never challenged."""
 
     @property
+    def has_room(self) -> bool:
+        """True while it plays fewer matches than it can at once."""
+        return len(self.matches) < self.capacity
+
+    @property
     def free(self) -> bool:
         """True while it is connected and takes one match more."""
-        return self.client is not None and len(self.matches) < self.capacity and self.quota != 0
+        return self.client is not None and self.has_room and self.quota != 0
 
     def returns(self, session: str, known: bytes) -> bool:
         """Return True if this is the secret of its session, or of the one that the store knows where it has none."""

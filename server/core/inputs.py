@@ -83,7 +83,7 @@ class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
 
 
 class Play(Struct, frozen=True, tag="play"):
-    """An event asks for one match. It begins as soon as each of its bots is free or not connected."""
+    """An event asks for one match. It begins as soon as each of its bots has room for it, connected or not."""
 
     terms: Terms
 

@@ -67,15 +67,15 @@ class Matches:
             self.begin_asked()
 
     def begin_asked(self) -> None:
-        """Begin the matches that events asked for whose bots can take them. A bot that is not connected is not waited for."""
+        """Begin the matches that events asked for whose bots have room. A bot that is away is given its time to get ready."""
         waiting, self._asked = self._asked, []
         for terms in waiting:
-            bots = [self._lobby.bots.get(name) for name in (terms.players.maxie, terms.players.minnie)]
-            here = [bot for bot in bots if bot is not None and bot.client is not None]
-            done = next((bot.name for bot in here if bot.quota == 0), None)
+            names = (terms.players.maxie, terms.players.minnie)
+            bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
+            done = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
             if done is not None:
                 self._lobby.effects.append(PlayRefused(terms.match, f"{done} takes no more matches"))
-            elif all(bot.free for bot in here):
+            elif all(bot.has_room for bot in bots):
                 self.open(terms, event=True)
             else:
                 self._asked.append(terms)

@@ -287,6 +287,19 @@ def test_a_match_waits_until_both_bots_can_take_it() -> None:
     assert arena.core.matches == 1
 
 
+def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert)
+    anna.leave()
+    arena.play("anna", "carl", ready=300)
+    arena.play("dora", "emil", ready=300)
+    arena.play("dora", "emil", ready=300)
+    assert arena.core.matches == 2
+    arena.wait(300)
+    assert arena.core.matches == 2, "the second one of dora and emil, who have not come"
+
+
 def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
     arena = Arena()
     anna = arena.enter("anna")
