@@ -91,10 +91,10 @@ class Challenges:
 
     def left(self, bot: Bot) -> None:
         """Close the challenges of a bot whose connection is over. Those to a house engine wait for it."""
-        if bot.name in self._house:
-            self._house.left(bot.name)
-        else:
-            self.withdraw_all(bot.name, f"{bot.name} has left")
+        self._house.left(bot.name)
+        for challenge in self._table.of_bot(bot.name):
+            if challenge.challenger == bot.name or bot.name not in self._house:
+                self._over(self._table.close(challenge.id), "withdrawn", f"{bot.name} has left")
 
     def withdraw_all(self, name: str, why: str) -> None:
         """Close the challenges that a bot opened or was asked."""
@@ -160,7 +160,7 @@ class Challenges:
         if self._lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
         taken = self._table.take(bot.name, id)
-        challenger = self._lobby.bot(taken.challenger)
+        challenger = self._lobby.bots[taken.challenger]  # connected: its challenges go with it
         busy = next((each for each in (challenger, bot) if not each.free), None)
         if busy is not None:
             self._over(taken, "refused", f"{busy.name} plays as many matches as it takes", also=bot.name)

@@ -267,6 +267,14 @@ def test_an_engine_that_comes_back_is_told_again_and_goes_on_with_its_matches() 
     assert peer.hear(ChallengeOver).outcome == "accepted"
 
 
+def test_an_engine_that_leaves_takes_its_own_challenges_along() -> None:
+    arena = home()
+    engine = house(arena)
+    engine.say(TICTACTOE)
+    engine.leave()
+    assert arena.core.listing(arena.now).challenges == []
+
+
 def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
     arena = home()
     peer = guest(arena, 1, "x")
