@@ -148,7 +148,7 @@ class EdgeGone(Struct, frozen=True, tag="edge_gone"):
 class EdgeHere(Struct, frozen=True, tag="edge_here"):
     """An edge says who is connected to it (resync): after messages were lost, or to a core that took over.
 
-    What its clients watch and browse it says after that, as they said it.
+    After it the edge says `watch` and `browse` again for the clients that follow something.
     """
 
     edge: int

@@ -217,7 +217,9 @@ KINDS = [
     *["challenge", "accept", "watch", "wait"] * 2,
 ]
 STEPS = st.lists(
-    st.tuples(st.sampled_from(KINDS), st.integers(0, len(NAMES) - 1), st.integers(0, 9)), max_size=120
+    st.tuples(st.sampled_from(KINDS), st.integers(0, len(NAMES) - 1), st.integers(0, 9)),
+    min_size=40,
+    max_size=150,
 )
 
 
