@@ -22,7 +22,7 @@ ANSWER_PAUSE_NS = 20_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a bot said that it plays. An empty set is everything."""
+    """Games, maps and time controls that a bot plays. An empty set is everything."""
 
     games: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()

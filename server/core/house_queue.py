@@ -40,9 +40,9 @@ class HouseQueue:
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiting] = {}
-        """By challenge, in the order in which they came."""
+        """Engine and asker of each challenge, in the order in which they came."""
         self._taken: dict[str, Asker] = {}
-        """By the challenge that was offered, and then by its match."""
+        """Asker of each offered challenge, and then of its match."""
         self._turns: TurnOrder[Asker] = TurnOrder()
 
     def __contains__(self, challenge: object) -> bool:

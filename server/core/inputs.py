@@ -61,7 +61,7 @@ class Gone(Struct, frozen=True, tag="gone", omit_defaults=True):
 
     client: int
     fault: str | None = None
-    """How the client broke the protocol; None where it did not."""
+    """Breach of the protocol for which it was closed; None where there was none."""
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):

@@ -18,7 +18,7 @@ HOUSE_MATCHES = 4
 """Matches that one house engine plays at once."""
 
 AnalysisVisibility = Literal["reply", "end"]
-"""When spectators see a move's `thinking`: once the move is answered, or once the match is over."""
+"""Time at which spectators see a move's `thinking`: once the move is answered, or once the match is over."""
 
 
 class PoolGame(Struct, frozen=True):

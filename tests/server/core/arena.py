@@ -113,8 +113,8 @@ class Peer:
         self.arena.give(Said(self.client, message, self.arena.now, spent))
         return self
 
-    def leave(self, fault: str | None = None) -> None:
-        self.arena.give(Gone(self.client, fault))
+    def leave(self, fault: str | None = None) -> list[Effect]:
+        return self.arena.give(Gone(self.client, fault))
 
     def back(self, **changes: Any) -> Peer:
         """A new connection that returns to the session of this one."""
@@ -183,7 +183,8 @@ class Arena:
         """Ask for a match as an event does; its id."""
         names = [each if isinstance(each, str) else each.name for each in (maxie, minnie)]
         match = f"{len(self.inputs):032x}"
-        terms = spec(names[0], names[1], tc, **limits)
+        margin, ready = limits.get("margin", 100), limits.get("ready", 5000)
+        terms = spec(names[0], names[1], tc, margin=margin, ready=ready)
         self.give(Play(msgspec.structs.replace(terms, match=match)))
         return match
 
