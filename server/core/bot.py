@@ -108,6 +108,29 @@ class Bot:
         self.preferences = Preferences.of(hello, pool=not enter.guest)
         self.ratings = dict(enter.ratings)
 
+    def open_session(self, secret: str) -> None:
+        """Begin a new session."""
+        self.session = secret_hash(secret)
+        self.played = list(self.matches)
+
+    def restore_session(self, session: bytes, now: int) -> None:
+        """Take the hash of a session's secret from the store. The bot is away from now on."""
+        self.session, self.away_since = session, now
+
+    def leave(self, now: int) -> None:
+        """Be without a connection from now on."""
+        self.client = self.answer_since = None
+        self.away_since = now
+
+    def take_only(self, quota: int) -> None:
+        """Take so many matches more, and no others."""
+        self.quota = quota
+
+    def count_match(self) -> None:
+        """Count a new match against the quota."""
+        if self.quota:
+            self.quota -= 1
+
     def begin(self, match: str, player: Player) -> None:
         """Take a seat in a match."""
         self.matches[match] = player

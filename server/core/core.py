@@ -107,7 +107,7 @@ class Core:
             Crashed: self._crashed,
             HouseLost: self._house_lost,
             Drain: self._drain,
-            Reconfigure: self._reconfigure,
+            Reconfigure: lambda given: lobby.reconfigure(given.settings),
             Kick: self._kick,
             Restore: matches.restore,
             StoreBack: lambda _: matches.resume(),
@@ -131,9 +131,7 @@ class Core:
     def handle(self, given: Input, now: int) -> list[Effect]:
         """Handle an input at time `now`, which never goes back, and return its effects."""
         lobby = self._lobby
-        lobby.now = now
-        effects: list[Effect] = []
-        lobby.effects = effects
+        effects = lobby.begin(now)
         self._handlers[type(given)](given)
         if lobby.changes != self._seen:
             self._follow_changes()
@@ -171,7 +169,7 @@ class Core:
         lobby = self._lobby
         self._matches.begin_asked()
         self._seen = lobby.changes
-        if lobby.stirred or len(self._table):
+        if lobby.is_stirred or len(self._table):
             lobby.deadlines.follow(("matchmaker", ""), lobby.now + GATHER_NS)
         self._listings.follow()
 
@@ -331,7 +329,7 @@ class Core:
     def _status(self, client: Client, status: Status) -> None:
         bot = client.bot or _not_a_player()
         if status.quota is not UNSET:
-            bot.quota = status.quota
+            bot.take_only(status.quota)
             self._lobby.stir(bot)
             if status.quota == 0:
                 self._challenges.withdraw_all(bot.name, f"{bot.name} takes no more matches")
@@ -380,13 +378,8 @@ class Core:
             self._lobby.stir()
 
     def _drain(self, _drain: Drain) -> None:
-        self._lobby.draining = True
+        self._lobby.drain()
         self._matches.drain()
-
-    def _reconfigure(self, given: Reconfigure) -> None:
-        self._lobby.settings = given.settings
-        for bot in self._lobby.connected():
-            self._lobby.stir(bot)
 
     def _rated(self, rated: Rated) -> None:
         bot = self._lobby.bots.get(rated.name)

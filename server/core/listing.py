@@ -37,29 +37,30 @@ class Listings:
         self._challenges = challenges
         self._suspensions = suspensions
         self._followers = Followers()
+        self._browsers: dict[int, int] = {}
+        """Time of the last listing that each client asked for."""
         self._made: tuple[int, int, Listing] | None = None
         """The last listing: the count of changes and the time for which it was made."""
-        self._owed: dict[int, Client] = {}
+        self._owed: dict[int, None] = {}
         """Clients that asked too soon after their last listing."""
         self._published = 0
         """Count of changes at the last publication."""
 
     def browse(self, client: Client) -> None:
         """Send a client the listing, as soon as its last one is old enough, and a new one after each change."""
-        if not client.browsing:
-            client.browsing = True
+        last = self._browsers.get(client.id)
+        if last is None:
             self._followers.add(client.id)
-        now = self._lobby.now
-        if client.listed_at is None or now >= client.listed_at + LISTING_NS:
-            self._send(client)
+        if last is None or self._lobby.now >= last + LISTING_NS:
+            self._send(client.id)
         else:
-            self._owed[client.id] = client
-            self._lobby.deadlines.follow(KEY, client.listed_at + LISTING_NS)
+            self._owed[client.id] = None
+            self._lobby.deadlines.follow(KEY, last + LISTING_NS)
 
     def leave(self, client: Client) -> None:
         """Send a client no more listings."""
         self._owed.pop(client.id, None)
-        if client.browsing:
+        if self._browsers.pop(client.id, None) is not None:
             self._followers.remove(client.id)
 
     def follow(self) -> None:
@@ -70,10 +71,10 @@ class Listings:
     def publish(self) -> None:
         """Publish what has changed, and send the listings that are owed."""
         lobby = self._lobby
-        for client in list(self._owed.values()):
-            at = (client.listed_at or 0) + LISTING_NS
+        for client in list(self._owed):
+            at = self._browsers[client] + LISTING_NS
             if lobby.now >= at:
-                del self._owed[client.id]
+                del self._owed[client]
                 self._send(client)
             else:
                 lobby.deadlines.follow(KEY, at)
@@ -81,9 +82,9 @@ class Listings:
             self._published = lobby.changes
             lobby.effects.append(Publish(LISTING, self._latest(), self._followers.edges))
 
-    def _send(self, client: Client) -> None:
-        client.listed_at = self._lobby.now
-        self._lobby.effects.append(Send(client.id, self._latest()))
+    def _send(self, client: int) -> None:
+        self._browsers[client] = self._lobby.now
+        self._lobby.effects.append(Send(client, self._latest()))
 
     def _latest(self) -> Listing:
         """Return the listing, made once for all who ask for it within a moment."""

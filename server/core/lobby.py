@@ -67,9 +67,6 @@ class Client:
     bot: Bot | None
     watching: dict[str, Followers] = field(default_factory=dict)
     """Followers of the matches that it watches, by match."""
-    browsing: bool = False
-    listed_at: int | None = None
-    """Time of the last listing that it asked for; None before the first."""
 
 
 class Lobby:
@@ -85,8 +82,14 @@ class Lobby:
         self.draining = False
         self.changes = 0
         """Count of all changes that a listing may show or the matchmaker may act on."""
-        self.stirred: dict[str, Bot] = {}
+        self._stirred: dict[str, Bot] = {}
         """Bots that changed since the matchmaker last looked at them."""
+
+    def begin(self, now: int) -> list[Effect]:
+        """Begin with the effects of an input at `now`, and return them for what is to come."""
+        self.now = now
+        self.effects = []
+        return self.effects
 
     def bot(self, name: str) -> Bot:
         """Return the bot of that name, new where it is unknown."""
@@ -108,7 +111,27 @@ class Lobby:
         """Note that something has changed, about that bot if one is given."""
         self.changes += 1
         if bot is not None:
-            self.stirred[bot.name] = bot
+            self._stirred[bot.name] = bot
+
+    @property
+    def is_stirred(self) -> bool:
+        """True if a bot has changed since `take_stirred`."""
+        return bool(self._stirred)
+
+    def take_stirred(self) -> list[Bot]:
+        """Return the bots that have changed since the last call."""
+        stirred, self._stirred = self._stirred, {}
+        return list(stirred.values())
+
+    def drain(self) -> None:
+        """Begin no new match from now on."""
+        self.draining = True
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Go by other settings from now on."""
+        self.settings = settings
+        for bot in self.connected():
+            self.stir(bot)
 
     def weight(self, *bots: Bot) -> int:
         """Return the places that a match of these bots takes on the server's own machine: one bot thinks at a time."""
@@ -151,10 +174,9 @@ class Lobby:
             self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
         if returns:
-            bot.session = secret_hash(enter.hello.session)
+            bot.restore_session(secret_hash(enter.hello.session), self.now)
         else:
-            bot.session = secret_hash(enter.secret)
-            bot.played = list(bot.matches)
+            bot.open_session(enter.secret)
             self.effects.append(KeepSession(bot.name, bot.session))
         bot.introduce(enter, self.settings.matches_per_bot)
         self.clients[enter.client] = Client(enter.client, bot.name, bot)
@@ -179,8 +201,7 @@ class Lobby:
 
     def lose(self, bot: Bot) -> None:
         """Note that a bot's connection is over. It may return within the grace."""
-        bot.client = bot.answer_since = None
-        bot.away_since = self.now
+        bot.leave(self.now)
         self.stir(bot)
         self.expire(bot)
 

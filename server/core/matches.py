@@ -105,8 +105,7 @@ class Matches:
             return
         self._admit(room)
         for bot in bots.values():
-            if bot.quota:
-                bot.quota -= 1
+            bot.count_match()
         if not event:
             self._history.begin(terms.players.maxie, terms.players.minnie)
         self.happen(room, Opened())
@@ -127,7 +126,7 @@ class Matches:
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(Report("error", why, match=terms.match))
         record = terms.record(started, [], Result(None, EndReason.SERVER_FAULT, why))
-        self._lobby.effects += [CloseMatch(record, terms.rated), MatchOver(record)]
+        self._lobby.effects.extend((CloseMatch(record, terms.rated), MatchOver(record)))
         self._house.end(terms.match)
         for bot in bots:
             self._lobby.expire(bot)
@@ -199,7 +198,7 @@ class Matches:
             for thought in room.public.ended():
                 room.publish(thought)
             room.publish(room.end())
-        lobby.effects += [CloseMatch(record, room.terms.rated), MatchOver(record)]
+        lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchOver(record)))
         del self.rooms[match]
         lobby.deadlines.drop(room.key)
         self.load -= room.weight
@@ -232,8 +231,7 @@ class Matches:
     def restore(self, restore: Restore) -> None:
         """Go on with the matches of a core that is gone."""
         for name, secret in sorted(restore.sessions.items()):
-            bot = self._lobby.bot(name)
-            bot.session, bot.away_since = secret, self._lobby.now
+            self._lobby.bot(name).restore_session(secret, self._lobby.now)
         for unfinished in restore.matches:
             self._reopen(unfinished)
         for bot in list(self._lobby.bots.values()):

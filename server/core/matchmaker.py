@@ -133,13 +133,12 @@ class Matchmaker:
 
     def look(self) -> None:
         """Look at all bots that may have begun to wait, or wait no longer."""
-        stirred, self._lobby.stirred = self._lobby.stirred, {}
-        for name, bot in stirred.items():
+        for bot in self._lobby.take_stirred():
             if not self._waits(bot):
-                self._waiting.pop(name, None)
-            elif self._waiting.get(name) is not bot:
-                self._waiting.pop(name, None)
-                self._waiting[name] = bot
+                self._waiting.pop(bot.name, None)
+            elif self._waiting.get(bot.name) is not bot:
+                self._waiting.pop(bot.name, None)
+                self._waiting[bot.name] = bot
 
     def _waits(self, bot: Bot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool

@@ -198,7 +198,6 @@ class Room:
         self._lobby.effects.append(
             Report("error", f"void by a fault of the server\n{trace}", match=self.terms.match)
         )
-        self.referee.result = None  # an end that was not told has not happened
         return ServerFailed(f"the server failed: {type(error).__name__}")
 
     # the end
