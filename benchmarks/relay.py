@@ -9,21 +9,10 @@ other of the pair. It uses the server's own connections, which count, bound and 
 from __future__ import annotations
 
 import argparse
-<<<<<<< HEAD
-from dataclasses import replace
-
-import anyio
-import uvloop
-=======
-import asyncio
 
 import anyio
 import uvloop
 from msgspec.structs import replace
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
-from websockets.typing import Subprotocol
->>>>>>> settings
 
 from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer

@@ -26,6 +26,7 @@ from arena.ladder.progress import progress_of
 from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
 from arena.server.host import CannotListen, Host, open_host
+from arena.server.net.addresses import LOOPBACK
 from arena.server.processes.bot_process import Patience
 from arena.server.settings import private
 from arena.server.store.database import StoreError, now
@@ -115,12 +116,15 @@ def _open(
     def progress(event: str) -> EventProgress | None:
         return progress_of(ladder, test) if event == ladder.plan.event else None
 
-    grace_ms, rules = GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS, ladder.plan.adjudication
     settings = private(
-        port=port, database=database, name=name, grace_seconds=grace_ms / 1000, adjudication=rules
+        host=LOOPBACK if dial_in is None else dial_in.host,
+        port=port if dial_in is None else dial_in.port,
+        anyone=dial_in is not None,
+        database=database,
+        name=name,
+        grace_seconds=(GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS) / 1000,
+        adjudication=ladder.plan.adjudication,
     )
-    if dial_in is not None:
-        settings.server.host, settings.server.port, settings.server.anyone = dial_in.host, dial_in.port, True
     return open_host(settings, lasting=False, progress=progress)
 
 

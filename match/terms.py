@@ -122,7 +122,7 @@ def _limited(engine: EngineInfo | None, limit: int | None) -> EngineInfo | None:
 
 def to_json(terms: Terms) -> str:
     """The terms as the store keeps them."""
-    return msgspec.json.encode(terms, enc_hook=_from_game).decode()
+    return msgspec.json.encode(terms, enc_hook=setup_of_game).decode()
 
 
 def from_json(text: str) -> Terms:
@@ -130,15 +130,17 @@ def from_json(text: str) -> Terms:
     return _decode(text)
 
 
-def _from_game(game: AnyGame) -> _Setup:
+def setup_of_game(game: AnyGame) -> _Setup:
+    """Return a game as msgspec encodes it: its name and its setup."""
     return _Setup(game.name, game.setup())
 
 
-def _to_game(_type: type, kept: Any) -> AnyGame:
+def game_from_setup(_type: type, kept: Any) -> AnyGame:
+    """Return the game that `setup_of_game` described. Raises games.core.GameError."""
     made = msgspec.convert(kept, _Setup)
     return make_game(made.name, made.setup)
 
 
 # Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
-_decode = msgspec.json.Decoder(Terms, dec_hook=_to_game).decode
+_decode = msgspec.json.Decoder(Terms, dec_hook=game_from_setup).decode
 msgspec.json.Decoder(_Setup)  # what `convert` needs of it is made with its first decoder

@@ -133,7 +133,7 @@ def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() ->
         ("engine", "numba", ["maps", "measure", "m2"]),
         ("engine", "numpy", ["tune"]),
         ("engine", "llvmlite", ["solve", "path4", "--verify"]),
-        ("bus", "nats", ["serve", "--db", "postgresql://x/y", "--bus", "nats://127.0.0.1"]),
+        ("bus", "nats", ["serve", "--db", "postgresql://x/y", "--set", "bus.url=nats://127.0.0.1"]),
         (
             "cluster",
             "distributed",

@@ -28,6 +28,10 @@ SET_FROM_OUTSIDE = {
         "server/net/log.py",
         "unraisablehook",
     ): "Python's own way to be told of exceptions that nobody can catch",
+    ("server/running.py", "adjudication"): "settings that were read again on SIGHUP",
+    ("server/running.py", "disclosure"): "settings that were read again on SIGHUP",
+    ("server/running.py", "retention"): "settings that were read again on SIGHUP",
+    ("server/settings.py", "setattr"): "copies read again settings, key by key, into those in use",
     ("server/rooms/room.py", "result"): "an end that is not in the journal has not happened",
 }
 """Attributes that a file sets in objects of another file's classes, by the file, with the reason."""
@@ -227,6 +231,7 @@ def test_every_dependency_is_pinned_by_its_hashes() -> None:
 DECODED_BY_ONE_THREAD = {
     "bots/commands/bot_settings.py",  # commands, which begin with this
     "server/commands/log.py",
+    "server/commands/settings_file.py",  # read again on SIGHUP, when its types are known already
     "protocol/adjudication.py",  # options, before anything begins
     "protocol/codec.py",  # messages, in the event loop
     "match/terms.py",  # with a decoder made at import

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-<<<<<<< HEAD
-import dataclasses
 from collections.abc import Callable
-=======
->>>>>>> settings
 from functools import partial
 from typing import Any
 

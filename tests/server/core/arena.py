@@ -1,0 +1,270 @@
+"""An arena without sockets and without waiting: a core, its clock, an edge that writes at once, and a store that is a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from arena.match.events import Timed
+from arena.match.terms import setup_of_game
+from arena.protocol.messages import (
+    Challenge,
+    ClientMessage,
+    End,
+    Hello,
+    Move,
+    Ready,
+    ServerMessage,
+    Start,
+    Turn,
+    View,
+    Welcome,
+)
+from arena.protocol.moves import MovesSoFar
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.server.core.core import Core
+from arena.server.core.effects import (
+    Append,
+    Close,
+    CloseMatch,
+    Effect,
+    KeepSession,
+    MatchOver,
+    OpenMatch,
+    Publish,
+    Send,
+)
+from arena.server.core.inputs import (
+    EDGE_BITS,
+    Enter,
+    Gone,
+    Input,
+    Play,
+    Restore,
+    Said,
+    Tick,
+    TurnSent,
+    Unfinished,
+)
+from arena.server.core.settings import PoolGame, PoolSettings, Settings
+from tests.server.matches import game_of, spec
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+SEED = b"seed"
+FAST = TimeControl.parse("2+0.1")
+TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
+POOL = PoolSettings(games=(PoolGame(game_of(), FAST),), ready_ms=5_000, event="open")
+LINE = (0, 3, 1, 4, 2)
+"""A whole game of tic-tac-toe, which Maxie wins."""
+
+Message = TypeVar("Message", bound=ServerMessage)
+
+
+def plain(value: object) -> object:
+    """What an effect holds and msgspec cannot encode."""
+    return list(value) if isinstance(value, MovesSoFar) else setup_of_game(value)  # type: ignore[arg-type]
+
+
+def encoded(effects: list[Effect]) -> bytes:
+    return msgspec.json.encode(effects, enc_hook=plain)
+
+
+class Peer:
+    """A client of the core, and all that it was sent."""
+
+    def __init__(self, arena: Arena, client: int, hello: Hello) -> None:
+        self.arena = arena
+        self.client = client
+        self.hello = hello
+        self.heard: list[ServerMessage] = []
+        self.closed: Close | None = None
+        self.read = 0
+
+    @property
+    def name(self) -> str:
+        return self.hello.name
+
+    @property
+    def session(self) -> str:
+        return self.all(Welcome)[-1].session
+
+    def all(self, kind: type[Message]) -> list[Message]:
+        return [each for each in self.heard if isinstance(each, kind)]
+
+    def hear(self, kind: type[Message]) -> Message:
+        """The next unread message of that kind."""
+        while self.read < len(self.heard):
+            message = self.heard[self.read]
+            self.read += 1
+            if isinstance(message, kind):
+                return message
+        raise AssertionError(f"{self.name} heard no {kind.__name__}: {self.heard[-5:]}")
+
+    def news(self) -> list[ServerMessage]:
+        """All unread messages."""
+        unread, self.read = self.heard[self.read :], len(self.heard)
+        return unread
+
+    def say(self, message: ClientMessage, spent: int | None = None) -> Peer:
+        self.arena.give(Said(self.client, message, self.arena.now, spent))
+        return self
+
+    def leave(self, fault: str | None = None) -> list[Effect]:
+        return self.arena.give(Gone(self.client, fault))
+
+    def back(self, **changes: Any) -> Peer:
+        """A new connection that returns to the session of this one."""
+        hello = msgspec.structs.replace(self.hello, session=self.session)
+        return self.arena.enter(hello, **changes)
+
+
+class Arena:
+    """A core and all around it."""
+
+    def __init__(self, core: Core | None = None, *, reports: bool = True, **settings: Any) -> None:
+        self.now = 0
+        self.settings = Settings(**{"program": "test 1", **settings})
+        self.core = core or Core(self.settings, SEED, 0)
+        self.peers: dict[int, Peer] = {}
+        self.effects: list[Effect] = []
+        self.inputs: list[tuple[int, Input]] = []
+        self.reports = reports
+        """Whether turns leave at once, and that is reported."""
+        self.clients = 0
+        self.secrets = 0
+
+    # driving it
+
+    def give(self, given: Input) -> list[Effect]:
+        """Handle an input, and all that follows from it at once."""
+        self.inputs.append((self.now, given))
+        effects = self.core.handle(given, self.now)
+        self.effects += effects
+        for effect in effects:
+            match effect:
+                case Send(client, message) if client in self.peers:
+                    self.peers[client].heard.append(message)
+                case Close(client) if client in self.peers:
+                    self.peers[client].closed = effect
+                case Publish(_, message, edges):
+                    for peer in self.peers.values():
+                        if peer.client >> EDGE_BITS in edges and effect.topic in followed(peer):
+                            peer.heard.append(message)
+        if self.reports:
+            for effect in effects:
+                if isinstance(effect, Send) and isinstance(effect.message, Turn):
+                    turn = effect.message
+                    self.give(TurnSent(effect.client, turn.match, turn.ply, self.now))
+        return effects
+
+    def wait(self, ms: float) -> None:
+        """Let time go by, with every tick that falls due in it."""
+        until = self.now + round(ms * MS)
+        while (due := self.core.next_deadline) is not None and due <= until:
+            self.now = max(self.now, due)
+            self.give(Tick())
+        self.now = until
+
+    def enter(self, hello: Hello | str, *, edge: int = 0, owner: str = "", **changes: Any) -> Peer:
+        hello = Hello(hello, pool=self.settings.pool is not None) if isinstance(hello, str) else hello
+        self.clients += 1
+        self.secrets += 1
+        client = edge << EDGE_BITS | self.clients
+        peer = self.peers[client] = Peer(self, client, hello)
+        given = Enter(client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role)
+        self.give(msgspec.structs.replace(given, **changes))
+        return peer
+
+    def play(self, maxie: Peer | str, minnie: Peer | str, tc: str = "20+1", **limits: int) -> str:
+        """Ask for a match as an event does; its id."""
+        names = [each if isinstance(each, str) else each.name for each in (maxie, minnie)]
+        match = f"{len(self.inputs):032x}"
+        margin, ready = limits.get("margin", 100), limits.get("ready", 5000)
+        terms = spec(names[0], names[1], tc, margin=margin, ready=ready)
+        self.give(Play(msgspec.structs.replace(terms, match=match)))
+        return match
+
+    def begin(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
+        """A match that both are ready for."""
+        match = self.play(maxie, minnie, tc, **limits)
+        for peer in (maxie, minnie):
+            peer.say(Ready(match))
+        return match
+
+    # what came of it
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    @property
+    def records(self) -> list[Record]:
+        return [each.record for each in self.of(MatchOver)]
+
+    def unfinished(self) -> list[Unfinished]:
+        """What the store has of the matches without a record."""
+        return [*unfinished(self.effects)]
+
+    def restored(self, **settings: Any) -> Arena:
+        """The arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
+        sessions: dict[str, bytes] = {}
+        for each in self.of(KeepSession):
+            sessions[each.name] = each.hash
+        kept = msgspec.structs.asdict(self.settings) | settings
+        arena = Arena(core=Core(Settings(**kept), b"another seed", 0), **kept)
+        names = {name for each in self.unfinished() for name in msgspec.structs.astuple(each.terms.players)}
+        matches = self.unfinished()
+        arena.give(Restore(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
+        return arena
+
+
+def unfinished(effects: list[Effect]) -> Iterator[Unfinished]:
+    """The matches that were opened and not closed, as a journal has them."""
+    opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}
+    closed = {each.record.match for each in effects if isinstance(each, CloseMatch)}
+    for match, opening in opened.items():
+        if match in closed:
+            continue
+        events: list[Timed] = []
+        for each in effects:
+            if isinstance(each, Append) and each.match == match:
+                events += [each.turn] if each.turn is not None else []
+                events.append((each.at, each.event))
+                assert each.seq == len(events), "an event of the journal is missing"
+        yield Unfinished(opening.terms, opening.started, events)
+
+
+def followed(peer: Peer) -> set[str]:
+    """The topics that an edge has a client follow, by what it was sent."""
+    topics: set[str] = set()
+    for message in peer.heard:
+        if isinstance(message, View):
+            topics.add(message.match)
+        elif isinstance(message, End):
+            topics.discard(message.match)
+        elif type(message).__name__ == "Listing":
+            topics.add("listing")
+    return topics - getattr(peer, "unwatched", set())
+
+
+def answer(peer: Peer, cell: object, spent: int | None = None) -> Turn:
+    """Play a move in answer to the next turn."""
+    turn = peer.hear(Turn)
+    peer.say(Move(turn.match, turn.ply, cell), spent)
+    return turn
+
+
+def play_line(maxie: Peer, minnie: Peer, cells: tuple[int, ...] = LINE) -> None:
+    """Play these cells in turn."""
+    for ply, cell in enumerate(cells):
+        answer((maxie, minnie)[ply % 2], cell)
+
+
+def started(peer: Peer) -> str:
+    """Get ready for the next match."""
+    match = peer.hear(Start).match
+    peer.say(Ready(match))
+    return match

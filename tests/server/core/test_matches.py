@@ -1,0 +1,347 @@
+"""Matches of a core: from their opening to their record, by whatever way they end."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from arena.games.core import Player
+from arena.games.tictactoe import Board, TicTacToe
+from arena.match.events import Left, Moved, Opened, ServerFailed, TurnLeft
+from arena.match.replay import verify
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import (
+    Accepted,
+    End,
+    Error,
+    Hello,
+    Move,
+    Ready,
+    Resign,
+    Start,
+    Status,
+    Turn,
+    Watch,
+    Welcome,
+)
+from arena.protocol.values import Thinking
+from arena.server.core.effects import (
+    DURABLE,
+    Append,
+    CloseMatch,
+    Count,
+    KeepSession,
+    MatchOver,
+    OpenMatch,
+    PlayRefused,
+    Publish,
+    Report,
+    Send,
+    TellEnd,
+)
+from arena.server.core.inputs import Crashed, Drain, Play, Said, StoreBack, Tick, TurnSent
+from tests.server.core.arena import LINE, MS, SECOND, Arena, answer, play_line
+from tests.server.matches import spec
+
+
+def test_two_bots_play_a_match_to_its_end() -> None:
+    arena = Arena(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    play_line(anna, bert)
+    (record,) = arena.records
+    assert len(verify(record).positions) == 6
+    assert (record.match, record.started) == (match, "2025-11-24T16:00:00Z")
+    assert [each.move for each in record.moves] == [0, 3, 1, 4, 2]
+    for peer, turns in ((anna, 3), (bert, 2)):
+        kinds = [type(message) for message in peer.heard]
+        assert kinds == [Welcome, Start, *[Turn, Accepted] * turns, End]
+        assert (peer.hear(End).winner, peer.heard[-1]) == ("maxie", anna.heard[-1])
+    assert arena.core.matches == 0
+    assert arena.of(OpenMatch)[0].terms.grace_ms == 400, "the server sets how long a bot may take to return"
+
+
+def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    append, accepted, turn = arena.core.handle(Said(anna.client, Move(match, 0, 4), 5), 5)
+    assert isinstance(append, DURABLE)
+    assert append == Append(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnLeft(0)))
+    assert isinstance(accepted, Send)
+    assert isinstance(turn, Send)
+
+
+def test_a_player_who_is_too_late_is_flagged_at_the_deadline_and_not_before() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert, "1+0", margin=50)
+    arena.wait(1049)
+    assert not arena.records
+    arena.wait(1)
+    assert arena.records[0].result.reason is EndReason.TIMEOUT
+    assert anna.hear(End).winner == "minnie"
+
+
+@pytest.mark.parametrize(("spent", "reason"), [(1050, None), (1051, EndReason.TIMEOUT)])
+def test_the_edges_own_measure_decides_where_the_way_to_the_core_is_long(
+    spent: int, reason: EndReason | None
+) -> None:
+    arena = Arena(transit_ns=200 * MS)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena.wait(1249)
+    assert not arena.records, "the move may still be on its way"
+    anna.say(Move(match, 0, 4), spent * MS)
+    if reason is None:
+        assert anna.hear(Accepted).spent_ms == spent
+    else:
+        assert [each.result.reason for each in arena.records] == [reason]
+
+
+def test_an_edge_that_does_not_know_the_turn_leaves_the_measure_to_the_core() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0")
+    arena.wait(300)
+    anna.say(Move(match, 0, 4))
+    assert anna.hear(Accepted).spent_ms == 300
+
+
+def test_a_turn_whose_leaving_is_never_reported_runs_all_the_same() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert, "1+0", margin=50)
+    arena.wait(11_049)
+    assert not arena.records
+    arena.wait(1)
+    assert arena.records[0].result.reason is EndReason.TIMEOUT
+
+
+def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "10+0")
+    for ply, mover in enumerate((anna, bert, anna)):
+        arena.wait(4_000)
+        mover.say(Move(match, ply, LINE[ply]), 4_000 * MS)
+        assert mover.all(Accepted)[-1].spent_ms == 4_000
+    arena.wait(9_000)
+    assert not arena.records, "each turn has the whole time to be reported"
+
+
+def test_the_report_of_somebody_else_starts_no_clock() -> None:
+    arena = Arena(reports=False)
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena.give(TurnSent(bert.client, match, 0, 0))
+    arena.wait(2000)
+    assert not arena.records
+
+
+def test_a_flag_that_falls_while_the_server_is_held_up_is_nobodys() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert, "1+0", margin=50)
+    arena.now = 900 * MS
+    arena.give(Tick(held_up=300 * MS))
+    arena.wait(500)
+    assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
+    arena.begin(anna, bert, "1+0", margin=50)
+    arena.wait(1050)
+    assert arena.records[-1].result.reason is EndReason.TIMEOUT, "it was held up before this turn"
+
+
+def test_neither_is_there_and_nobody_wins() -> None:
+    arena = Arena()
+    arena.play("anna", "bert", ready=300)
+    arena.wait(300)
+    assert arena.records[0].result.reason is EndReason.NO_SHOW
+    assert arena.records[0].result.winner is None
+    assert arena.core.bot("anna") is None, "names come from the network"
+
+
+def test_resigning_and_crashing_are_told_apart() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    anna.say(Resign(arena.begin(anna, bert)))
+    bert.say(Resign(arena.begin(anna, bert), "crash", "no idea"))
+    arena.begin(anna, bert)
+    arena.give(Crashed("anna", "killed"))
+    results = [each.result for each in arena.records]
+    assert [(each.winner, each.reason) for each in results] == [
+        ("minnie", EndReason.RESIGNATION),
+        ("maxie", EndReason.CRASH),
+        ("minnie", EndReason.CRASH),
+    ]
+    assert results[2].detail.endswith("killed")
+
+
+def test_who_breaks_the_protocol_loses_all_its_matches() -> None:
+    arena = Arena()
+    anna = arena.enter(Hello("anna", matches=2))
+    for name in ("bert", "carl"):
+        arena.begin(anna, arena.enter(name))
+    anna.leave("a text frame")
+    assert [each.result.reason for each in arena.records] == [EndReason.PROTOCOL_ERROR] * 2
+
+
+def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
+    arena = Arena()
+    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
+    match = arena.begin(anna, bert)
+    carl.say(Move(match, 0, 4))
+    carl.say(Move("none", 0, 4))
+    carl.say(Ready(match))
+    assert [(each.code, each.match) for each in carl.all(Error)] == [
+        (Code.NO_SUCH_MATCH, match),
+        (Code.NO_SUCH_MATCH, "none"),
+        (Code.NO_SUCH_MATCH, match),
+    ]
+    anna.say(Resign(match))
+    anna.say(Ready(match))
+    anna.say(Resign("long ago"))
+    assert arena.of(TellEnd) == [
+        TellEnd(anna.client, "anna", match),
+        TellEnd(anna.client, "anna", "long ago"),
+    ]
+
+
+def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    eve = arena.enter(Hello("eve", role="spectator"))
+    eve.say(Watch(match))
+    anna.say(Move(match, 0, 4))
+    before = len(arena.of(Append)), len(arena.of(Publish))
+    anna.say(Move(match, 0, 4))
+    assert len(anna.all(Accepted)) == 2
+    assert (len(arena.of(Append)), len(arena.of(Publish))) == before
+
+
+def test_what_is_said_of_a_move_is_bounded_before_it_is_kept() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    line = [4, 0, {"no": "move"}, "x" * 10_000]
+    anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
+    assert arena.of(Append)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
+    assert arena.of(Count) == [Count("lines_cut", 2)]
+
+
+class Broken(TicTacToe):
+    """A game of somebody's own that fails at some move."""
+
+    def successor(self, position: Board, move: int) -> Board:
+        if move == 8:
+            raise RuntimeError("no idea")
+        return super().successor(position, move)
+
+
+class NoStart(TicTacToe):
+    """A game of somebody's own that cannot be set up."""
+
+    def start(self) -> Board:
+        raise RuntimeError("no start")
+
+
+def test_a_bug_in_one_match_voids_that_match_alone() -> None:
+    arena = Arena()
+    anna, bert = arena.enter(Hello("anna", matches=2)), arena.enter(Hello("bert", matches=2))
+    other = arena.begin(anna, bert)
+    terms = replace(spec("anna", "bert"), match="b" * 32, game=Broken())
+    arena.give(Play(terms))
+    for peer in (anna, bert):
+        peer.say(Ready("b" * 32))
+    anna.say(Move("b" * 32, 0, 8))
+    (record,) = arena.records
+    assert (record.match, record.result.reason) == ("b" * 32, EndReason.SERVER_FAULT)
+    assert "no idea" in next(each.text for each in arena.of(Report) if each.level == "error")
+    assert isinstance(arena.of(Append)[-1].event, ServerFailed)
+    assert [peer.all(End)[0].reason for peer in (anna, bert)] == [EndReason.SERVER_FAULT] * 2
+    anna.say(Move(other, 0, 8))
+    assert anna.all(Accepted)[-1].match == other
+
+
+def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
+    arena = Arena()
+    arena.give(Play(replace(spec("anna", "bert"), game=NoStart())))
+    assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
+    assert [type(each) for each in arena.effects] == [OpenMatch, Report, CloseMatch, MatchOver]
+    assert (arena.core.matches, arena.core.bot("anna")) == (0, None)
+
+
+# asked for by an event
+
+
+def test_a_match_waits_until_both_bots_can_take_it() -> None:
+    arena = Arena()
+    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin(anna, bert)
+    second = arena.play(carl, anna)
+    assert arena.core.matches == 1
+    bert.say(Resign(first))
+    assert anna.all(Start)[-1].match == second
+    assert arena.core.matches == 1
+
+
+def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert)
+    anna.leave()
+    arena.play("anna", "carl", ready=300)
+    arena.play("dora", "emil", ready=300)
+    arena.play("dora", "emil", ready=300)
+    assert arena.core.matches == 2
+    arena.wait(300)
+    assert arena.core.matches == 2, "the second one of dora and emil, who have not come"
+
+
+def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
+    arena = Arena()
+    anna = arena.enter("anna")
+    arena.enter("bert")
+    anna.say(Status(0))
+    match = arena.play("anna", "bert")
+    assert arena.of(PlayRefused) == [PlayRefused(match, "anna takes no more matches")]
+
+
+def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert)
+    waiting = arena.play(anna, bert)
+    arena.give(Drain())
+    late = arena.play(anna, bert)
+    assert [each.match for each in arena.of(PlayRefused)] == [waiting, late]
+    play_line(anna, bert)
+    assert arena.core.matches == 0
+
+
+def test_engines_and_their_threads_are_told() -> None:
+    arena = Arena()
+    engine = EngineInfo("jamboree", {"depth": "8"}, 4)
+    anna, bert = arena.enter(Hello("anna", engine=engine)), arena.enter("bert")
+    arena.play(anna, bert)
+    assert (anna.hear(Start).threads, bert.hear(Start).threads) == (4, 1)
+    assert arena.of(OpenMatch)[0].terms.engines.maxie == engine
+
+
+def test_of_players_that_were_not_told_the_clocks_begin_anew() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena.begin(anna, bert, "1+0", margin=50)
+    bert.leave()
+    arena.now += 900 * MS
+    arena.give(StoreBack())
+    arena.wait(1000)
+    assert not arena.records
+    assert [type(each) for each in anna.heard[-2:]] == [Start, Turn]
+    answer(anna, 4)
+    assert anna.all(Accepted)[0].spent_ms <= 1000
+    assert any(isinstance(each.event, Left) for each in arena.of(Append))
+    assert isinstance(arena.of(Append)[0].event, Opened)
+    assert arena.of(KeepSession)

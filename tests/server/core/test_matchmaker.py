@@ -1,0 +1,405 @@
+"""The pool: who plays whom, of what, and who has to wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, permutations
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from arena.games.core import AnyGame
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import Challenged, End, Hello, Move, Ready, Resign, Standing, Start, Status
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.server.core.inputs import Drain, Play, Rated, Reconfigure
+from arena.server.core.matchmaker import MOST_COMPARED, RATING_STEP, choose
+from arena.server.core.pairing import PairingHistory
+from arena.server.core.settings import PoolGame
+from arena.server.core.turn_order import TurnOrder
+from tests.server.core.arena import FAST, LINE, POOL, TICTACTOE, Arena, Peer
+from tests.server.core.test_matches import NoStart
+from tests.server.matches import game_of
+
+SLOW = TimeControl.parse("30+0.1")
+PATIENT = replace(POOL, ready_ms=300_000)
+
+
+def history() -> PairingHistory:
+    return PairingHistory("salt")
+
+
+# the choice
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
+def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[set[str]]) -> None:
+    known, met = history(), Counter[frozenset[str]]()
+    maxies = Counter[tuple[str, str]]()
+    for waiting in rounds:
+        chosen = choose(sorted(waiting), known, TurnOrder())
+        if len(waiting) < 2:
+            assert not chosen
+            continue
+        (pair,) = chosen
+        assert set(pair) <= waiting
+        assert met[frozenset(pair)] == min(met[frozenset(each)] for each in combinations(waiting, 2))
+        met[frozenset(pair)] += 1
+        maxies[pair] += 1
+        known.begin(*pair)
+        assert abs(maxies[pair] - maxies[pair[::-1]]) <= 1
+
+
+@given(
+    st.lists(st.integers(1000, 2000), max_size=12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=60),
+    st.integers(0, 8),
+)
+def test_many_chosen_at_once_are_those_chosen_one_after_another(
+    rated: list[int], met: list[tuple[int, int]], most: int
+) -> None:
+    names = [f"bot {number}" for number in range(len(rated))]
+    ratings = dict(zip(names, map(float, rated), strict=True))
+    known = history()
+    for a, b in met:
+        if a != b:
+            known.begin(f"bot {a}", f"bot {b}")
+    chosen = choose(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
+    for pair in chosen:
+        assert choose(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
+        known.begin(*pair)
+        names = [name for name in names if name not in pair]
+    assert len(chosen) == min(most, len(ratings) // 2)
+
+
+@given(st.integers(0, 3 * MOST_COMPARED))
+def test_of_a_crowd_all_get_a_match_the_longest_waiting_first(size: int) -> None:
+    left = [f"bot {number:03}" for number in range(size)]
+    opponents: list[str] = []
+    while chosen := choose(left, history(), TurnOrder(), most=size):
+        opponents += [name for pair in chosen for name in pair]
+        left = [name for name in left if name not in opponents]
+    assert len(left) == size % 2
+    assert opponents == sorted(opponents)
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 3))
+def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], slots: int) -> None:
+    owners = {f"{whose} {number}": str(whose) for whose, size in enumerate(sizes) for number in range(size)}
+    known, turns, waited = history(), TurnOrder[str](), Counter[str]()
+    waiting = list(owners)
+    for _ in range(30):
+        chosen = choose(waiting, known, turns, owner=owners.__getitem__, most=slots)
+        served = [owners[name] for pair in chosen for name in pair]
+        for pair in chosen:
+            known.begin(*pair)
+            turns.serve(*(owners[name] for name in pair))
+        for whose in set(owners.values()):
+            waited[whose] = 0 if whose in served else waited[whose] + 1
+            assert waited[whose] < len(sizes)
+
+
+def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
+    ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
+    known, chosen = history(), []
+    for _ in range(5):
+        (pair,) = choose(["a", "b", "c"], known, TurnOrder(), rating=ratings.__getitem__)
+        known.begin(*pair)
+        chosen.append("".join(sorted(pair)))
+    assert chosen[:3] == ["ac", "ac", "ac"]
+    assert set(chosen[3:]) == {"bc", "ab"}
+
+
+# in an arena
+
+
+def crowd(arena: Arena, *names: str, **hello: Any) -> list[Peer]:
+    return [arena.enter(Hello(name, **hello)) for name in names]
+
+
+def resign_all(arena: Arena) -> None:
+    """End the matches that have begun, each by a player who has played."""
+    for peer in list(arena.peers.values()):
+        for start in [each for each in peer.news() if isinstance(each, Start)]:
+            if start.seat == "maxie":
+                peer.say(Resign(start.match))
+
+
+def test_bots_are_kept_busy_with_each_other_and_meet_alike() -> None:
+    arena = Arena(pool=POOL)
+    crowd(arena, "anna", "bert", "carl")
+    for _ in range(30):
+        arena.wait(50)
+        for peer in arena.peers.values():
+            for start in [each for each in peer.news() if isinstance(each, Start)]:
+                if start.seat == "minnie":
+                    # Both are ready, so that nobody forfeits.
+                    for each in arena.peers.values():
+                        each.say(Ready(start.match))
+                    finish(arena, start)
+    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
+    assert len(met) == 3
+    assert max(met.values()) - min(met.values()) <= 1
+    assert {each.event for each in arena.records} == {"open"}
+
+
+def finish(arena: Arena, start: Start) -> None:
+    """Play a line of tic-tac-toe in a match that both are ready for."""
+    by_name = {peer.name: peer for peer in arena.peers.values()}
+    for ply, cell in enumerate(LINE):
+        name = (start.players.maxie, start.players.minnie)[ply % 2]
+        by_name[name].say(Move(start.match, ply, cell))
+
+
+def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants() -> None:
+    arena = Arena(pool=PATIENT, concurrency=2)
+    for number in range(6):
+        arena.enter(f"bot {number}", local=True)
+    arena.wait(100)
+    assert arena.core.matches == 2
+    for number in range(6):
+        arena.enter(f"remote {number}")
+    arena.wait(100)
+    assert arena.core.matches == 5, "a bot that runs elsewhere is no load, not even for one that runs here"
+
+
+def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_here() -> None:
+    arena = Arena(pool=PATIENT, concurrency=1)
+    for name in ("anna", "bert", "carl"):
+        arena.enter(name, local=True)
+    arena.wait(100)
+    for name in ("dora", "emil"):
+        arena.enter(name)
+    arena.wait(100)
+    assert [peer.name for peer in arena.peers.values() if peer.all(Start)] == ["anna", "bert", "dora", "emil"]
+
+
+def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> None:
+    arena = Arena(pool=PATIENT, concurrency=4, by_threads=True)
+
+    def enter(name: str, threads: int, *, local: bool) -> Peer:
+        return arena.enter(Hello(name, engine=EngineInfo("x", {}, threads)), local=local, owner=name)
+
+    enter("anna", 3, local=True)
+    enter("bert", 3, local=True)
+    arena.wait(50)
+    assert arena.core.matches == 1
+    enter("carl", 2, local=True)
+    enter("dora", 2, local=True)
+    arena.wait(50)
+    assert arena.core.matches == 1, "three of four cores are taken"
+    for name in ("emil", "fred"):
+        enter(name, 4096, local=False)
+    arena.wait(50)
+    assert arena.core.matches == 2, "whatever a bot that runs elsewhere says of its threads"
+    resign_all(arena)
+    arena.wait(50)
+    assert arena.core.matches >= 1
+
+
+def test_a_bot_gets_of_the_pool_what_it_plays() -> None:
+    games = (PoolGame(game_of(), FAST), PoolGame(game_of(), SLOW))
+    arena = Arena(pool=replace(PATIENT, games=games))
+    crowd(arena, "anna")
+    crowd(arena, "bert", time_controls=[str(SLOW)])
+    crowd(arena, "carl", games=["riskless"])
+    crowd(arena, "dora", pool=False)
+    for _ in range(3):
+        arena.wait(50)
+        resign_all(arena)
+    assert {
+        (each.time_control, frozenset((each.players.maxie, each.players.minnie))) for each in arena.records
+    } == {(str(SLOW), frozenset(("anna", "bert")))}
+
+
+def begun(record: Record) -> tuple[str, tuple[object, ...]]:
+    return record.time_control, tuple(each.move for each in record.moves if each.opening)
+
+
+def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
+    openings = ((0, 1), (4, 8))
+    games = tuple(PoolGame(game_of(), tc, openings) for tc in (FAST, SLOW))
+    arena = Arena(pool=replace(PATIENT, games=games))
+    anna, bert = crowd(arena, "anna", "bert")
+    for _ in range(8):
+        arena.wait(50)
+        by_name = {"anna": anna, "bert": bert}
+        start = anna.hear(Start)
+        for peer in (anna, bert):
+            peer.say(Ready(start.match))
+        by_name[start.players.maxie].say(Resign(start.match))
+        arena.wait(40_000) if len(arena.records) % 3 == 0 else None
+    records = arena.records[:8]
+    assert {begun(each) for each in records} == {
+        (str(tc), opening) for tc in (FAST, SLOW) for opening in openings
+    }
+    for first, second in zip(records[::2], records[1::2], strict=True):
+        assert begun(first) == begun(second)
+        assert first.players.maxie == second.players.minnie
+
+
+def test_two_rest_between_their_matches() -> None:
+    arena = Arena(pool=replace(PATIENT, pause_ms=3_000))
+    crowd(arena, "anna", "bert")
+    arena.wait(100)
+    resign_all(arena)
+    arena.wait(2_999)
+    assert arena.core.matches == 0
+    arena.wait(30)
+    assert arena.core.matches == 1
+
+
+def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
+    arena = Arena(answer_ms=2_000)
+    anna, bert, carl = crowd(arena, "anna", "bert", "carl")
+    carl.say(replace(TICTACTOE, opponent="anna"))
+    anna.hear(Challenged)
+    settings = replace(arena.settings, pool=PATIENT)
+    arena.give(Reconfigure(settings))
+    arena.wait(100)
+    assert {bert.hear(Start).players.maxie, bert.all(Start)[0].players.minnie} == {"bert", "carl"}
+    crowd(arena, "dora")
+    arena.wait(1_800)
+    assert not anna.all(Start)
+    arena.wait(200)
+    assert "anna" in msgspec.structs.astuple(anna.hear(Start).players)
+
+
+def test_a_pool_that_cannot_be_set_up_does_not_spin() -> None:
+    arena = Arena(pool=replace(POOL, games=(PoolGame(cast("AnyGame", NoStart()), FAST),)))
+    crowd(arena, "anna", "bert")
+    arena.wait(10_000)
+    assert len(arena.records) <= 1
+    assert len(arena.inputs) < 20
+
+
+# quotas
+
+
+def test_a_quota_counts_down_and_ends() -> None:
+    arena = Arena(pool=PATIENT)
+    crowd(arena, "anna")
+    (bert,) = crowd(arena, "bert", quota=2)
+    for _ in range(5):
+        arena.wait(50)
+        resign_all(arena)
+    assert len(arena.records) == 2
+    bert.say(Status())
+    assert bert.hear(Standing) == Standing("finishing", "takes no more matches; 0 in play", 0)
+    bert.say(Status(1))
+    arena.wait(50)
+    assert arena.core.matches == 1
+
+
+def test_no_match_is_given_after_the_answer_to_a_bot_that_ends() -> None:
+    arena = Arena(pool=PATIENT)
+    anna, _ = crowd(arena, "anna", "bert")
+    anna.say(Status(0))
+    arena.wait(10_000)
+    assert not anna.all(Start)
+
+
+# suspension and standing
+
+
+def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended() -> None:
+    arena = Arena(pool=replace(POOL, ready_ms=200))
+    anna, bert = crowd(arena, "anna", "bert")
+    arena.wait(29_000)
+    assert len(arena.records) == 3, "neither gets ready, and both forfeit"
+    standing = anna.hear(Standing)
+    assert standing.state == "suspended"
+    assert "3 matches in a row forfeited, the last by no_show; back in 30 s" in standing.detail
+    assert [each.benched for each in arena.core.listing(arena.now).bots] == [
+        "3 matches in a row forfeited, the last by no_show; back in 30 s"
+    ] * 2
+    arena.wait(2_000)
+    assert len(arena.records) == 4, "it may try again"
+    assert "back in 60 s" in anna.hear(Standing).detail
+    anna.leave()
+    bert.leave()
+    anna, bert = crowd(arena, "anna", "bert")
+    arena.wait(300)
+    assert bert.hear(End).reason is EndReason.NO_SHOW, "who comes anew is pardoned"
+    assert "5 matches in a row" in anna.hear(Standing).detail
+
+
+def test_matches_that_events_asked_for_suspend_nobody() -> None:
+    arena = Arena()
+    anna, bert = crowd(arena, "anna", "bert")
+    for _ in range(5):
+        arena.play(anna, bert, ready=100)
+        arena.wait(200)
+    assert not anna.all(Standing)
+    assert bert.all(End)
+
+
+@pytest.mark.parametrize(
+    ("hello", "state", "detail"),
+    [
+        ({}, "waiting", "in the pool for tictactoe at 2+0.1: nobody to play yet"),
+        ({"pool": False}, "idle", "and it plays only by challenge: it waits for a challenge"),
+        ({"games": ["riskless"]}, "idle", "and it plays riskless only: it waits for a challenge"),
+        ({"quota": 0}, "finishing", "takes no more matches; 0 in play"),
+    ],
+)
+def test_a_bot_is_told_how_it_stands(hello: dict[str, Any], state: str, detail: str) -> None:
+    arena = Arena(pool=POOL)
+    anna = arena.enter(Hello("anna", **hello))
+    anna.say(Status())
+    standing = anna.hear(Standing)
+    assert standing.state == state
+    assert detail in standing.detail
+
+
+def test_standings_of_those_who_play_wait_with_others_or_will_not_play() -> None:
+    arena = Arena(pool=PATIENT)
+    anna, bert = crowd(arena, "anna", "bert")
+    anna.say(Status())
+    assert anna.hear(Standing).detail == "in the pool for tictactoe at 2+0.1, with 1 other bot"
+    arena.wait(50)
+    anna.say(Status())
+    assert anna.hear(Standing).detail == "1 of at most 1 matches in play"
+    arena.give(Drain())
+    resign_all(arena)
+    bert.say(Status())
+    assert bert.hear(Standing).detail == "the server is about to stop, and begins no new matches"
+    plain = Arena().enter("anna")
+    plain.say(Status())
+    assert plain.hear(Standing).detail == "here bots play only by challenge, and nobody has challenged it"
+
+
+def test_ratings_that_change_count_at_once() -> None:
+    arena = Arena(pool=PATIENT)
+    arena.enter("anna", ratings={"tictactoe": 1500.0})
+    arena.enter("bert")
+    arena.enter("carl", ratings={"tictactoe": 1500.0})
+    arena.give(Rated("tictactoe", "bert", 2500.0))
+    arena.give(Rated("tictactoe", "nobody", 2500.0))
+    arena.wait(50)
+    (match,) = arena.core.listing(arena.now).matches
+    assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
+
+
+def test_pairings_are_remembered_for_any_order_of_names() -> None:
+    known = history()
+    for pair in permutations("abc", 2):
+        known.begin(*pair)
+    known.end("b", "a", 5)
+    assert (known.met("a", "b"), known.met("b", "a")) == (2, 2)
+    assert (known.last_end("a", "b"), known.last_end("a", "c")) == (5, None)
+
+
+def test_a_match_of_an_event_needs_no_pool() -> None:
+    arena = Arena(pool=None)
+    anna, bert = crowd(arena, "anna", "bert", matches=2)
+    for _ in range(2):
+        arena.play(anna, bert)
+    assert arena.core.matches == 2
+    assert [type(given) for _, given in arena.inputs].count(Play) == 2
