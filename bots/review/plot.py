@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.charts import Area, document, dot, text
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
@@ -32,67 +32,28 @@ def review_svg(
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
     top = max(LEAST, *estimates) if estimates else LEAST
-    plot = _Plot(len(judged), top)
-    body = [
-        f'<text x="{LEFT}" y="26" font-size="15" fill="{INK}">{escape(title)}</text>',
-        *plot.axes("in armies" if armies else "in hundreds"),
-        *(plot.line(points, COLOURS[name]) for name, points in lines.items() if points),
-        *(
-            f'<circle cx="{plot.x(each.ply):.1f}" cy="{plot.y(each.after):.1f}" r="4" fill="{COLOURS[each.player]}">'
-            f"<title>{escape(f'ply {each.ply}: {each.move}, better {each.better}')}</title></circle>"
-            f'<text x="{plot.x(each.ply):.1f}" y="{plot.y(each.after) - 8:.1f}" text-anchor="middle" '
-            f'font-weight="bold" fill="{COLOURS[each.player]}">{each.mark}</text>'
-            for each in judged
-            if each.mark
-        ),
-    ]
-    labels = {"engine": engine, "maxie": names[0], "minnie": names[1]}
-    for row, name in enumerate(lines):
-        at = TOP + 14 + 18 * row
-        text = escape(labels[name][:18])
-        body.append(f'<text x="{WIDTH - RIGHT + 8}" y="{at}" fill="{COLOURS[name]}">{text}</text>')
-    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
-    return "\n".join(
-        [opening, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *body, "</svg>", ""]
-    )
+    plies = max(1, len(judged) - 1)
+    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
 
+    def bounded(value: float) -> float:
+        return max(-top, min(top, value))
 
-class _Plot:
-    """From a ply and a value to a point of the picture."""
-
-    def __init__(self, plies: int, top: float) -> None:
-        self._plies = max(1, plies - 1)
-        self._top = top
-
-    def x(self, ply: int) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * ply / self._plies
-
-    def y(self, value: float) -> float:
-        share = max(-1.0, min(1.0, value / self._top))
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - share) / 2
-
-    def line(self, points: Sequence[tuple[int, float]], colour: str) -> str:
-        path = " ".join(f"{self.x(ply):.1f},{self.y(value):.1f}" for ply, value in points)
-        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
-
-    def axes(self, unit: str) -> list[str]:
-        drawn = []
-        for value in (self._top, 0, -self._top):
-            y = self.y(value)
-            drawn.append(
-                f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{GRID}"/>'
-            )
-            drawn.append(
-                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{INK}">{value / 100:+g}</text>'
-            )
-        below = HEIGHT - BOTTOM + 20
-        drawn += [
-            f'<text x="{self.x(ply):.1f}" y="{below}" text-anchor="middle" fill="{INK}">{ply}</text>'
-            for ply in sorted({0, self._plies // 2, self._plies})
-        ]
-        drawn.append(
-            f'<text x="{LEFT}" y="{HEIGHT - 10}" fill="{INK}">ply; values {unit}, high for maxie, a certain win '
-            "on the edge; ?, ??: gave much away</text>"
-        )
-        return drawn
+    marks = (top, 0, -top)
+    drawn = [text(LEFT, 26, title, INK, more=' font-size="15"'), *area.rules(marks, GRID)]
+    drawn += [text(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
+    below = HEIGHT - BOTTOM + 20
+    drawn += [text(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})]
+    unit = "in armies" if armies else "in hundreds"
+    legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?, ??: gave much away"
+    drawn.append(text(LEFT, HEIGHT - 10, legend, INK))
+    for name, points in lines.items():
+        if points:
+            drawn.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
+    for each in judged:
+        if each.mark:
+            x, y, colour = area.x(each.ply), area.y(bounded(each.after)), COLOURS[each.player]
+            drawn.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
+            drawn.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+    for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
+        drawn.append(text(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
+    return document(WIDTH, HEIGHT, drawn)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from arena.charts import Area, dot, line, text
 from arena.rating.standings import Row
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
@@ -42,14 +43,6 @@ def _count(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str = GRID, width: float = 1) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width:g}"/>'
-
-
 def _svg(height: float, label: str, drawn: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(drawn)}</svg>'
 
@@ -60,22 +53,18 @@ def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
     if not played:
         return ""
     marks = ticks(min(r.elo - r.elo_error for r in played), max(r.elo + r.elo_error for r in played))
-    scale = (WIDTH - LEFT - RIGHT) / (marks[-1] - marks[0])
-
-    def at(elo: float) -> float:
-        return LEFT + (elo - marks[0]) * scale
-
     bottom = 34 * len(played) + 6
-    drawn = [_line(at(mark), 0, at(mark), bottom) for mark in marks]
-    drawn += [_text(at(mark), bottom + 15, f"{mark:+z.0f}", "middle") for mark in marks]
+    area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
+    drawn = [line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
+    drawn += [text(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
     for index, row in enumerate(played):
         y, own = 34 * index + 24, colour[row.bot]
         drawn += [
-            _text(2, y - 10, row.bot[:NAME]),
-            _line(at(row.elo - row.elo_error), y, at(row.elo + row.elo_error), y, own, 3),
-            f'<circle cx="{at(row.elo):.1f}" cy="{y}" r="5" fill="{own}"/>',
+            text(2, y - 10, row.bot[:NAME], INK),
+            line(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
+            dot(area.x(row.elo), y, 5, own),
         ]
-    drawn.append(_text(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", "end"))
+    drawn.append(text(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"))
     return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", drawn)
 
 
@@ -91,31 +80,22 @@ def over_plies(
         return ""
     down = ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     across = ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top = 22
-
-    def x(ply: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * ply / across[-1]
-
-    def y(value: float) -> float:
-        return top + PLOT * (1 - value / down[-1])
-
-    drawn = [_line(x(0), y(mark), x(across[-1]), y(mark)) for mark in down]
-    drawn += [_text(LEFT - 5, y(mark) + 4, f"{mark:g}", "end") for mark in down]
-    drawn += [_text(x(mark), top + PLOT + 16, f"{mark:g}", "middle") for mark in across]
+    top, bottom = 22, 22 + PLOT
+    area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
+    drawn = area.rules(down, GRID)
+    drawn += [text(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
+    drawn += [text(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
     drawn += [
-        _line(x(0), top, x(0), top + PLOT, INK),
-        _line(x(0), top + PLOT, x(across[-1]), top + PLOT, INK),
-        _text(2, 12, unit),
-        _text(WIDTH - RIGHT, top + PLOT + 32, "ply", "end"),
+        line(LEFT, top, LEFT, bottom, INK),
+        line(LEFT, bottom, area.right, bottom, INK),
+        text(2, 12, unit, INK),
+        text(area.right, bottom + 32, "ply", INK, "end"),
     ]
     for bot in (bot for bot in colour if bot in curves):
-        points = " ".join(f"{x(ply):.1f},{y(value):.1f}" for ply, value in sorted(curves[bot].items()))
-        drawn.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour[bot]}" stroke-width="2"'
-            f' stroke-linejoin="round"><title>{escape(bot)}</title></polyline>'
-        )
+        points = sorted(curves[bot].items())
+        drawn.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(f"<li>{swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
-        f"<h3>{escape(what)}</h3>{_svg(top + PLOT + 38, f'{what} by ply, in {unit}', drawn)}"
+        f"<h3>{escape(what)}</h3>{_svg(bottom + 38, f'{what} by ply, in {unit}', drawn)}"
         f'<ul class="legend">{legend}</ul>'
     )

@@ -13,6 +13,7 @@ from html import escape
 from arena.bots.search.edges import Edge
 from arena.bots.search.reports.seen_tree import Seen, count_nodes
 from arena.bots.search.values import INFINITY, plies_to_end
+from arena.charts import document, text
 from arena.games.core import Player
 
 MOST_NODES = 600
@@ -37,23 +38,9 @@ def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
-    body = [*_edges(tree, at, line), *_nodes(tree, at)]
-    return "\n".join(
-        [
-            _opening(width, height),
-            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
-            f'<text x="{width / 2:.0f}" y="22" text-anchor="middle" font-size="15" fill="{INK}">{escape(title)}</text>',
-            *body,
-            *_legend(width, height, tree, played=bool(line)),
-            "</svg>",
-            "",
-        ]
-    )
-
-
-def _opening(width: float, height: float) -> str:
-    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+    heading = text(width / 2, 22, title, INK, "middle", ' font-size="15"')
+    drawn = [heading, *_edges(tree, at, line), *_nodes(tree, at)]
+    return document(width, height, [*drawn, *_legend(width, height, tree, played=bool(line))])
 
 
 def _place(node: Seen, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
@@ -115,7 +102,7 @@ def _nodes(tree: Seen, at: Points) -> Iterator[str]:
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
-            yield f'<text x="{x:.1f}" y="{y + 4 + inside:.1f}" fill="{ink}" text-anchor="middle" font-size="11">{escape(name)}</text>'
+            yield text(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.visited else GREY
             below = y + 30
@@ -124,8 +111,7 @@ def _nodes(tree: Seen, at: Points) -> Iterator[str]:
             if node.leaf:
                 yield _text(x, below, value_label(node.result.value), colour, weight)
             else:
-                text = value_label(node.result.value)
-                yield _text(x + 19, y + 5, text, colour, f'{weight} text-anchor="start"')
+                yield _text(x + 19, y + 5, value_label(node.result.value), colour, weight, "start")
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
             yield from _label(x, y - 21 - 11 * number, _window(alpha, beta))
         yield "</g>"
@@ -139,18 +125,17 @@ def _shape(node: Seen, x: float, y: float, fill: str, ink: str, dash: str) -> st
     return f'<polygon points="{x:.1f},{tip:.1f} {x + 19:.1f},{base:.1f} {x - 19:.1f},{base:.1f}" {look}/>'
 
 
-def _text(x: float, y: float, text: str, colour: str, more: str = "") -> str:
-    anchor = "" if "text-anchor" in more else ' text-anchor="middle"'
-    # a white border, because edges pass behind the text
+def _text(x: float, y: float, words: str, colour: str, more: str = "", anchor: str = "middle") -> str:
+    """Words with a white border, because edges pass behind them."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{anchor}{halo}{more}>{escape(text)}</text>'
+    return text(x, y, words, colour, anchor, halo + more)
 
 
-def _label(x: float, y: float, text: str) -> Iterator[str]:
+def _label(x: float, y: float, words: str) -> Iterator[str]:
     """A window on a white ground: it lies on the edge that comes from above."""
-    width = 5.6 * len(text) + 4
+    width = 5.6 * len(words) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
-    yield _text(x, y, text, GREEN, ' font-size="10"')
+    yield _text(x, y, words, GREEN, ' font-size="10"')
 
 
 def value_label(value: int) -> str:
@@ -188,9 +173,9 @@ def _legend(width: float, height: float, tree: Seen, *, played: bool) -> Iterato
         ("// cut", RED, 36, any(node.cut for node in nodes)),
         ("not visited", GREY, 64, any(not node.visited for node in nodes)),
     ]
-    parts = [(text, colour, size) for text, colour, size, there in every if there]
+    parts = [(words, colour, size) for words, colour, size, there in every if there]
     gap = 26
     x = width / 2 - (sum(size for *_, size in parts) + gap * (len(parts) - 1)) / 2
-    for text, colour, size in parts:
-        yield _text(x, y, text, colour, ' text-anchor="start"')
+    for words, colour, size in parts:
+        yield _text(x, y, words, colour, anchor="start")
         x += size + gap
