@@ -16,12 +16,14 @@ FROM dependencies AS searches
 COPY arena arena
 COPY games games
 COPY bots bots
+COPY lab lab
 COPY maps maps
 COPY solved solved
 FROM searches AS searches-here
-RUN XDG_CACHE_HOME=/kernels /opt/arena/bin/python -m arena.bots.compiled
+RUN export XDG_CACHE_HOME=/kernels; /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
 FROM searches AS searches-any
-RUN XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic /opt/arena/bin/python -m arena.bots.compiled
+RUN export XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic; \
+    /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
 
 FROM python:${PYTHON_VERSION}-slim AS wheel
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1

@@ -15,8 +15,8 @@ TESTS ?=
 STATUS ?= /dev/null
 # what `make quick` leaves out beside properties: what needs other programs, many processes or long, and what says
 # nothing of a library
-SLOW := e2e web docker docs examples benchmarks bots/compiled test_alone.py test_house.py \
-  $(addprefix ladder/test_,cluster.py cores.py fleet.py play.py runner.py)
+SLOW := e2e web docker docs examples benchmarks bots/compiled lab/solving lab/tuning test_alone.py test_house.py \
+  $(addprefix lab/test_,measure.py openings.py selfplay.py) $(addprefix ladder/test_,cluster.py cores.py fleet.py play.py runner.py)
 # more of it, as folders and files of tests
 WITHOUT ?=
 
@@ -30,6 +30,7 @@ ladder: compiled  ## play a ladder of the built-in bots here
 
 compiled: $(STAMP)  ## the virtual environment, and the search compiled in its cache
 	$(BIN)/python -m arena.bots.compiled
+	$(BIN)/python -m arena.lab.solving
 
 # The tests start hundreds of processes: without bytecode each of them compiles what it loads.
 test soak quick: export PYTHONDONTWRITEBYTECODE =
@@ -43,7 +44,7 @@ test soak quick: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 
 # Every worker would compile all that it imports by itself, at the same time as the others; tests/bytecode.py has the tests.
 bytecode: $(STAMP)
-	@$(BIN)/python -m compileall -q -j 0 -x '/test_' arena games maps protocol solved match rating server ladder bots testkit tests
+	@$(BIN)/python -m compileall -q -j 0 -x '/test_' arena games maps protocol solved match rating server ladder bots lab testkit tests
 
 test: compiled bytecode  ## unit, property and end-to-end tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS); status=$$?; echo $$status >$(STATUS); exit $$status
@@ -84,27 +85,22 @@ $(STAMP): requirements.lock $(LOCK) pyproject.toml
 
 lock:  ## pin the dependencies again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --extra bus --extra engine --extra postgres -o requirements.lock pyproject.toml
+	  --extra server --extra bus --extra engine --extra postgres -o requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --extra bus --extra cluster --extra engine --extra postgres --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	  --extra server --extra bus --extra cluster --extra engine --extra postgres --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
-	  --resolution lowest-direct --extra bus --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
+	  --resolution lowest-direct --extra server --extra bus --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
 	  pyproject.toml
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
-bench-server: $(VENV)/.bench  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too, and beside it CUTECHESS=PATH
+bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.growth
-	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS) $(CUTECHESS:%=--cutechess %))
+	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS))
 
-bench: $(VENV)/.bench  ## measure the compiled engine, over half an hour, most of it matches; writes benchmarks/RESULTS.md
+bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
-
-# the peers that the engine is measured against
-$(VENV)/.bench: $(STAMP) benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
-	@touch $@
 
 openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
 
@@ -114,7 +110,7 @@ $(OPENED:%=openings/%): openings/%: $(STAMP)
 	$(BIN)/arena openings make --map $* $(HOW) --output maps/openings/$*.txt
 
 cells: $(STAMP)  ## the areas of the shipped maps anew, as after a change of places or continents
-	$(BIN)/python -m arena.maps.coasts
+	$(BIN)/python -m arena.lab.coasts
 
 screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
 	$(BIN)/python -m tests.web.screenshots docs/pictures

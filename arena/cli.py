@@ -91,19 +91,33 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
     ),
     "solve": (
-        "arena.bots.commands.solve",
+        "arena.lab.commands.solve",
         "Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.",
     ),
     "tune": (
-        "arena.bots.commands.tune",
+        "arena.lab.commands.tune",
         "Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.",
     ),
-    "openings": ("arena.bots.commands.openings", "Make openings that are worth playing."),
-    "maps": ("arena.bots.commands.maps", "List, draw, check and measure Riskless maps."),
+    "openings": ("arena.lab.commands.openings", "Make openings that are worth playing."),
+    "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
 }
 """Each command's module, and its one line in `arena --help`, which is the first of the command's own help.
 
 The line stands here too so that `arena --help` and the completion of a name load none of the modules.
+"""
+
+EXTRAS: dict[str, str] = {
+    **dict.fromkeys(
+        ("aiosqlite", "alembic", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"
+    ),
+    **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
+    "asyncpg": "postgres",
+    "distributed": "cluster",
+    "nats": "bus",
+}
+"""The extra that installs each package a plain `pip install riskless-arena` leaves out.
+
+`numpy` belongs to two extras; a command that needs the server extra misses SQLAlchemy first.
 """
 
 
@@ -148,6 +162,13 @@ def main(arguments: list[str] | None = None) -> None:
         bare = message.startswith("Usage: ")  # the help of a command that was given nothing
         err.print(message if bare else f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(getattr(problem, "exit_code", 1))
+    except ModuleNotFoundError as missing:
+        extra = EXTRAS.get((missing.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        needs = f'"{" ".join(given[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
+        err.print(f"arena: {needs}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
     except OSError as problem:
         if given[:1] != ["--install-completion"]:
             raise

@@ -1,6 +1,6 @@
 """What every command shares: how it fails, the options that all of them spell alike, and its output.
 
-The modules that hold commands import this; `arena.py` runs them and turns what they raise into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
+The modules that hold commands import this. `arena.cli` runs a command and turns an error into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
 """
 
 from __future__ import annotations

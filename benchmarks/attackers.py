@@ -1,6 +1,6 @@
 """What attackers cost honest bots: the 99th percentile of a move by turns without and with each kind of attack.
 
-    python -m benchmarks.attackers [--rounds 5] [--seconds 3] [--kinds messages,frames] [--decoy]
+    python -m benchmarks.attackers [--rounds 5] [--seconds 3] [--kinds messages,frames]
 
 Honest bots play on a real `arena serve` with its default limits (the time for a hello, too long for a short
 attack, is shorter). The attackers (testkit/horde.py) come from loopback addresses of their own, are cut
@@ -10,7 +10,7 @@ the calm time before it.
 A real attacker's machine is another one. Here the attackers have cores of their own where there are four or more, and the
 bots and their server the others; on fewer cores they share all of them, with a scheduler that treats everybody alike. What
 that leaves to the bots tells a row of its own, in which everything attacks another server beside the bots', on the
-attackers' cores; with --decoy all kinds do. What the kernel does to receive a packet is done in the attackers' time on
+attackers' cores. What the kernel does to receive a packet is done in the attackers' time on
 loopback, and would be the server's machine's over a net.
 
 Exit code 1 when the worst round of a kind that attacks the bots' server is at 2 or more, or when any was not cut off.
@@ -59,6 +59,8 @@ CLIENTS = 16
 RATE = 300.0
 """Moves a second of all honest bots."""
 BOTS = 100
+HONEST = [f"bot {number}" for number in range(BOTS)]
+"""Names of the honest bots."""
 MOST_RATIO = 2.0
 """What p99 may be in the worst round, to that of a calm time."""
 SOURCES = 4
@@ -108,6 +110,25 @@ def usual(turns: Mapping[str, Turns]) -> Window:
 def worst(ratio: Ratio) -> float:
     """The worst round's."""
     return max(ratio.values)
+
+
+def honest_bots(
+    tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str] | None = None
+) -> list[asyncio.Task[None]]:
+    """Start BOTS bots that play RATE moves a second in all; `tokens` by their names, where the server wants them."""
+    return [
+        tasks.create_task(
+            arena_bot(
+                url,
+                name,
+                load,
+                BOTS / 2 / RATE,
+                token=tokens[name] if tokens else "",
+                source=f"127.0.1.{1 + number % SOURCES}",
+            )
+        )
+        for number, name in enumerate(HONEST)
+    ]
 
 
 async def window(server: Running, load: Load, seconds: float) -> Window:
@@ -174,13 +195,8 @@ def _create_victim(server: Running) -> None:
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-async def run(
-    kinds: list[str], rounds: int, seconds: float, *, decoy: bool = False
-) -> tuple[dict[str, Turns], list[str]]:
-    """Each attack in each round after a calm time of the same length; and what was wrong.
-
-    decoy: the attackers go for another server than the bots
-    """
+async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, Turns], list[str]]:
+    """Attack in each round after a calm time of the same length; return the rounds by kind, and the faults."""
     turns = {kind: Turns() for kind in kinds}
     load = Load()
     mine, theirs = server_cores(), load_cores()
@@ -191,28 +207,17 @@ async def run(
             arena(BOTS // 2, f"--set=limits.hello_seconds={HELLO}", cores=mine)
         )
         await asyncio.to_thread(_create_victim, server)
-        if decoy or ELSEWHERE in kinds:
+        if ELSEWHERE in kinds:
             other = stack.enter_context(arena(1, f"--set=limits.hello_seconds={HELLO}", cores=theirs))
             await asyncio.to_thread(_create_victim, other)
         async with asyncio.TaskGroup() as tasks:
-            bots = [
-                tasks.create_task(
-                    arena_bot(
-                        server.url,
-                        f"bot {number}",
-                        load,
-                        BOTS / 2 / RATE,
-                        source=f"127.0.1.{1 + number % SOURCES}",
-                    )
-                )
-                for number in range(BOTS)
-            ]
+            bots = honest_bots(tasks, server.url, load)
             await all_in(load, BOTS)
             await asyncio.sleep(3)
             for number in range(rounds):
                 for kind, found in turns.items():
                     calm = await window(server, load, seconds)
-                    target = other if decoy or kind == ELSEWHERE else server
+                    target = other if kind == ELSEWHERE else server
                     place = 1 + number * len(turns) + list(turns).index(kind)
                     attacked, said = await _attacked(server, target, load, kind, seconds, place, theirs)
                     found.calm.append(calm)
@@ -322,17 +327,16 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--kinds", default=",".join(EVERY), metavar="KIND,KIND")
-    parser.add_argument("--decoy", action="store_true", help="attack another server than the bots'")
     given = parser.parse_args()
     kinds = given.kinds.split(",")
     unknown = set(kinds) - set(EVERY)
     if unknown:
         parser.error(f"no attack is called {', '.join(unknown)}: there are {'; '.join(EVERY)}")
     with measured_on(f"python -m benchmarks.attackers --rounds {given.rounds}") as note:
-        turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds, decoy=given.decoy))
+        turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds))
     text = f"{section(turns, given.rounds, given.seconds).markdown()}\n\n{note()}"
     print(text)
-    if set(kinds) == set(EVERY) and not given.decoy:
+    if set(kinds) == set(EVERY):
         write_server("attackers", text)
     return report(faults)
 

@@ -19,11 +19,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
-from benchmarks.kit.paired import paired_bot
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import ON_SCRIPT, cpu_of
@@ -36,9 +36,6 @@ from tests.server.databases import Postgresql, running_postgresql
 AGAIN_SECONDS = 0.5
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
-CORES = 16
-"""Of each machine, where it is told how an arena would grow."""
-MACHINES = 16
 SERVE = (
     *ON_SCRIPT,
     "--set=limits.work_ms_per_second=100000",
@@ -178,16 +175,12 @@ async def measure(
             idle = used(servers, postgresql, nats).since(before)
             for number in range(half):
                 first, second = homes[0][number], homes[1][number]
-                if condition.paired:
-                    jobs.append(tasks.create_task(insist(paired_bot, second, f"b {number}", load, pause)))
-                    jobs.append(
-                        tasks.create_task(
-                            insist(paired_bot, first, f"a {number}", load, pause, f"b {number}")
-                        )
-                    )
-                else:
-                    jobs.append(tasks.create_task(insist(arena_bot, second, f"b {number}", load, pause)))
-                    jobs.append(tasks.create_task(insist(arena_bot, first, f"a {number}", load, pause)))
+                bots: dict[str, Any] = {"load": load, "pause": pause, "pool": not condition.paired}
+                opponent = f"b {number}" if condition.paired else ""
+                jobs += [
+                    tasks.create_task(insist(arena_bot, second, f"b {number}", **bots)),
+                    tasks.create_task(insist(arena_bot, first, f"a {number}", opponent=opponent, **bots)),
+                ]
             await all_in(load, 4 * half)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()
@@ -269,30 +262,7 @@ def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) 
                     found_ratio,
                 ),
             ]
-    if REMOTE.what in costs:
-        lines += ["", *growth(costs[REMOTE.what])]
     return "\n".join(lines)
-
-
-def growth(remote: Sequence[Cost]) -> list[str]:
-    """How far the shares that were measured lead, and what is full first."""
-    server, store, bus = (median(remote, each) for each in ("servers", "postgresql", "nats"))
-    bounds = {
-        f"{MACHINES} machines of {CORES} servers each, of a core each": MACHINES * CORES * 1e6 / server,
-        f"one PostgreSQL on {CORES} cores": CORES * 1e6 / store,
-        f"one NATS on {CORES} cores": CORES * 1e6 / bus if bus > 0 else float("inf"),
-    }
-    return [
-        "### How far it leads",
-        "",
-        f"By the shares of a move of which neither bot is at the room's server, as nearly all are in an arena of {MACHINES * CORES} processes, and as if nothing but CPU counted. What was not measured here: disks, networks, and whatever grows faster than moves.",
-        "",
-        "| what is full | at so many moves a second |",
-        "| --- | --- |",
-        *(f"| {what} | {count:,.0f} |" for what, count in sorted(bounds.items(), key=lambda each: each[1])),
-        "",
-        f"So {min(bounds, key=lambda each: bounds[each])} is full first.",
-    ]
 
 
 def main() -> None:

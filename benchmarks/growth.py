@@ -1,4 +1,4 @@
-"""What a move costs as the server grows; writes its section of SERVER.md, with a plot.
+"""What a move costs as the server grows; writes its section of SERVER.md.
 
     python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql]
 
@@ -16,14 +16,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from arena.server.store.database import make_engine, prepare
 from benchmarks.kit.filling import fill
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS
 from benchmarks.kit.halves import server_cores
 from benchmarks.kit.loads import ARENA, IDLE, loads
-from benchmarks.kit.plot import logarithmic
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena
 from benchmarks.kit.stores import NAMES, database
@@ -37,7 +35,6 @@ PLAYERS = 100
 FROM = 100
 """Connections from which on a move may cost no more."""
 MOST_RATIO, MOST_SECONDS = 1.3, 2.0
-PLOT = Path(__file__).with_name("growth.svg")
 
 
 @dataclass(frozen=True)
@@ -141,8 +138,6 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
             "is in seconds until the server listens; *after a kill* with matches in progress, which go on."
         ),
         "",
-        f"![CPU of a move by the number of connections and of finished matches]({PLOT.name})",
-        "",
         "| connections | CPU of a move | moves/s |",
         "| --- | --- | --- |",
         *(f"| {each.connections:,} | {_spread(each.cpu)} | {each.rate:,.0f} |" for each in beside),
@@ -184,16 +179,8 @@ def _spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
-def plot(beside: Sequence[Beside], stores: Sequence[OnStore]) -> str:
-    """What a move costs by the number of connections, and of finished matches on each store."""
-    lines = {"connections": [(each.connections, median(each)) for each in beside]} if beside else {}
-    for store in dict.fromkeys(each.store for each in stores):
-        lines[f"matches, {store}"] = [(each.matches, median(each)) for each in stores if each.store == store]
-    return logarithmic("CPU of a move", "connections, or finished matches", "µs", lines)
-
-
 def main() -> None:
-    """Measure, print, and write the section and its plot."""
+    """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=5.0, help="of a round")
     parser.add_argument("--rounds", type=int, default=3)
@@ -218,7 +205,6 @@ def main() -> None:
     text = report(beside, stores, note())
     print(text)
     write_server("growth", text)
-    PLOT.write_text(plot(beside, stores), encoding="utf-8")
 
 
 if __name__ == "__main__":

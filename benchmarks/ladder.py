@@ -1,9 +1,7 @@
 """What the runner costs: matches a second and CPU time a move, with bots that answer at once.
 
     python -m benchmarks.ladder                      tic-tac-toe, 200 matches, in a store that is thrown away
-    python -m benchmarks.ladder --db --rounds 500    in a store that lasts
-    python -m benchmarks.ladder --forfeits           10,000 matches at 0.05+0.005: how many are lost on time
-    python -m benchmarks.ladder --forfeits --seconds 240            as many of them as begin within 4 minutes
+    python -m benchmarks.ladder --tc 0.05+0.005 --rounds 5000       how many of 10,000 matches are lost on time
     python -m benchmarks.ladder --game riskless --map m2 --limit 88 a draw after so many plies
 
 The CPU time is that of this process alone: the runner, the server, the referees and the store; the bots
@@ -13,7 +11,6 @@ are processes of their own.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import tempfile
 import time
@@ -74,14 +71,8 @@ def main() -> int:
     parser.add_argument("--tc", default="10+0.1")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--concurrency", type=int, default=0)
-    parser.add_argument("--db", action="store_true", help="keep the matches in a database that lasts")
-    parser.add_argument("--forfeits", action="store_true", help="10,000 matches at 0.05+0.005")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no match after that")
     parser.add_argument("--limit", type=int, help="plies after which a match is a draw")
-    parser.add_argument("--pin", action="store_true", help="keep the bots of a match on cores of their own")
     arguments = parser.parse_args()
-    if arguments.forfeits:
-        arguments.tc, arguments.rounds = "0.05+0.005", 5000
     with tempfile.TemporaryDirectory(prefix="arena-benchmark-") as made:
         folder = Path(made)
         for place in (0, 1):
@@ -94,16 +85,13 @@ def main() -> int:
             time_control=TimeControl.parse(arguments.tc),
             rounds=arguments.rounds,
             concurrency=arguments.concurrency,
-            seconds=arguments.seconds,
             adjudication=Adjudication(limit=arguments.limit) if arguments.limit else None,
-            pin=arguments.pin,
         )
         ladder = Ladder(plan, starts, folder / "record.jsonl", openings=RandomOpenings(starts, 3, 1))
         times = Times()
-        database = f"sqlite:///{folder / 'arena.db'}" if arguments.db else None
 
         async def play() -> None:
-            await run_ladder(ladder, times, database=database)
+            await run_ladder(ladder, times)
 
         with settled():  # as `arena ladder` does
             anyio.run(play, backend_options={"use_uvloop": sys.platform != "win32"})

@@ -5,8 +5,6 @@
              is painted, when a match is on the large board, and when that board is one that moves
     frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all
     boards   the processor time that 30 live boards on the start page take from the browser, all its processes together
-    audits   the scores of Lighthouse for the start page, a match, the table and the form to play, on its phone and its desktop;
-             it must be on the PATH: npm install --global lighthouse
 
 Example: python -m benchmarks.page first slow
 """
@@ -14,25 +12,19 @@ Example: python -m benchmarks.page first slow
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
-import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, chromium, wait
-from testkit.parts import CHROMIUM
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
@@ -74,7 +66,6 @@ def main() -> None:
         "slow": slow,
         "frames": frames,
         "boards": boards,
-        "audits": audits,
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -185,48 +176,6 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         print(
             f"  {share:.1%} with the rest of the start page, on whose large board one of the matches is played"
         )
-
-
-def audits(_browser: Browser, folder: Path, _loads: int) -> None:
-    """What Lighthouse finds, in a browser of its own: the scores, and below them each audit that is not passed."""
-    program = shutil.which("lighthouse")
-    if program is None:
-        print("Lighthouse is not on the PATH, so nothing is audited: npm install --global lighthouse")
-        return
-    with arena(folder, "--map", "usa", "--tc", "20/move") as running:
-        for name in ("ann", "bob"):
-            running.dawdler(name, MOVE_SECONDS)
-        [match, *_] = wait(lambda: running.ask("records")["matches"], seconds=240)
-        views = {
-            "the start page": "",
-            "a match": f"match/{match['match']}",
-            "the table": "table",
-            "play": "play",
-        }
-        for device, options in (("phone", []), ("desktop", ["--preset=desktop"])):
-            for name, address in views.items():
-                found = audited(program, f"{running.url}{address}", folder / "report.json", options)
-                scores = [f"{each['id']} {100 * each['score']:.0f}" for each in found["categories"].values()]
-                print(f"{name}, {device}: {', '.join(scores)}")
-                print(
-                    "".join(f"    {each}\n" for each in map(poor, found["audits"].values()) if each), end=""
-                )
-
-
-def audited(program: str, url: str, report: Path, options: list[str]) -> Any:
-    """Lighthouse's report of an address."""
-    flags = ["--quiet", "--output=json", f"--output-path={report}", "--chrome-flags=--headless --no-sandbox"]
-    environment = {**os.environ, "CHROME_PATH": str(CHROMIUM)}
-    subprocess.run([program, url, *flags, *options], check=True, env=environment, timeout=180)
-    return json.loads(report.read_text(encoding="utf-8"))
-
-
-def poor(audit: dict[str, Any]) -> str:
-    """What an audit found that is not passed, and where; empty for all others."""
-    if audit["score"] is None or audit["score"] >= 0.9:
-        return ""
-    nodes = [each["node"]["selector"] for each in audit.get("details", {}).get("items", []) if "node" in each]
-    return f"{audit['id']}: {audit.get('displayValue') or audit['title']} {', '.join(nodes[:3])}"
 
 
 def moves(running: Arena) -> int:

@@ -1,9 +1,8 @@
-"""What a match runner costs beside fastchess and cutechess, CPU a move and matches a second; writes its section of SERVER.md.
+"""What a match runner costs beside fastchess, CPU a move and matches a second; writes its section of SERVER.md.
 
-    python -m benchmarks.runners --fastchess PATH [--cutechess PATH]
+    python -m benchmarks.runners --fastchess PATH
 
-Both are built from their sources first: fastchess by `make` with g++, cutechess by `cmake` and `make cli` with Qt 6. The
-engines of all answer at once: theirs are `instant_uci.c`, ours are Python programs of a few lines (benchmarks/ladder.py).
+fastchess is built from its sources first, by `make` with g++. The engines of both answer at once: its are `instant_uci.c`, ours are Python programs of a few lines (benchmarks/ladder.py).
 The CPU time is the runner's own, without its engines'.
 """
 
@@ -22,9 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.results import claim, measured_on, write_server
-from benchmarks.kit.served import ROOT, Running, cpu_of_machine
-from benchmarks.kit.staged import seconds_of
-from benchmarks.kit.stages import STAGES, dearest
+from benchmarks.kit.served import cpu_of_machine
 
 CORES = os.cpu_count() or 1
 TICKS = 100
@@ -32,15 +29,10 @@ TICKS = 100
 
 LOOK_SECONDS = 0.02
 
-MANY = 5000
-"""Pairs of matches that are not over when they have been looked at."""
-START_SECONDS, PROFILE_SECONDS = 5.0, 8.0
-"""Until the bots of a ladder play, and for how long the runner is looked at then."""
-
 LONGER = {"tictactoe": 5}
 """By how many times more matches of a game are played: a hundred short ones take half a second, and are all beginning."""
 
-FASTCHESS, CUTECHESS, EQUAL = "fastchess, chess", "cutechess, chess", "riskless, a draw after as many plies"
+FASTCHESS, EQUAL = "fastchess, chess", "riskless, a draw after as many plies"
 """What plays games of equal length."""
 MOST_MS = {"riskless": 0.15, "tictactoe": 0.3}
 """What a move may cost the runner, by the game."""
@@ -67,22 +59,16 @@ class Cost:
         return self.ms / 1000 * self.plies * self.matches / CORES
 
 
-PGN = {FASTCHESS: ("file={}",), CUTECHESS: ("{}",)}
-"""How each is told where to write the games."""
-PROTOCOL = {FASTCHESS: (), CUTECHESS: ("proto=uci",)}
-"""What each is told of an engine's protocol."""
-
-
-def chess(name: str, program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
-    """Play `rounds` pairs of the instant engine against itself, by fastchess or cutechess as `name` says."""
+def chess(program: Path, rounds: int, concurrency: int, folder: Path) -> Cost:
+    """Play `rounds` pairs of the instant engine against itself, by fastchess."""
     engine, games = folder / "instant", folder / "games.pgn"
     subprocess.run(["cc", "-O2", "-o", engine, Path(__file__).with_name("instant_uci.c")], check=True)
     games.unlink(missing_ok=True)
     words = [
         *(str(program), "-engine", f"cmd={engine}", "name=a", "-engine", f"cmd={engine}", "name=b"),
-        *("-each", "tc=10+0.1", *PROTOCOL[name], "-rounds", str(rounds), "-games", "2"),
+        *("-each", "tc=10+0.1", "-rounds", str(rounds), "-games", "2"),
         *("-concurrency", str(concurrency), "-ratinginterval", "0"),
-        *("-pgnout", *(each.format(games) for each in PGN[name])),
+        *("-pgnout", f"file={games}"),
     ]
     began, ticks, (busy, had) = time.perf_counter(), 0, cpu_of_machine()
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -121,25 +107,8 @@ def arena(game: str, rounds: int, concurrency: int, limit: int | None = None) ->
     return Cost(matches, moves / (2 * rounds - 1), ms, busy / 100)
 
 
-def stages_of(game: str, concurrency: int) -> dict[str, float]:
-    """Seconds of the runner's CPU on each stage, while it plays a game with this project's instant bots."""
-    words = ["--game", game, "--map", "m2", "--rounds", str(MANY), "--concurrency", str(concurrency)]
-    command = [sys.executable, "-m", "benchmarks.ladder", *words]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            time.sleep(START_SECONDS)
-            return seconds_of(Running("", process), PROFILE_SECONDS)[0]
-        finally:
-            process.terminate()  # it ends its bots, and throws its store away
-
-
-def report(
-    costs: Mapping[str, Sequence[Cost]],
-    stages: Mapping[str, Mapping[str, float]],
-    concurrency: int,
-    note: str,
-) -> str:
-    """The section. `stages`: what the runner spends on each, by the game."""
+def report(costs: Mapping[str, Sequence[Cost]], concurrency: int, note: str) -> str:
+    """Write the section."""
     lines = [
         "## The runner of ladders, beside fastchess",
         "",
@@ -163,31 +132,11 @@ def report(
         busy, own = (statistics.median(getattr(cost, what) for cost in each) for what in ("busy", "runner"))
         shown = f"| {name} | {plies:.0f} | {matches_shown} | {matches * plies:,.0f} | {spent} | "
         lines.append(f"{shown}{busy:.0%}, {own:.0%} |")
-    lines += [
-        "",
-        (
-            "Where that goes, as shares of a move's CPU that a profiler outside of the runner sees; the stages are those "
-            "of the server, which the runner has within itself. A thread that waits for a core is seen where it waits, mostly "
-            "in the event loop: with the bots on the same cores that stage is told too large, and the others too small."
-        ),
-        "",
-        "| stage | " + " | ".join(stages) + " |",
-        "| --- |" + " --- |" * len(stages),
-        *(
-            f"| {stage} | "
-            + " | ".join(f"{each[stage] / sum(each.values()):.0%}" for each in stages.values())
-            + " |"
-            for stage in STAGES
-        ),
-        "",
-    ]
+    lines.append("")
     for name, most in MOST_MS.items():
         what = f"CPU of the runner a move, {name}"
         taken = [cost.ms for cost in costs[name]]
-        found = f"{_spread(taken, 2)} ms"
-        if statistics.median(taken) > most:
-            found += f"; the most goes into {dearest(stages[name])}"
-        lines += [claim(what, f"at most {most:g} ms", found), ""]
+        lines += [claim(what, f"at most {most:g} ms", f"{_spread(taken, 2)} ms"), ""]
     ratios = [own.matches / other.matches for own, other in zip(costs[EQUAL], costs[FASTCHESS], strict=True)]
     what = "matches a second against fastchess, games of equal length"
     found = f"{_spread(ratios, 2)} ×"
@@ -213,7 +162,6 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--fastchess", type=Path, required=True)
-    parser.add_argument("--cutechess", type=Path, help="cutechess-cli")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--times", type=int, default=3)
@@ -221,21 +169,17 @@ def main() -> int:
     rounds, concurrency = arguments.rounds, arguments.concurrency
     costs: dict[str, list[Cost]] = {}
     with (
-        measured_on("python -m benchmarks.runners --fastchess PATH --cutechess PATH") as note,
+        measured_on("python -m benchmarks.runners --fastchess PATH") as note,
         tempfile.TemporaryDirectory(prefix="arena-benchmark-") as folder,
     ):
-        programs = {FASTCHESS: arguments.fastchess, CUTECHESS: arguments.cutechess}
         for _ in range(arguments.times):
-            for name, program in programs.items():
-                if program is not None:
-                    played = chess(name, program.resolve(), rounds, concurrency, Path(folder))
-                    costs.setdefault(name, []).append(played)
+            played = chess(arguments.fastchess.resolve(), rounds, concurrency, Path(folder))
+            costs.setdefault(FASTCHESS, []).append(played)
             plies = round(costs[FASTCHESS][-1].plies)
             costs.setdefault(EQUAL, []).append(arena("riskless", rounds, concurrency, plies))
             for game in ("riskless", "tictactoe"):
                 costs.setdefault(game, []).append(arena(game, rounds * LONGER.get(game, 1), concurrency))
-        stages = {game: stages_of(game, concurrency) for game in MOST_MS}
-    text = report(costs, stages, concurrency, note())
+    text = report(costs, concurrency, note())
     print(text)
     write_server("runner", text)
     return 0

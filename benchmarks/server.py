@@ -23,7 +23,6 @@ from benchmarks.kit.lone import lone_lines
 from benchmarks.kit.results import claim, write_server
 from benchmarks.kit.script import MAP, script
 from benchmarks.kit.served import arena, histogram, quantile
-from benchmarks.kit.staged import staged_lines
 
 QUANTILES = (0.5, 0.99, 0.999)
 
@@ -90,7 +89,6 @@ def _complain(load: Load) -> None:
 async def _run(seconds: float, rounds: int, most: int) -> str:
     load = os.getloadavg()[0]
     flat, ratios = await asyncio.to_thread(flat_lines, seconds, rounds)
-    staged, stages = await asyncio.to_thread(staged_lines, seconds)
     lines = [
         (
             f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
@@ -100,9 +98,7 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
         "",
         *flat,
         "",
-        *staged,
-        "",
-        *goals(ratios, stages),
+        *goals(ratios),
         "",
         *await lone_lines(2 * seconds),
         "",

@@ -1,10 +1,10 @@
-"""The server on stores of very many finished matches; writes its section of SERVER.md, with a plot.
+"""The page's questions on stores of very many finished matches; writes its section of SERVER.md.
 
-    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--raw FILE]
+    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
 
 Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` is started on it, and asked each question that
-the page asks, six at once, each time for something else where there is something else to ask for. At the greatest size
-bots play beside the questions. The server is then killed in the midst of matches, and started again.
+the page asks, six at once, each time for something else where there is something else to ask for. `benchmarks.growth` has
+the cost of a move and the time of a start on such stores.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import base64
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import quote
 
-import msgspec
 import sqlalchemy as sa
 
 from arena.server.net.turns import SHARE
@@ -29,13 +27,11 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine, make_engine, open_store, prepare
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, stats
-from arena.server.web.costs import cost_of
-from arena.server.web.pages import STORE_QUESTIONS
+from arena.server.web.pages import ROUTES, route_of
+from arena.server.web.store_answers import STORE_QUESTIONS
 from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
-from benchmarks.kit.load import Load, all_in, arena_bot
-from benchmarks.kit.plot import logarithmic
 from benchmarks.kit.results import claim, measured_on, write_server
-from benchmarks.kit.served import Running, arena, histogram, quantile
+from benchmarks.kit.served import Running, arena
 from benchmarks.kit.stores import NAMES
 from benchmarks.kit.stores import database as empty_database
 
@@ -44,10 +40,6 @@ ROUNDS = 40
 """In which six ask at once, for each question at the least."""
 TRUE = 200
 """Matches that are told as they are, and are asked for: of the others a sample stands in the store, under the sample's id."""
-PLAYERS = 40
-PAUSE = 0.2
-"""Seconds that a bot takes for a move: so they make a hundred a second together."""
-PLOT = Path(__file__).with_name("size.svg")
 
 Question = Callable[[random.Random], str]
 
@@ -61,14 +53,8 @@ class Asked:
     stats: Stats
     piece: float
     """Bytes of what is packed of a match, on the average."""
-    start: float
-    """Seconds from the start of the server until it answers."""
-    recovery: float = 0.0
-    """The same after a kill, with matches in progress."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """By question: p50 and p95 of all answers, and the slowest of the six that were first."""
-    moves: tuple[float, float] | None = None
-    """p99 of a move in ms, with nobody asking and with six asking."""
 
 
 def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
@@ -141,23 +127,22 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
         found += [
             1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
         ]
-        cost = max(cost_of(path.partition("?")[0]) or 0 for path in paths)
+        cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * STORE_QUESTIONS / SHARE)
     return found
 
 
 @contextmanager
-def server(database: str) -> Iterator[tuple[Running, float]]:
-    """`arena serve` on a store, and how many seconds it took until it listened."""
+def server(database: str) -> Iterator[Running]:
+    """Serve a store without limits on questions."""
     limits = (
         "--set=limits.connections=10000",
         "--set=limits.connections_per_address=10000",
         "--set=limits.work_ms_per_second=1e9",
         "--set=limits.cut_offs=100000",
     )
-    began = time.perf_counter()
-    with arena(PLAYERS // 2, *limits, database=database) as running:
-        yield running, time.perf_counter() - began
+    with arena(1, *limits, database=database) as running:
+        yield running
 
 
 async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
@@ -170,7 +155,7 @@ async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]
         return [(row.match, row.finished, row.maxie) for row in (await connection.execute(query)).all()]
 
 
-async def measure(store: str, database: str, count: int, seconds: float, *, moves: bool) -> Asked:
+async def measure(store: str, database: str, count: int, seconds: float) -> Asked:
     """Fill a store and ask the server on it."""
     filling = make_engine(database, lasting=False)
     await prepare(filling)
@@ -185,52 +170,14 @@ async def measure(store: str, database: str, count: int, seconds: float, *, move
             piece = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create(engine, "host", "admin")
     credentials = base64.b64encode(f"host:{token}".encode()).decode()
-    with server(database) as (running, start):
-        asked = Asked(store, count, measured, piece, start)
+    with server(database) as running:
+        asked = Asked(store, count, measured, piece)
         everything = questions(known)
         for name, question in everything.items():
             times = await ask(running.url, question, credentials, seconds)
             cuts = statistics.quantiles(times, n=20)
             asked.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
-        if moves:
-            asked.moves = await _beside(running.url, everything, credentials, seconds)
-        load = Load()
-        async with asyncio.TaskGroup() as tasks:
-            jobs = [
-                tasks.create_task(arena_bot(running.url, f"player {n}", load, PAUSE)) for n in range(PLAYERS)
-            ]
-            await all_in(load, PLAYERS)
-            await asyncio.sleep(5)
-            running.process.kill()
-            running.process.wait()
-            for job in jobs:
-                job.cancel()
-    with server(database) as (_, again):
-        asked.recovery = again
     return asked
-
-
-async def _beside(
-    url: str, everything: Mapping[str, Question], credentials: str, seconds: float
-) -> tuple[float, float]:
-    """The p99 of moves in ms, first alone and then beside six who ask for everything in turn."""
-    load, found = Load(), []
-    async with asyncio.TaskGroup() as tasks:
-        jobs = [tasks.create_task(arena_bot(url, f"mover {n}", load, PAUSE)) for n in range(PLAYERS)]
-        await all_in(load, PLAYERS)
-        await asyncio.sleep(3)
-        for asking in (False, True):
-            before = await asyncio.to_thread(histogram, url)
-            if asking:
-                for question in everything.values():
-                    await ask(url, question, credentials, seconds)
-            else:
-                await asyncio.sleep(seconds * len(everything))
-            after = await asyncio.to_thread(histogram, url)
-            found.append(1000 * quantile({bound: after[bound] - before[bound] for bound in after}, 0.99))
-        for job in jobs:
-            job.cancel()
-    return found[0], found[1]
 
 
 def report(measured: Sequence[Asked], note: str) -> str:
@@ -249,8 +196,6 @@ def report(measured: Sequence[Asked], note: str) -> str:
             " answered from what the server keeps of them for a second or more. PostgreSQL has the settings that it is"
             " installed with."
         ),
-        "",
-        f"![p95 of each question by the number of matches]({PLOT.name})",
     ]
     for store in dict.fromkeys(each.store for each in measured):
         mine = [each for each in measured if each.store == store]
@@ -263,13 +208,6 @@ def report(measured: Sequence[Asked], note: str) -> str:
         ]
         lines += [_row([name, *(_cell(each.milliseconds[name]) for each in mine)]) for name in names]
         lines += [
-            _row(["start, s", *(f"{each.start:.1f}" for each in mine)]),
-            _row(
-                [
-                    "start after a kill, with matches in progress, s",
-                    *(f"{each.recovery:.1f}" for each in mine),
-                ]
-            ),
             _row(["bytes packed of a match", *(f"{each.piece:,.0f}" for each in mine)]),
             _row(
                 [
@@ -279,13 +217,6 @@ def report(measured: Sequence[Asked], note: str) -> str:
             ),
             _row(["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in mine)]),
         ]
-        for each in mine:
-            if each.moves is not None:
-                alone, beside = each.moves
-                lines += [
-                    "",
-                    f"Beside the questions, at {each.count:,} matches, p99 of a move is {beside:.1f} ms; alone {alone:.1f} ms.",
-                ]
     largest = [each for each in measured if each.count == sizes[-1]]
     slowest = max(each.milliseconds[name][1] for each in largest for name in names)
     piece = max(each.piece for each in largest)
@@ -317,59 +248,30 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def plot(measured: Sequence[Asked]) -> str:
-    """The slowest of the two stores for each question, by the number of matches."""
-    lines = {
-        name: [
-            (count, max(each.milliseconds[name][1] for each in measured if each.count == count))
-            for count in sorted({each.count for each in measured})
-        ]
-        for name in measured[0].milliseconds
-    }
-    return logarithmic("p95 of each question, six at once", "finished matches", "ms", lines, mark=50)
-
-
 def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterator[Asked]:
     sizes = [10**power for power in range(3, 10) if least <= 10**power <= most]
     for store in stores:
         for count in sizes:
             began = time.perf_counter()
             with empty_database(store) as database:
-                found = asyncio.run(measure(NAMES[store], database, count, seconds, moves=count == sizes[-1]))
+                found = asyncio.run(measure(NAMES[store], database, count, seconds))
             print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
             yield found
 
 
 def main() -> None:
-    """Measure, print, and write the section and its plot."""
+    """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="for each question")
-    parser.add_argument(
-        "--raw",
-        type=Path,
-        help="append what is measured to this file, and tell of all that is in it, of each store and size what came last",
-    )
     given = parser.parse_args()
     with measured_on("python -m benchmarks.size") as note:
-        measured = []
-        for each in _run(
-            given.least, given.most, [name for name in given.stores.split(",") if name], given.seconds
-        ):
-            measured.append(each)
-            if given.raw is not None:
-                with given.raw.open("ab") as lines:
-                    lines.write(msgspec.json.encode(each) + b"\n")
-    if given.raw is not None:
-        told = [msgspec.json.decode(line, type=Asked) for line in given.raw.read_bytes().splitlines()]
-        last = {(list(NAMES.values()).index(each.store), each.count): each for each in told}
-        measured = [each for _, each in sorted(last.items())]
+        measured = list(_run(given.least, given.most, given.stores.split(","), given.seconds))
     text = report(measured, note())
     print(text)
     write_server("size", text)
-    PLOT.write_text(plot(measured), encoding="utf-8")
 
 
 if __name__ == "__main__":

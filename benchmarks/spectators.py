@@ -4,10 +4,9 @@ Two bots that think for 10 ms play matches of 400 plies, by turns without and wi
 the match's start and read all that they are sent. For each move, the time from its sending to the
 opponent's turn is measured, in the bots' process; of each match the 99th percentile, and of the rounds the
 median of the ratios. The server and the spectators are processes of their own, as they are on a real
-network; on a machine of two cores the spectators take time from the others all the same. So the same is
-measured with spectators who are connected and watch nothing.
+network; on a machine of two cores the spectators take time from the others all the same.
 
-It takes about three minutes.
+It takes about a minute and a half.
 
 Example: python -m benchmarks.spectators --spectators 200 --rounds 7
 """
@@ -77,7 +76,7 @@ async def one_match(url: str) -> list[float]:
     return times
 
 
-async def measure(spectators: int, rounds: int, *, idle: bool) -> Measured:
+async def measure(spectators: int, rounds: int) -> Measured:
     """Play the rounds: by turns a match without and one with spectators."""
     # All spectators come from one address.
     limits = (
@@ -94,7 +93,6 @@ async def measure(spectators: int, rounds: int, *, idle: bool) -> Measured:
                 *command,
                 "--spectators",
                 str(spectators),
-                *(["--idle"] if idle else []),
                 stdout=subprocess.PIPE,
             )
             if crowd.stdout is not None:
@@ -126,7 +124,7 @@ def _p99(times: list[float]) -> float:
     return sorted(times)[int(0.99 * (len(times) - 1))]
 
 
-async def watch(url: str, spectators: int, *, idle: bool) -> None:
+async def watch(url: str, spectators: int) -> None:
     """Be the spectators of every match, until killed; a line on stdout says that all are there."""
     async with AsyncExitStack() as stack:
         connections = []
@@ -140,8 +138,6 @@ async def watch(url: str, spectators: int, *, idle: bool) -> None:
         async with anyio.create_task_group() as tasks:
             for connection in connections[1:]:
                 tasks.start_soon(_drain, connection)
-            if idle:
-                await anyio.sleep_forever()
             await browser.send(encode(Browse()))
             seen: set[str] = set()
             while True:
@@ -164,15 +160,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--idle", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.watch:
-        uvloop.run(watch(given.watch, given.spectators, idle=given.idle))
+        uvloop.run(watch(given.watch, given.spectators))
         return
     with measured_on("python -m benchmarks.spectators") as note:
-        watching = uvloop.run(measure(given.spectators, given.rounds, idle=False))
-        idle = uvloop.run(measure(given.spectators, given.rounds, idle=True))
+        watching = uvloop.run(measure(given.spectators, given.rounds))
     text = "\n\n".join(
         (
             "## Spectators",
@@ -181,7 +175,6 @@ def main() -> None:
                 f"with {given.spectators} spectators, who come at the start and read all. p99 of the time from a move's "
                 "sending to the opponent's turn, as the bots see it; the spectators take their time of the same two cores."
             ),
-            f"- They watch: {watching}.\n- They are connected, and watch nothing: {idle}.",
             claim(f"p99 of a move with {given.spectators} spectators", "within 1.2 × of none", f"{watching}"),
             note(),
         )

@@ -26,8 +26,6 @@ from arena.server.store import schema
 from arena.server.store.database import open_store
 from arena.server.store.packing import record_in
 from benchmarks.kit.faults import report
-from benchmarks.kit.measure import Section
-from benchmarks.kit.results import claim, measured_on, write_server
 from testkit.cable import Cable, NoCable, laid
 from testkit.crash import check_end
 
@@ -135,28 +133,6 @@ async def _hold(database: str, outcome: Outcome) -> None:
         check_end(record, outcome.faults.append)
 
 
-def section(outcome: Outcome, bots: int) -> Section:
-    """What is written to the results."""
-    reasons = ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common())
-    return Section(
-        "A storm of reconnecting bots",
-        f"{bots} bots in {bots // 2} matches of tic-tac-toe, in network namespaces with a bad line between. All "
-        "connections break at once, and all bots come back at once. Each match is held against the rules at the end. The "
-        "seconds are from the break, a cut included, until each bot has come in again, or over a connection that holds has "
-        f"been told something again, for which the bots' thinking, up to {THINK:g} s a move, is waited for too.",
-        ["what breaks", "connections", "s until all were back"],
-        [[WHAT[what], str(count), f"{seconds:.1f}"] for what, count, seconds in outcome.storms],
-        note=f"{outcome.matches} matches were begun. They ended by: {reasons}. {len(outcome.faults)} faults.",
-        claims=[
-            claim(
-                f"matches of {bots} bots whose line breaks in {len(outcome.storms)} ways, for all at once",
-                "every one ends, with the right reason",
-                f"{len(outcome.faults)} faults in {outcome.matches:,} matches",
-            )
-        ],
-    )
-
-
 def main() -> int:
     """Run it and print what came of it; 1 for any fault."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
@@ -164,15 +140,15 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="arena-storm-") as folder:
         try:
-            with laid(Path(folder), between=True) as cable, measured_on("python -m benchmarks.storm") as note:
+            with laid(Path(folder), between=True) as cable:
                 outcome = storm(cable, given.bots)
         except NoCable as why:
             print(why)
             return 1
-    text = f"{section(outcome, given.bots).markdown()}\n\n{note()}"
-    print(text)
-    if given.bots >= 500:
-        write_server("storm", text)
+    for what, connections, seconds in outcome.storms:
+        print(f"{WHAT[what]}: {connections} connections, all back after {seconds:.1f} s")
+    ends = ", ".join(f"{reason} {count}" for reason, count in outcome.reasons.most_common())
+    print(f"{outcome.matches} matches, ended by {ends}")
     return report(outcome.faults)
 
 

@@ -6,11 +6,10 @@ Cells are numbered from 0. What lies on each is `Game.marks(position)`, and the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.games.basics import BadData, Plain, Player
+from arena.games.basics import Plain, Player
 
 MOST_CELLS = 1000
 """Cells of a board, at the most."""
@@ -42,15 +41,6 @@ class Grid:
     def name_of(self, cell: int) -> str:
         """The name of a cell, as in `c4`."""
         return f"{LETTERS[cell % self.columns]}{cell // self.columns + 1}"
-
-    def cell_named(self, name: str) -> int:
-        """The cell of that name. Raises BadData."""
-        found = re.fullmatch(r"([a-z])([1-9]\d{0,3})", name.strip().lower(), re.ASCII)
-        if found:
-            column, row = LETTERS.index(found[1]), int(found[2]) - 1
-            if column < self.columns and row < self.rows:
-                return row * self.columns + column
-        raise BadData(f"{name.strip()!r:.40} is no cell: there are a1 to {self.name_of(self.cells - 1)}")
 
     def to_data(self) -> dict[str, Plain]:
         """The board as a page is told it."""
@@ -104,16 +94,6 @@ class Points:
     def name_of(self, cell: int) -> str:
         """The name of a point, or its number where points have no names."""
         return self.names[cell] if self.names else str(cell)
-
-    def cell_named(self, name: str) -> int:
-        """The point of that name. Raises BadData."""
-        typed = name.strip()
-        known = {self.name_of(cell).lower(): cell for cell in range(self.cells)}
-        if typed.lower() in known:
-            return known[typed.lower()]
-        raise BadData(
-            f"{typed!r:.40} is no point: there are {self.name_of(0)} to {self.name_of(self.cells - 1)}"
-        )
 
     def to_data(self) -> dict[str, Plain]:
         """The board as a page is told it."""

@@ -151,9 +151,6 @@ class Explicit(Game[Place, int]):
         count = len(self.nodes[position.node].children)
         return None if 0 <= move < count else f"{self.label(position)} has the moves 0 to {count - 1}"
 
-    def move_to_data(self, move: int) -> int:
-        return move
-
     def move_from_data(self, data: object) -> int:
         return whole_number(data, "a move of an explicit tree", 0, MAX_NODES)
 
@@ -165,9 +162,6 @@ class Explicit(Game[Place, int]):
         if not typed.isdecimal() or len(typed) > 6:
             raise BadData(f"{typed!r:.40} is no move: type the number of a child, from 0")
         return int(typed)
-
-    def position_to_data(self, position: Place) -> dict[str, Plain]:
-        return {"node": position.node}
 
     def position_from_data(self, data: object) -> Place:
         if not isinstance(data, Mapping) or set(data) != {"node"}:

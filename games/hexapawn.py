@@ -64,9 +64,6 @@ class Hexapawn(Game[Pawns, Move]):
     def player(self, position: Pawns) -> Player:
         return position.player
 
-    def ply(self, position: Pawns) -> int:
-        return position.ply
-
     def moves(self, position: Pawns) -> Sequence[Move]:
         return () if self._broken_through(position) else self._steps(position)
 
@@ -125,9 +122,6 @@ class Hexapawn(Game[Pawns, Move]):
         row, column = divmod(number, self.width)
         return f"{chr(ord('a') + column)}{row + 1}"
 
-    def move_to_data(self, move: Move) -> list[Plain]:
-        return list(move)
-
     def move_from_data(self, data: object) -> Move:
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
             raise BadData("a move of hexapawn is [source, target], two numbers of squares")
@@ -147,9 +141,6 @@ class Hexapawn(Game[Pawns, Move]):
                 return (source, target)
         last = self._square(self.width * self.height - 1)
         raise BadData(f"{text.strip()!r:.40} is no move: type two squares from a1 to {last}, as in 'a1 a2'")
-
-    def position_to_data(self, position: Pawns) -> dict[str, Plain]:
-        return {"squares": position.squares, "player": position.player.value, "ply": position.ply}
 
     def position_from_data(self, data: object) -> Pawns:
         if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:

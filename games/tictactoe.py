@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
-from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, Outcome, Player, Reason, whole_number
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells."""
@@ -32,23 +31,11 @@ class TicTacToe(Game[Board, int]):
     name = "tictactoe"
     title = "Tic-tac-toe"
 
-    @classmethod
-    def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        if setup:
-            raise BadData(f"the setup of tictactoe is empty, not {setup!r:.60}")
-        return cls()
-
-    def setup(self) -> dict[str, Plain]:
-        return {}
-
     def start(self) -> Board:
         return Board()
 
     def ply(self, position: Board) -> int:
         return 9 - position.cells.count(EMPTY)
-
-    def player(self, position: Board) -> Player:
-        return Player.MINNIE if self.ply(position) % 2 else Player.MAXIE
 
     def moves(self, position: Board) -> Sequence[int]:
         if self.outcome(position) is not None:
@@ -79,9 +66,6 @@ class TicTacToe(Game[Board, int]):
             return f"{self.move_to_text(move)} is taken by {position.cells[move]}"
         return None
 
-    def move_to_data(self, move: int) -> int:
-        return move
-
     def move_from_data(self, data: object) -> int:
         return whole_number(data, "a move of tictactoe", 0, 8)
 
@@ -95,9 +79,6 @@ class TicTacToe(Game[Board, int]):
         if len(typed) == 2 and typed[0] in "abc" and typed[1] in "123":
             return "abc".index(typed[0]) + 3 * "123".index(typed[1])
         raise BadData(f"{text.strip()!r:.40} is no cell: type a1 to c3 (a1 is the top left) or 0 to 8")
-
-    def position_to_data(self, position: Board) -> dict[str, Plain]:
-        return {"cells": position.cells}
 
     def position_from_data(self, data: object) -> Board:
         if not isinstance(data, Mapping) or not isinstance(data.get("cells"), str):

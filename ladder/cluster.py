@@ -53,10 +53,8 @@ async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
 
     seconds   how long the scheduler may take to answer
     """
-    try:
-        from distributed import Client  # noqa: PLC0415  an extra, and slow to import
-    except ImportError:
-        raise ClusterLost("--cluster: install the extra: pip install 'riskless-arena[cluster]'") from None
+    from distributed import Client  # noqa: PLC0415  an extra, and slow to import
+
     client = Client(address, asynchronous=True, set_as_default=False, timeout=seconds)
     try:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -13,9 +13,9 @@ from arena.bots.api.options import ENGINES, PROGRAM, BadSpec, parse_spec, thread
 from arena.ladder.formats import FORMATS
 from arena.ladder.openings import SHIPPED
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.duration import seconds_of
-from arena.protocol.timecontrol import TimeControl
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 NAME_LENGTH = 56
 """Characters of a bot's name: what the protocol allows, less room for the number of a second process."""
@@ -165,6 +165,22 @@ def duration(text: str, where: str) -> float:
     try:
         return seconds_of(text)
     except ValueError as error:
+        raise BadLadder(f"{where}: {error}") from None
+
+
+def time_control(text: str, where: str) -> TimeControl:
+    """Parse a time control. Raises BadLadder."""
+    try:
+        return TimeControl.parse(text)
+    except BadTimeControl as error:
+        raise BadLadder(f"{where}: {error}") from None
+
+
+def adjudication(rules: str | Mapping[str, object], where: str) -> Adjudication | None:
+    """Parse the rules of adjudication, given as a text or as a table. Raises BadLadder."""
+    try:
+        return Adjudication.parse(rules) if isinstance(rules, str) else Adjudication.convert(rules)
+    except BadAdjudication as error:
         raise BadLadder(f"{where}: {error}") from None
 
 

@@ -21,17 +21,21 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
+    adjudication,
     allowed_name,
     duration,
     engine_bot,
     event_name,
     format_name,
     openings,
+    time_control,
     unique_bots,
 )
-from arena.protocol.adjudication import NONE, Adjudication, BadAdjudication
+from arena.protocol.adjudication import NONE, Adjudication
 from arena.protocol.duration import DURATIONS
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
+
+_TIME = '"10+0.1" or "0.1/move", in seconds'
+"""The right forms of a time control, for whoever has written another."""
 
 
 def read_ladder(path: Path) -> LadderPlan:
@@ -63,9 +67,7 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         maps=_maps(
             keys.items("maps", list(LadderPlan.maps), 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=_time_control(
-            keys.text("time_control", DEFAULT_TIME, '"10+0.1" or "0.1/move", in seconds')
-        ),
+        time_control=time_control(keys.text("time_control", DEFAULT_TIME, _TIME), "time_control"),
         margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
         format=format_name(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"),
         rounds=rounds if "rounds" in data or "for" not in data else None,
@@ -94,10 +96,7 @@ def _adjudication(keys: _Keys) -> Adjudication | None:
     )
     if table is None:
         return LadderPlan.adjudication
-    try:
-        return Adjudication.parse(table) if isinstance(table, str) else Adjudication.convert(table)
-    except BadAdjudication as error:
-        raise BadLadder(f"adjudicate: {error}") from None
+    return adjudication(table, "adjudicate")
 
 
 def _bots(tables: list[object]) -> tuple[BotPlan, ...]:
@@ -124,7 +123,7 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
     name = keys.text("name", "", "a name of its own")
     engine = keys.text("engine", "", "as `arena bot` takes it: NAME, NAME:option=value, or a file")
     program = keys.text("exec", "", 'a program that plays by lines of JSON, as in "perl my_bot.pl"')
-    own = keys.text("time_control", "", '"10+0.1" or "0.1/move", in seconds')
+    own = keys.text("time_control", "", _TIME)
     command = keys.items("command", [], 'a program and its arguments, as in ["python", "my_bot.py"]')
     threads = keys.number("threads", 0, 1, MOST_THREADS, "threads that it searches with")
     keys.finish()
@@ -141,7 +140,7 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
         plan,
         name=name or plan.name,
         threads=threads or plan.threads,
-        time_control=_time_control(own) if own else None,
+        time_control=time_control(own, "time_control") if own else None,
     )
 
 
@@ -157,13 +156,6 @@ def _maps(names: list[object], folder: Path) -> tuple[str, ...]:
         raise BadLadder("maps: one is there twice: for more matches raise `rounds`")
     # A map's file lies beside the ladder's.
     return tuple(str(folder / name) if name.endswith(".toml") else name for name in map(str, names))
-
-
-def _time_control(text: str) -> TimeControl:
-    try:
-        return TimeControl.parse(text)
-    except BadTimeControl as error:
-        raise BadLadder(f"time_control: {error}") from None
 
 
 class _Keys:

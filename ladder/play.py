@@ -69,7 +69,7 @@ async def run_ladder(
 
     A second signal changes nothing: what is left to do is bounded to seconds. Raises bots.BotRefused,
     dial_in.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
-    store.ladder_lock.CannotResume, and OSError for the record file.
+    store.ladder_lock.CannotResume, ModuleNotFoundError without the extra `cluster`, and OSError for the record file.
     """
     problem: Exception | None = None
     async with anyio.create_task_group() as tasks:
@@ -97,6 +97,7 @@ async def run_ladder(
             CannotListen,
             CannotResume,
             StoreError,
+            ModuleNotFoundError,
             OSError,
         ) as error:
             problem = error  # raised outside the group, which would wrap it

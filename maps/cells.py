@@ -1,6 +1,6 @@
 """The land of the shipped maps: for each territory the ground around its place, so that a picture shows areas with borders.
 
-The areas are files that were made once, by `maps.coasts`: reading them costs a server less than a millisecond, and needs
+The areas are files that were made once, by `lab.coasts`: reading them costs a server less than a millisecond, and needs
 no library.
 """
 

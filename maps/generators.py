@@ -1,4 +1,4 @@
-"""Maps that are made by a rule instead of read from a file: `ring:N` and `grid:WxH`, and random planar ones.
+"""Maps that are made by a rule instead of read from a file: `ring:N` and `grid:WxH`.
 
 A quarter of all that the map can hold wins, and a match is a draw after 10 plies a territory, or 1,000 where that is
 more. About two fifths of the territories are held at the start, as many by each side, with 2 armies each; Minnie has
@@ -9,12 +9,10 @@ grid, keep the numbers of their source.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from math import cos, pi, prod, sin
 
 from arena.games.board import MAX_TERRITORIES, RisklessMap
-from arena.maps.balance import Balance
 
 RING_CAP = 100
 GRID_CAP = 50
@@ -29,11 +27,6 @@ RING_EXTRAS = {12: 3, 32: 2}
 MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Minnie's colour on grids of these widths and heights, where the first that is possible leaves a seat the better one."""
 
-PLANAR_SIZES = range(5, 65)
-PLANAR_WIDTH, PLANAR_HEIGHT = 100, 60
-STARTS = 100
-"""Starts of a random planar map, of which the fairest is taken."""
-
 
 def ring(size: int) -> RisklessMap:
     """A cycle of `size` territories (3 to 1,000) called by their numbers; roads lead onward, then back.
@@ -44,7 +37,7 @@ def ring(size: int) -> RisklessMap:
     spots = [number * size // held for number in range(held)]
     around = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
-    return _made(
+    return assemble(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
@@ -69,7 +62,7 @@ def grid(width: int, height: int) -> RisklessMap:
     opposite = [(colours[-1] - colour) % HELD for colour in range(HELD)]
     first = next(colour for colour in range(HELD) if opposite[colour] != colour)
     minnies = MINNIES.get((width, height), first)
-    return _made(
+    return assemble(
         f"grid:{width}x{height}",
         territories=tuple(f"{column(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
@@ -83,59 +76,6 @@ def grid(width: int, height: int) -> RisklessMap:
         maxie=[v for v, colour in enumerate(colours) if colour == opposite[minnies]],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
-
-
-def planar(size: int, number: int) -> RisklessMap:
-    """The `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
-
-    Two points are joined where the disc over their distance holds no third one (Gabriel and Sokal 1969). Such a graph is
-    planar and connected, with some 3.5 roads a territory, straits and dead ends. A host makes none for a client, since
-    it costs O(size³): `maps.variants` names them for who learns or measures. Raises ValueError for another size.
-    """
-    if size not in PLANAR_SIZES:
-        raise ValueError(
-            f"a random planar map has {PLANAR_SIZES[0]} to {PLANAR_SIZES[-1]} territories, not {size}"
-        )
-    rng = random.Random(f"planar {size} {number}")
-    places = [
-        (round(rng.uniform(0, PLANAR_WIDTH), 2), round(rng.uniform(0, PLANAR_HEIGHT), 2)) for _ in range(size)
-    ]
-    near = tuple(tuple(w for w in range(size) if w != v and _neighbourly(places, v, w)) for v in range(size))
-    maxie, minnie = _fair_start(near, max(1, round(size / HELD)), rng)
-    return _made(
-        f"planar:{size}:{number}",
-        territories=tuple(map(str, range(size))),
-        neighbours=near,
-        cap=GRID_CAP,
-        minnie=minnie,
-        maxie=maxie,
-        places=tuple(places),
-    )
-
-
-def _neighbourly(places: Sequence[tuple[float, float]], v: int, w: int) -> bool:
-    """Whether the disc over the line between two points holds no other point."""
-    (x, y), (a, b) = places[v], places[w]
-    return all(
-        (p - x) * (p - a) + (q - y) * (q - b) >= 0 for u, (p, q) in enumerate(places) if u not in (v, w)
-    )
-
-
-def _fair_start(
-    near: Sequence[Sequence[int]], each: int, rng: random.Random
-) -> tuple[Sequence[int], Sequence[int]]:
-    """Of some starts with up to `each` territories a side, no two of them adjacent, the fairest: Maxie's and Minnie's."""
-    balance = Balance(near)
-    found = []
-    for _ in range(STARTS):
-        chosen: list[int] = []
-        for v in rng.sample(range(len(near)), len(near)):
-            if len(chosen) < 2 * each and not set(near[v]) & set(chosen):
-                chosen.append(v)
-        half = len(chosen) // 2
-        sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
-        found.append((-half, balance.imbalance(*sides), sides))
-    return min(found)[2]
 
 
 def column(number: int) -> str:
@@ -174,7 +114,7 @@ def parsed(spec: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError("only ring:N and grid:WxH are made, as in ring:12 and grid:6x7")
 
 
-def _made(
+def assemble(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],
@@ -184,6 +124,7 @@ def _made(
     places: tuple[tuple[float, float], ...],
     extra: int = 1,
 ) -> RisklessMap:
+    """The map with ARMIES on each territory that is held at the start, and `extra` more on the first of Minnie's."""
     size = len(territories)
     start = [0] * size
     for v in maxie:

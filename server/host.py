@@ -31,7 +31,7 @@ from arena.server.net.admission import Admission
 from arena.server.net.connection import Connection
 from arena.server.net.delivery import Receiver
 from arena.server.net.limits import HostLimits
-from arena.server.net.server import CannotListen, Server, open_server
+from arena.server.net.server import CannotListen, Server
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
 from arena.server.running import Host, MakeAdmission, Told
@@ -136,8 +136,7 @@ async def open_host(
             # Before anybody can come in: a bot that returns must find its session and its matches.
             await running.resume(going_on)
         server = await stack.enter_async_context(
-            open_server(
-                limits,
+            Server(
                 running.admission,
                 running.pages,
                 lambda connection: receiver(connection, running.dispatch, limits),

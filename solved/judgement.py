@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.games.core import Player
+from arena.games.catalogue import make_game
+from arena.games.core import GameError, Player
 from arena.games.riskless import Armies, Move
-from arena.solved.solution import Solution
+from arena.protocol.record import Record
+from arena.solved.header import BadTable
+from arena.solved.solution import Solution, solution_of
 from arena.solved.truth import Truth, Value
 
 
@@ -57,11 +60,26 @@ def judge_match(solution: Solution, positions: Sequence[Armies], moves: Sequence
         yield judge(solution, position, move)
 
 
-def kinds(solution: Solution, positions: Sequence[Armies]) -> Iterator[tuple[Player, Kind]]:
-    """Who moved from each position of a match to the next, and what became of its value. One probe a position."""
-    truths = [solution.truth(position) for position in positions]
-    for position, before, reached in zip(positions, truths, truths[1:], strict=False):
-        yield position.player, _kind(before, reached.before)
+def record_kinds(record: Record) -> list[tuple[Player, Kind, Truth]] | None:
+    """Return for each move of a record its player, what became of the value, and the truth of the position it led to.
+
+    None where the map has no table, or a damaged one. About 0.1 ms a move.
+    """
+    try:
+        solution = solution_of(make_game(record.game, record.setup))
+        if solution is None:
+            return None
+        game = solution.game
+        positions = [game.start()]
+        for each in record.moves:
+            positions.append(game.play(positions[-1], game.move_from_data(each.move)))
+        truths = [solution.truth(position) for position in positions]
+    except (BadTable, GameError):
+        return None
+    return [
+        (position.player, _kind(before, reached.before), reached)
+        for position, before, reached in zip(positions, truths, truths[1:], strict=False)
+    ]
 
 
 def _kind(before: Truth, after: Truth) -> Kind:

@@ -60,8 +60,6 @@ def _modules(*names: str) -> Callable[[], bool]:
     return lambda: all(find_spec(name) for name in names)
 
 
-PEERS = "pip install -r benchmarks/requirements.txt"
-
 PARTS = {
     "bash": Part("completion in a shell", "install the package bash", _programs("bash")),
     "chromium": Part(
@@ -97,8 +95,10 @@ PARTS = {
     "postgresql": Part(
         "the store on PostgreSQL", "install the package postgresql", lambda: postgresql_folder() is not None
     ),
-    "easyai": Part("the example with easyAI", PEERS, _modules("easyAI")),
-    "openspiel": Part("the example with OpenSpiel", PEERS, _modules("open_spiel", "pyspiel")),
+    "easyai": Part("the example with easyAI", "pip install easyAI==2.0.12", _modules("easyAI")),
+    "openspiel": Part(
+        "the example with OpenSpiel", "pip install open_spiel==2.0.2", _modules("open_spiel", "pyspiel")
+    ),
     "distributed": Part("ladders on a Dask cluster", "install the extra cluster", _modules("distributed")),
 }
 

@@ -124,6 +124,43 @@ def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() ->
     assert not set(told.stdout.split()) & (HEAVY - STORE)
 
 
+@pytest.mark.parametrize(
+    ("extra", "package", "words"),
+    [
+        ("server", "sqlalchemy", ["serve"]),
+        ("server", "prometheus_client", ["ladder"]),
+        ("server", "sqlalchemy", ["log"]),
+        ("engine", "numba", ["maps", "measure", "m2"]),
+        ("engine", "numpy", ["tune"]),
+        ("engine", "llvmlite", ["solve", "path4", "--verify"]),
+        ("bus", "nats", ["serve", "--db", "postgresql://x/y", "--set", "bus.url=nats://127.0.0.1"]),
+        (
+            "cluster",
+            "distributed",
+            ["ladder", "--bot", "random", "--bot", "greedy", "--cluster", "tcp://127.0.0.1:9"],
+        ),
+        ("postgres", "asyncpg", ["token", "list", "--db", "postgresql://x/y"]),
+    ],
+)
+def test_a_command_without_its_extra_names_it(
+    tmp_path: Path, extra: str, package: str, words: list[str]
+) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from arena.cli import main; main()"
+    told = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env=environment(),
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert told.returncode == 1
+    assert told.stderr == (
+        f'arena: "{words[0]}" needs the {extra} extra: pip install "riskless-arena[{extra}]"\n'
+    )
+
+
 def words_of(name: str) -> list[list[str]]:
     command = load(name)
     return [[name, each] for each in command.commands] if isinstance(command, TyperGroup) else [[name]]

@@ -57,7 +57,7 @@ def run() -> Section:
         ["position", "reference, exact", "compiled, exact", "compiled, selective"],
         rows,
         "A selective ply is not the same ply: late moves are left out, so its depth says how far it looks along "
-        "some lines, and is to be held against no exact depth. What it wins is told in Elo (`selective`).",
+        "some lines, and is to be held against no exact depth. `benchmarks.engine.strength` measures its Elo.",
         claims=[
             claim(
                 f"exact depth in {SECONDS:.0f} s on world, against the exact reference in Python",

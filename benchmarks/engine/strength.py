@@ -1,70 +1,126 @@
-"""The compiled search against the readable one at equal time, in matches.
+"""Elo between two engines at equal time, by pairs from the same openings on several maps.
 
-What the compiled search's devices win is told by `selective`, what threads win by `doubling`, and what it wins against an
-earlier state of itself by `earlier`.
+    python -m benchmarks.engine.strength alphabeta alphabeta:evaluator=plain
+    python -m benchmarks.engine.strength alphabeta alphabeta --checkout ../earlier --tc 0.05/move --tc 10+0.1
+    python -m benchmarks.engine.strength jamboree:threads=2 jamboree:threads=1 --map world --map usa --concurrency 1
+
+With --checkout the second engine is the one of another checkout, made by `git worktree add ../earlier COMMIT`. Both engines
+are then processes, so that both pay for the pipe. `arena match` plays each map: shipped openings where the map has any, else
+RANDOM_PLIES random plies; a third repetition is a draw. The table has each map's Elo and that of all pairs, with 95 % intervals.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from arena.bots.compiled.learning.selfplay import Budget, pair
-from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.deepening import deepen
-from arena.bots.search.play import Table, alphabeta_search
-from benchmarks.engine.contest import STARTS, TABLE_MB, Engine, Score, start_of, together
-from benchmarks.kit.measure import Section, game
+from arena.games.board import RisklessMap
+from arena.lab.variants import HELD_OUT, variant
+from arena.maps.loader import map_names
+from arena.maps.openings import shipped_openings
+from arena.rating.pentanomial import CLASSES, Counts, difference
 
-MAPS = ("m2", "world", "italy")
-SECONDS = 0.02
-PAIRS = 4
-
-
-class Reference:
-    """The readable search, as a searcher for matches."""
-
-    def __init__(self, board: Any) -> None:
-        self.board = board
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what it knows, for a new match."""
-        self.search: Any = alphabeta_search(evaluator_for(self.board, "features"), table=Table())
-
-    def deepen(self, position: Any, *, stop: Callable[[], bool], max_depth: int, max_nodes: int) -> Any:
-        """Reports; it counts no nodes against a limit."""
-        del max_nodes
-        return deepen(self.board, position, self.search, stop=stop, max_depth=max_depth)
+ROOT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).with_name("checkout.py")
+RANDOM_PLIES = 6
+FORFEITS = ("crash", "time", "illegal", "gone", "other")
+"""Columns of the table of `arena match` that count forfeits."""
 
 
-def score_on(map: str, pairs: int) -> Score:
-    """Pairs of the compiled search against the readable one."""
-    board = game(map)
-    compiled = Engine().make(board)
-    reference: Any = Reference(board)
-    score = Score()
-    for seed in range(pairs):
-        budget = Budget(SECONDS, clock=time.process_time)
-        found = pair(board, start_of(board, seed), compiled, reference, budget)
-        score.points.append(sum(found))
-        score.drawn += found.count(0.5)
-    compiled.close()
-    return score
+def map_text(map: RisklessMap) -> str:
+    """Write a map as TOML, with numbers of territories as its roads."""
+    lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
+    for v, name in enumerate(map.territories):
+        lines += ["[[territory]]", f"name = {json.dumps(name)}", f"place = {json.dumps(map.places[v])}"]
+        lines.append(f"roads = {json.dumps(map.neighbours[v])}")
+        if armies := map.start[v]:
+            lines.append(f'start = ["{"maxie" if armies > 0 else "minnie"}", {abs(armies)}]')
+    return "\n".join(lines) + "\n"
 
 
-def run(pairs: int = PAIRS) -> Section:
-    """So many pairs on each map."""
-    scores = {map: score_on(map, pairs) for map in MAPS}
-    rows = [[map, *score.cells] for map, score in (*scores.items(), ("all", together([*scores.values()])))]
-    return Section(
-        "The compiled search against the readable one, in matches",
-        f"`alphabeta` compiled and as it plays (selective), against `bots/search/alphabeta.py` by deepening with its table, exact, in "
-        f"Python; {SECONDS:g} s of the processor a move, so that the load of the machine has no say; evaluator `features`, one thread, "
-        f"the compiled one's table of {TABLE_MB} MB; pairs with seats swapped, {STARTS}. A position that comes up for the third time "
-        "is a draw.",
-        ["map", "pairs", "points", "drawn", "Elo (95 %)"],
-        rows,
-        "Where nearly all is won the interval says little more than that.",
+def side(checkout: Path, engine: str) -> str:
+    """Name an engine of a checkout, as `arena match` takes it."""
+    return f"exec:{sys.executable} {CHECKOUT} {checkout.resolve()} {engine}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Pairs by the points of the first engine (0, ½, 1, 1½ and 2), and matches that ended by a forfeit."""
+
+    pairs: Counts
+    forfeits: int
+
+    def __str__(self) -> str:
+        found = difference(self.pairs)
+        if found is None:
+            return f"0 | | {self.forfeits}"
+        interval = f"{found.elo - found.error:+.0f} to {found.elo + found.error:+.0f}"
+        return f"{sum(self.pairs)} | {found.elo:+.0f} ({interval}) | {self.forfeits}"
+
+
+def played(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
+    """Play pairs on one map."""
+    with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
+        given, table = map, Path(folder) / "table.json"
+        if map not in map_names():
+            path = Path(folder) / "variant.toml"
+            path.write_text(map_text(variant(map)), encoding="utf-8")
+            given = str(path)
+        openings = "shipped" if shipped_openings(map) else str(RANDOM_PLIES)
+        command = [
+            *(sys.executable, "-m", "arena", "match", one, other, "--name-a", "one", "--name-b", "other"),
+            *("--map", given, "--openings", openings, "--tc", time_control),
+            *("--rounds", str(rounds), "--concurrency", str(concurrency)),
+            *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
+        ]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        told = json.loads(table.read_text(encoding="utf-8"))
+    return Score(tuple(told["pairs"]), sum(row[fault] for row in told["table"] for fault in FORFEITS))
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """Add up the pairs of some maps."""
+    pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(CLASSES))
+    return Score(pairs, sum(each.forfeits for each in scores))
+
+
+def rows(given: argparse.Namespace, one: str, other: str) -> Iterator[str]:
+    """Rows of the table, each as soon as it is known."""
+    for time_control in given.tc:
+        found = []
+        for map in given.map or HELD_OUT:
+            found.append(played(map, one, other, time_control, given.rounds, given.concurrency))
+            yield f"| {map} | {time_control} | {found[-1]} |"
+        yield f"| **all** | {time_control} | {together(found)} |"
+
+
+def main() -> None:
+    """Play and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("one", help="engine of this checkout")
+    parser.add_argument("other", help="engine to play against")
+    parser.add_argument("--checkout", type=Path, help="checkout that the other engine is from")
+    parser.add_argument("--map", action="append", help="map, repeatable; default: the held-out maps")
+    parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
+    parser.add_argument("--rounds", type=int, default=10, help="pairs on each map")
+    parser.add_argument("--concurrency", type=int, default=0, help="matches at once; 0: as the cores allow")
+    given = parser.parse_args()
+    given.tc = given.tc or ["0.1/move"]
+    one, other = given.one, given.other
+    if given.checkout is not None:
+        one, other = side(ROOT, one), side(given.checkout, other)
+    print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
+    for row in rows(given, one, other):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,20 +6,18 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
-from benchmarks.kit.kept import Kept
 from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 
 MAPS = ("m2", "usa", "world")
+THREADS = (1, 2)
 COUNT = 7
 SECONDS = 1.0
 """How long the sequential search is to take, at most: the depth is chosen so."""
@@ -27,7 +25,6 @@ PATIENCE = 6
 """A search that takes so many times as long is given up, and counted as if it had ended then."""
 TURNS = 2
 """Each is measured so often, by turns; the quickest counts, as the one least disturbed by other work."""
-CEILING = "as many sequential searches at once"
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
@@ -57,8 +54,8 @@ def to_depth(
     return seconds, found[-1]
 
 
-def keep_apart(searcher: Searcher[Any, Any], position: Any, first: int) -> None:
-    """Give each of its threads a core, from number `first` on, where the system allows that.
+def keep_apart(searcher: Searcher[Any, Any], position: Any) -> None:
+    """Give each of its threads a core, where the system allows that.
 
     A machine with other work to do may else put two threads on one core for a second.
     """
@@ -70,14 +67,7 @@ def keep_apart(searcher: Searcher[Any, Any], position: Any, first: int) -> None:
             sorted(set(threading.enumerate()) - before, key=lambda each: each.name)
         ):
             if thread.native_id is not None:
-                os.sched_setaffinity(thread.native_id, {cores[(first + number) % len(cores)]})
-
-
-def at_once(searchers: Sequence[Searcher[Any, Any]], position: Any, depth: int) -> float:
-    """The mean seconds that some searchers need for the same search, each for itself, over their number."""
-    with ThreadPoolExecutor(len(searchers)) as pool:
-        search = partial(to_depth, position=position, depth=depth, patience=60)
-        return sum(seconds for seconds, _ in pool.map(search, searchers)) / len(searchers) ** 2
+                os.sched_setaffinity(thread.native_id, {cores[number % len(cores)]})
 
 
 @dataclass(frozen=True)
@@ -94,7 +84,7 @@ class Position:
 
 
 class Board:
-    """The searches of one map. Made when the first of its positions is measured, since that compiles."""
+    """The searches of one map."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
         board = game(map)
@@ -105,21 +95,13 @@ class Board:
 
         self.plain = make({})
         self.searchers = {name: make(settings) for name, settings in ways(counts).items()}
-        self.crowds = {
-            f"{CEILING}, {count}": [make({}) for _ in range(count)] for count in counts if count > 1
-        }
         for searcher in (self.plain, *self.searchers.values()):
             searcher.warm_up()
-            keep_apart(searcher, board.start(), first=0)
-        for crowd in self.crowds.values():
-            for number, searcher in enumerate(crowd):
-                searcher.warm_up()
-                keep_apart(searcher, board.start(), first=number)
+            keep_apart(searcher, board.start())
 
     def close(self) -> None:
         """End all threads."""
-        crowds = (each for crowd in self.crowds.values() for each in crowd)
-        for searcher in (self.plain, *self.searchers.values(), *crowds):
+        for searcher in (self.plain, *self.searchers.values()):
             searcher.close()
 
     def measure(self, position: Any) -> Position:
@@ -128,7 +110,7 @@ class Board:
         depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
         first, truth = to_depth(self.plain, position, depth, 60)
         sequential = first
-        seconds = dict.fromkeys((*self.searchers, *self.crowds), PATIENCE * first)
+        seconds = dict.fromkeys(self.searchers, PATIENCE * first)
         work: dict[str, float] = {}
         for _ in range(TURNS):
             sequential = min(sequential, to_depth(self.plain, position, depth, 60)[0])
@@ -139,33 +121,21 @@ class Board:
                     work[name] = report.nodes / truth.nodes
                     if (report.value, report.move) != (truth.value, truth.move):
                         raise AssertionError(f"{name}: {report} instead of {truth}")
-            for name, crowd in self.crowds.items():
-                seconds[name] = min(seconds[name], at_once(crowd, position, depth))
         return Position(sequential, seconds, work)
 
 
-def measured(map: str, counts: Sequence[int], kept: Kept) -> list[Position]:
-    """Some positions of a map, searched in every way."""
-    found = []
-    board: Board | None = None
+def measured(map: str, counts: Sequence[int]) -> list[Position]:
+    """Search positions of a map in every way."""
+    board = Board(map, counts)
     try:
-        for number, position in enumerate(positions(game(map), COUNT)):
-            name = f"{map} {number} {counts}"
-            if kept.get(name) is None:
-                kept.check()
-                board = board or Board(map, counts)
-                kept.add(name, asdict(board.measure(position)))
-            found.append(Position(**kept.get(name)))
+        return [board.measure(position) for position in positions(game(map), COUNT)]
     finally:
-        if board is not None:
-            board.close()
-    return found
+        board.close()
 
 
-def run(threads: Sequence[int] = (1, 2), raw: Path | None = None, seconds: float | None = None) -> Section:
-    """Every form with each number of threads, on the same positions."""
-    kept = Kept(raw, seconds)
-    found = [position for map in MAPS for position in measured(map, threads, kept)]
+def run(threads: Sequence[int] = THREADS) -> Section:
+    """Measure every form with each number of threads, on the same positions."""
+    found = [position for map in MAPS for position in measured(map, threads)]
     rows: list[list[str]] = []
     claims: list[str] = []
     cores = len(os.sched_getaffinity(0))
@@ -180,20 +150,16 @@ def run(threads: Sequence[int] = (1, 2), raw: Path | None = None, seconds: float
                 claims.append(
                     claim("Jamboree, 2 threads, time to equal depth", "at least 1.7 ×", f"{faster} ×")
                 )
-        if count > 1:
-            ceiling = Ratio([each.faster(f"{CEILING}, {count}") for each in found])
-            rows.append([str(count), CEILING, str(ceiling), ""])
     return Section(
         "Time to depth with threads",
         f"On {cores} cores, exact mode, evaluator `features`, empty tables; {COUNT} middle-game positions of "
         f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:.0f} s; value and move are "
         f"checked. Each search ran {TURNS} times by turns, and its quickest time counts; one that took more than {PATIENCE} "
-        "times as long as the sequential one was given up, and counted so. What the cores give at most is told by as many "
-        "sequential searches of the same position at once, with a table each. Every search thread is kept on a core of its "
+        "times as long as the sequential one was given up, and counted so. Every search thread is kept on a core of its "
         "own, as far as there are as many.",
         ["threads", "form", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
-        "More threads than cores gain nothing. Lazy: every thread searches the root, and they share their table alone. What "
-        f"threads win in matches is told in Elo (`doubling`).{kept.told}",
+        "More threads than cores gain nothing. Lazy: every thread searches the root, and the threads share only their table. "
+        "`benchmarks.engine.strength` measures the Elo of threads.",
         claims,
     )

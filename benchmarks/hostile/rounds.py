@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchmarks.attackers import Window, window, worst
+from benchmarks.attackers import BOTS, HONEST, RATE, Window, honest_bots, window, worst
 from benchmarks.hostile.kinds import HOUSE
 from benchmarks.hostile.seeds import fill
 from benchmarks.hostile.stranger import Tally
 from benchmarks.kit.halves import load_cores, on_cores, server_cores
-from benchmarks.kit.load import Load, all_in, arena_bot
+from benchmarks.kit.load import Load, all_in
 from benchmarks.kit.measure import Ratio, Section, short
 from benchmarks.kit.results import claim
 from benchmarks.kit.script import MAP
@@ -27,13 +27,8 @@ SECONDS = 5.0
 ADDRESSES = 10
 CLIENTS = 8
 """Of each address."""
-BOTS = 100
-RATE = 300.0
-"""Moves a second of all honest bots."""
 MATCHES = 1000
 """Matches that the server plays at once: neither honest bots nor strangers wait for one of the others' to end."""
-SOURCES = 4
-"""Addresses that the honest bots come from."""
 MOST = 2.0
 """By how much honest bots may wait longer."""
 NEAR = 1.5
@@ -127,9 +122,8 @@ async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Stranger
 
 async def run(database: str, kinds: list[str], seconds: float, clients: int) -> Outcome:
     """Every kind in a round of its own, and in more where it comes near the bound."""
-    honest = [f"bot {number}" for number in range(BOTS)]
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
-    tokens = await fill(database, [*honest, *playing])
+    tokens = await fill(database, [*HONEST, *playing])
     outcome = Outcome()
     serve = (
         "arena",
@@ -145,19 +139,7 @@ async def run(database: str, kinds: list[str], seconds: float, clients: int) -> 
     # The honest bots are in this process, and have the cores of their server.
     with on_cores(mine), serving(*serve, *pool, *limits, cores=mine) as server:
         async with asyncio.TaskGroup() as tasks:
-            bots = [
-                tasks.create_task(
-                    arena_bot(
-                        server.url,
-                        name,
-                        outcome.load,
-                        BOTS / 2 / RATE,
-                        token=tokens[name],
-                        source=f"127.0.1.{1 + number % SOURCES}",
-                    )
-                )
-                for number, name in enumerate(honest)
-            ]
+            bots = honest_bots(tasks, server.url, outcome.load, tokens)
             await all_in(outcome.load, BOTS)
             async with _strangers(server.url, {name: tokens[name] for name in playing}) as strangers:
                 await asyncio.sleep(seconds)

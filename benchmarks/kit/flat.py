@@ -1,4 +1,4 @@
-"""Bots that play as fast as they can, on the server and on bare relays."""
+"""Bots that play as fast as they can, on the server and on a bare relay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from benchmarks.kit.loads import ARENA, RELAY, loads
 from benchmarks.kit.results import claim
 from benchmarks.kit.script import frame_sizes
 from benchmarks.kit.served import Running, arena, serving
-from benchmarks.kit.stages import dearest
 
 LIMITS = (
     *(
@@ -53,18 +52,10 @@ def serve_arena(bots: int) -> AbstractContextManager[Running]:
     return arena(bots // 2, *LIMITS, cores=server_cores())
 
 
-def serve_relay(*options: str) -> Serve:
-    """A relay, whose frames are as large as the server's."""
-
-    def serve(_bots: int) -> AbstractContextManager[Running]:
-        sizes = [str(size) for size in frame_sizes()]
-        return serving("benchmarks.relay", "PORT", *sizes, *options, cores=server_cores())
-
-    return serve
-
-
-KINDS: tuple[Serve, ...] = (serve_arena, serve_relay(), serve_relay("--ready-made"))
-"""The server, the relay on its connections, and the one on those that come with `websockets`."""
+def serve_relay(_bots: int) -> AbstractContextManager[Running]:
+    """Serve a relay, whose frames are as large as the server's."""
+    sizes = [str(size) for size in frame_sizes()]
+    return serving("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
 def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Flat:
@@ -87,60 +78,50 @@ def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Fla
 
 
 def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
-    """The section: CPU a move and moves a second, and the ratios to the relays; and those of each round, by the bots."""
+    """The section: CPU a move and moves a second, and the ratio to the relay; and the ratios of each round, by the bots."""
     apart = server_cores() != load_cores()
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
             "The relay knows no game, and keeps nothing: for each move it writes what the server writes, an answer to "
-            "the mover and a turn to the other. It stands on the server's own connections; the *ready-made* one on "
-            "those that come with `websockets`. CPU is that of the process, in microseconds a move; its ratio is what "
+            "the mover and a turn to the other. It stands on the server's own connections. CPU is that of the process, in microseconds a move; its ratio is what "
             f"the game, the lobby and the journal cost. The load runs in {len(load_cores())} processes, "
             + ("on cores of its own" if apart else "on the cores that the server has too")
-            + ". *Load* is the share of a core that the busiest of them took, against the server, the relay and the "
-            f"ready-made one: where it is over {LOAD_IS_THE_BOUND:.0%} it is marked, and may be what bounded the moves "
+            + ". *Load* is the share of a core that the busiest of them took, against the server and the relay: "
+            f"where it is over {LOAD_IS_THE_BOUND:.0%} it is marked, and may be what bounded the moves "
             "a second. With few bots each waits for the commit of its move. A relay that is flat out finds tens of "
             "frames whenever it looks, and one that has time between them is woken for each: *as often* is what "
             "a move costs the relay at the arena's moves a second, once each round."
         ),
         "",
-        "| bots | CPU, arena | relay | ratio | as often | ready-made | ratio | moves/s, arena | relay | ready-made | load |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| bots | CPU, arena | relay | ratio | as often | moves/s, arena | relay | load |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     found = {}
     for bots in SIZES:
         runs, often = [], []
         for _ in range(rounds):
-            runs.append([flat_out(serve, bots, seconds) for serve in KINDS])
+            runs.append([flat_out(serve, bots, seconds) for serve in (serve_arena, serve_relay)])
             # One bot of two is to move.
-            often.append(flat_out(KINDS[1], bots, seconds, bots / 2 / runs[-1][0].rate).server)
-        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(3)]
-        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(3)]
-        ratios = [[run[0].server / run[kind].server for run in runs] for kind in (1, 2)]
-        shown = [_spread(each) for each in ratios]
-        load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(3))
+            often.append(flat_out(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
+        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(2)]
+        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(2)]
+        found[bots] = [arena.server / relay.server for arena, relay in runs]
+        load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {shown[0]} | {statistics.median(often):.0f} | {cpu[2]:.0f} | {shown[1]} "
-            f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_spread(found[bots])} | {statistics.median(often):.0f} "
+            f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {load} |"
         )
-        found[bots] = ratios[0]
         print(lines[-1], flush=True)
     return lines, found
 
 
-def goals(ratios: Mapping[int, Sequence[float]], stages: Mapping[int, Mapping[str, float]]) -> list[str]:
-    """What was promised and found, by the number of bots; where it is not reached, what the most of a move goes into.
-
-    ratios  of the server's CPU a move to the relay's, in each round
-    stages  what of a move's CPU each stage takes, in microseconds
-    """
+def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:
+    """Return promised and found ratios of CPU a move, server to relay, by the number of bots."""
     lines = []
     for bots, each in ratios.items():
         what = f"CPU a move of the server, over that of a relay on the same connections, with {bots:,} bots"
-        found = f"{_spread(each)} ×"
-        if statistics.median(each) > MOST_RATIO[bots]:
-            found += f"; the most of a move goes into {dearest(stages[bots])}"
-        lines += [claim(what, f"at most {MOST_RATIO[bots]:g} ×", found), ""]
+        lines += [claim(what, f"at most {MOST_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
     return lines[:-1]
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from arena.protocol.codec import encode
-from arena.protocol.messages import SUBPROTOCOL, Hello, Move, Ready
-from benchmarks.kit.script import ID, script
+from arena.protocol.messages import SUBPROTOCOL, Accept, Challenge, Hello, Move, Ready
+from arena.protocol.timecontrol import TimeControl
+from benchmarks.kit.script import GAME, ID, MAP, script
 from benchmarks.relay import ANSWER
 
 RULES = ("armies", "elimination", "ply_limit")
@@ -29,6 +30,10 @@ whoever plays, and with hundreds that play as fast as they can the last of them 
 
 AT_ONCE = 50
 """Bots of a process that come in at the same time: the last of a thousand is then not the one whose time for that runs out."""
+
+AGAIN_SECONDS = 0.3
+"""From a challenge that came to nothing to the next."""
+CLOCK = TimeControl.parse("60+1")
 
 MOVE = encode(Move(ID, 50, script()[50]))
 """A frame as large as a move's."""
@@ -42,6 +47,9 @@ class Told(Struct):
     ply: Any = 0
     reason: str = ""
     code: str = ""
+    challenge: str = ""
+    opponent: str = ""
+    outcome: str = ""
 
 
 _told = msgspec.msgpack.Decoder(Told)
@@ -80,13 +88,13 @@ async def arena_bot(
     token: str = "",
     pool: bool = True,
     source: str | None = None,
+    opponent: str = "",
 ) -> None:
-    """Match after match by the script, `pause` seconds before each move on the average; until cancelled.
+    """Play match after match by the script, `pause` seconds before each move on the average; until cancelled.
 
-    source: the address to come from, where that matters
+    source    address to come from
+    opponent  bot to challenge, again and again; every challenge is accepted
     """
-    moves = script()
-    sent = 0.0
     try:
         async with AsyncExitStack() as stack:
             async with load.entrance:
@@ -97,26 +105,63 @@ async def arena_bot(
                 load.connected += 1
             else:
                 load.errors.append(told.code)
+            bot = _Bot(connection, name, load, pause, opponent)
+            await bot.arrange(told)
             async for frame in connection:
                 told = _told.decode(frame)
-                match told.type:
-                    case "start":
-                        await connection.send(encode(Ready(told.match)))
-                    case "turn":
-                        if wait := load.pause(pause):
-                            await asyncio.sleep(wait)
-                        sent = time.perf_counter()
-                        await connection.send(encode(Move(told.match, told.ply, moves[told.ply])))
-                    case "accepted":
-                        load.moves += 1
-                        load.seconds.append(time.perf_counter() - sent)
-                    case "end":
-                        if told.reason not in RULES:
-                            load.forfeits.append(told.reason)
-                    case "error":
-                        load.errors.append(told.code)
+                await bot.arrange(told)
+                await bot.play(told)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
+
+
+@dataclass
+class _Bot:
+    """Connected bot that plays by the script."""
+
+    connection: ClientConnection
+    name: str
+    load: Load
+    pause: float
+    opponent: str
+    sent: float = 0.0
+    """Time at which the latest move was sent."""
+
+    async def arrange(self, told: Told) -> None:
+        """Accept challenges, and challenge the opponent again when a match or a challenge is over."""
+        match told.type:
+            case "challenged" if told.opponent == self.name:
+                await self.connection.send(encode(Accept(told.challenge)))
+            case "welcome" | "end" if self.opponent:
+                await self._challenge()
+            case "challenge_over" if self.opponent and told.outcome != "accepted":
+                await asyncio.sleep(AGAIN_SECONDS)
+                await self._challenge()
+            case "error" if self.opponent and told.code in ("bad_challenge", "rate_limited"):
+                await asyncio.sleep(AGAIN_SECONDS)
+                await self._challenge()
+
+    async def play(self, told: Told) -> None:
+        """Play the match, and count."""
+        match told.type:
+            case "start":
+                await self.connection.send(encode(Ready(told.match)))
+            case "turn":
+                if wait := self.load.pause(self.pause):
+                    await asyncio.sleep(wait)
+                self.sent = time.perf_counter()
+                await self.connection.send(encode(Move(told.match, told.ply, script()[told.ply])))
+            case "accepted":
+                self.load.moves += 1
+                self.load.seconds.append(time.perf_counter() - self.sent)
+            case "end" if told.reason not in RULES:
+                self.load.forfeits.append(told.reason)
+            case "error":
+                self.load.errors.append(told.code)
+
+    async def _challenge(self) -> None:
+        asked = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)
+        await self.connection.send(encode(asked))
 
 
 async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 from benchmarks.kit.flat import serve_relay
 from benchmarks.kit.load import Load, all_in, arena_bot, relay_bot
 from benchmarks.kit.results import claim
-from benchmarks.kit.served import arena, metrics, told
-from benchmarks.kit.stages import dearest
+from benchmarks.kit.served import arena
 
 PAUSE_SECONDS = 0.03
 """From one move to the next, on the average."""
@@ -26,13 +25,6 @@ MOST_MS = 0.4
 """What the answer may take beyond the disk's own time."""
 TURNS = 3
 """How often each of what is compared is measured."""
-ABOUT = {
-    "disk": "a commit of one row by SQLite alone",
-    "hand-over": "the rest of the journal's commit: the row in its transaction, the way to the writer's thread and back",
-    "server": "what else is between arrival and announcement: the referee, messages, websocket frames, the kernel's sending",
-    "way": "before and after: the player's own program, the kernel, and waking both processes up",
-}
-"""Where a lone move's time goes."""
 
 
 @dataclass
@@ -45,17 +37,6 @@ class Lone:
     """Answers of a relay, which keeps nothing."""
     answer: list[float] = field(default_factory=list)
     """Answers of the server."""
-    moves: list[float] = field(default_factory=list)
-    """What a move took from its arrival to its announcement, as the server says: the mean of each time."""
-    commits: list[float] = field(default_factory=list)
-    """What a commit of the journal took, as the server says: the mean of each time."""
-
-    def stages(self) -> dict[str, float]:
-        """Where the mean of an answer goes."""
-        disk, commit, move, answer = map(statistics.mean, (self.disk, self.commits, self.moves, self.answer))
-        # They were measured one after the other, so that one may be the slower one that should not be.
-        parts = (disk, commit - disk, move - commit, answer - move)
-        return dict(zip(ABOUT, (max(0.0, each) for each in parts), strict=True))
 
 
 def disk_milliseconds(count: int) -> list[float]:
@@ -78,25 +59,17 @@ def disk_milliseconds(count: int) -> list[float]:
 
 
 async def answer_milliseconds(
-    play: Callable[[int, Load], Coroutine[Any, Any, None]],
-    seconds: float,
-    look: Callable[[], object] = lambda: None,
+    play: Callable[[int, Load], Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
-    """How long the one of two bots that was to move waited for each answer, from sending to receiving.
-
-    play  a bot, by its number
-    look  called before and after, beside the event loop
-    """
+    """Return the time from sending to answer of each move of two bots; `play` plays one of them, by its number."""
     load = Load()
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(play(number, load)) for number in range(2)]
         await all_in(load, 2)
         await asyncio.sleep(1)
-        await asyncio.to_thread(look)
         load.seconds.clear()
         await asyncio.sleep(seconds)
         taken = [1000 * each for each in load.seconds]
-        await asyncio.to_thread(look)
         for job in jobs:
             job.cancel()
     return taken
@@ -105,20 +78,14 @@ async def answer_milliseconds(
 async def _measure(lone: Lone, seconds: float) -> None:
     """Measure each once, one after the other."""
     lone.disk += await asyncio.to_thread(disk_milliseconds, int(seconds / PAUSE_SECONDS))
-    with serve_relay()(2) as running:
+    with serve_relay(2) as running:
         url = running.url
         lone.relay += await answer_milliseconds(lambda _, load: relay_bot(url, load, PAUSE_SECONDS), seconds)
     with arena(1) as running:
         url = running.url
-        said: list[str] = []
         lone.answer += await answer_milliseconds(
-            lambda number, load: arena_bot(url, f"bot {number}", load, PAUSE_SECONDS),
-            seconds,
-            lambda: said.append(metrics(url)),
+            lambda number, load: arena_bot(url, f"bot {number}", load, PAUSE_SECONDS), seconds
         )
-    for name, means in (("arena_move_seconds", lone.moves), ("arena_journal_seconds", lone.commits)):
-        before, after = (told(text, name) for text in said)
-        means.append(after.mean_since(before))
 
 
 async def lone_lines(seconds: float) -> list[str]:
@@ -133,11 +100,8 @@ async def lone_lines(seconds: float) -> list[str]:
 
 def report(lone: Lone) -> list[str]:
     """What is told of what was measured."""
-    stages = lone.stages()
     alone, bare, whole = (statistics.median(each) for each in (lone.disk, lone.relay, lone.answer))
     found = f"{whole:.2f} ms, where the disk takes {alone:.2f} ms, and a relay that keeps nothing answers in {bare:.2f} ms"
-    if whole > alone + MOST_MS:
-        found += f"; the most of its mean goes into {dearest(stages)}"
     return [
         "## A lone move",
         (
@@ -152,16 +116,6 @@ def report(lone: Lone) -> list[str]:
         _row("disk", lone.disk),
         _row("relay", lone.relay),
         _row("answer", lone.answer),
-        "",
-        (
-            "Where the mean of an answer goes, by what the server says of its moves and of its commits "
-            "(`arena_move_seconds`, `arena_journal_seconds`):"
-        ),
-        "",
-        "| stage | ms | what it is |",
-        "| --- | --- | --- |",
-        *(f"| {stage} | {each:.2f} | {ABOUT[stage]} |" for stage, each in stages.items()),
-        f"| together | {sum(stages.values()):.2f} | |",
         "",
         claim("the answer to a lone move, p50", f"at most the disk's own commit and {MOST_MS:g} ms", found),
     ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.maps.variants import variant
+from arena.lab.variants import variant
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,10 @@ SERVER_PARTS = (
     "growth",
     "runner",
     "size",
-    "journal",
-    "forms",
     "spectators",
     "attackers",
     "hostile",
-    "storm",
-    "fuzz",
-    "autobahn",
+    "finished",
 )
 SERVER_HEAD = """# The server, measured
 

@@ -11,10 +11,9 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from benchmarks.kit.halves import on_cores
 from benchmarks.kit.script import MAP
@@ -41,14 +40,6 @@ class Running:
     def cpu(self) -> float:
         """Seconds of CPU time that it has taken, its own and the kernel's for it."""
         return cpu_of(self.process.pid)
-
-    def cpu_of_threads(self) -> dict[int, float]:
-        """Seconds of CPU time of each of its threads, by the number that the system gives it."""
-        found = {}
-        for each in Path(f"/proc/{self.process.pid}/task").iterdir():
-            with suppress(FileNotFoundError):  # it has ended meanwhile
-                found[int(each.name)] = int((each / "schedstat").read_text(encoding="ascii").split()[0]) / 1e9
-        return found
 
 
 def cpu_of(pid: int) -> float:
@@ -131,27 +122,6 @@ def metrics(url: str) -> str:
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
     return text
-
-
-class Told(NamedTuple):
-    """What a histogram was told of."""
-
-    seconds: float
-    """In all."""
-    times: float
-
-    def mean_since(self, before: Told) -> float:
-        """The mean of what it was told of since then, in milliseconds; 0 where that is nothing."""
-        times = self.times - before.times
-        return 1000 * (self.seconds - before.seconds) / times if times else 0.0
-
-
-def told(text: str, name: str) -> Told:
-    """What the metrics say of one histogram. Raises ValueError where they do not know it."""
-    found = dict(re.findall(rf"^{name}_(sum|count) (\S+)", text, re.MULTILINE))
-    if not found:
-        raise ValueError(f"no histogram is called {name}")
-    return Told(float(found["sum"]), float(found["count"]))
 
 
 def histogram(url: str) -> dict[float, float]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import signal
-import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import anyio
 
@@ -44,7 +44,12 @@ def _run(made: Engine, settings: BotSettings, name: str, teller: Teller) -> None
     for each in names:
         try:
             told = anyio.run(
-                _play, made, settings, each, teller, backend_options={"use_uvloop": sys.platform != "win32"}
+                _play,
+                made,
+                settings,
+                each,
+                teller,
+                backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
         except BadURL as error:
             raise Misuse(str(error)) from None

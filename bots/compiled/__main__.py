@@ -6,22 +6,16 @@ about a second where they are there.
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.limits import MAX_TERRITORIES
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.compiled.solving.solver import Solver
-from arena.bots.compiled.solving.verify import verify
 from arena.games.board import RisklessMap
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.solved.boards import Boards
-from arena.solved.table import Table
 
 
 def smallest(cap: int) -> Riskless:
@@ -38,10 +32,6 @@ def main() -> None:
         searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1, pieces=pieces))
         searcher.warm_up()
         searcher.close()
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "two.solved"
-        Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)
-        verify(Table(path), 1, lambda _done, _total: None)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ from arena.bots.compiled.layout import (
     Stage,
 )
 from arena.bots.compiled.ordering import Ordering
+from arena.bots.compiled.probe import UNKNOWN, make_look
 from arena.bots.compiled.selective import UNSETTLED, Selective
-from arena.bots.compiled.solving.leaves import UNKNOWN, make_look
 from arena.bots.compiled.table import (
     EXACT,
     LOWER,
@@ -63,7 +63,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     """search(mem, shared, rules, table, truth, helping) for one game.
 
     `helping` 0: search the root in frame 0, and return DONE or STOPPED. `helping` 1: work at split points
-    of other threads until Shared.QUIT. `truth` is what `bots.compiled.solving.leaves` makes of a table; a search that is not
+    of other threads until Shared.QUIT. `truth` is what `bots.compiled.probe` makes of a table; a search that is not
     truthful never reads it.
     """
     words = game.words

@@ -4,7 +4,7 @@ numba keeps compiled code on disk, but asks only whether the file of the outermo
 changed, and identifies a function by what its closure holds, which differs from process to process
 where that is another compiled function or an intrinsic. Kernels here are closures over functions of
 other files. So the folder is named by a digest of all sources of this package, and a kernel in it
-by its name alone.
+by its name alone. A kernel of another package has the digest of that package's sources (`digest_of`) in its name.
 
 Compiled code is for one model of processor. A process looks for code for its own: in its cache, then in the folders
 that ARENA_KERNELS names, which are only read. If there is none, it takes the code that was compiled there for any
@@ -49,16 +49,16 @@ ANY_PROCESSOR = ("generic", "")
 """The model and the features for which numba compiles what every processor of an architecture can run."""
 
 
-def _digest() -> str:
-    """Names the sources of this package, and what they are compiled with."""
+def digest_of(folder: Path) -> str:
+    """Digest of the Python sources in a folder, and of the versions of numba and Python that compile them."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         whole.update(path.name.encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:20]
 
 
 # Asked before anything is compiled: a process that goes on through an upgrade must not keep the old code as the new's.
-DIGEST = _digest()
+DIGEST = digest_of(Path(__file__).parent)
 """The sources that this process runs."""
 
 

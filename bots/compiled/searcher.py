@@ -30,7 +30,7 @@ from arena.bots.compiled.layout import (
 )
 from arena.bots.compiled.limits import MOST_TABLE, table_bytes
 from arena.bots.compiled.line import make_line
-from arena.bots.compiled.solving.leaves import NOTHING, unpacked
+from arena.bots.compiled.probe import NOTHING, unpacked
 from arena.bots.compiled.table import AGES, make_table
 from arena.bots.search.deepening import Report
 from arena.bots.search.values import ESTIMATE_LIMIT, INFINITY
@@ -58,7 +58,7 @@ class Settings:
     settle       a shallow search ends where the estimate is far outside its window
     late         how many moves for each ply of depth a shallow search looks at; 0: all
 
-    What the table of a solved map tells, where there is one (`bots.compiled.solving.leaves`):
+    What the table of a solved map tells, where there is one (`bots.compiled.probe`):
     pieces       leaves are looked up where a player has at most so many territories; 0: none
 
     foresee      leaves are told from the node above them, without being built, where the game can, and only if exact: play

@@ -34,10 +34,9 @@ from arena.ladder.commands.play import play
 from arena.ladder.commands.results import Reports, tell
 from arena.ladder.event import Ladder
 from arena.ladder.openings import SHIPPED
-from arena.ladder.plan import NAME_LENGTH, BotPlan, LadderPlan, allowed_name
+from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.rating.pentanomial import Counts, Difference, difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
@@ -122,9 +121,9 @@ def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tu
                 f"{option}: {name!r:.80} is no name: 1 to {NAME_LENGTH} printed characters without #"
             )
     try:
-        own = TimeControl.parse(tc_b) if tc_b else None
-    except BadTimeControl as error:
-        raise Misuse(f"--tc-b: {error}") from None
+        own = time_control(tc_b, "--tc-b") if tc_b else None
+    except BadLadder as error:
+        raise Misuse(str(error)) from None
     first, second = bots
     first = dataclasses.replace(first, name=name_a or first.name)
     second = dataclasses.replace(second, name=name_b or second.name, time_control=own)

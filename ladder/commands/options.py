@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,15 +14,15 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
+    adjudication,
     duration,
     engine_bot,
     event_name,
     format_name,
     openings,
+    time_control,
     unique_bots,
 )
-from arena.protocol.adjudication import Adjudication, BadAdjudication
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 EventOption = Annotated[
     str | None,
@@ -58,35 +58,43 @@ def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
 
 
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
-    """The plan, changed by options of the command line. Raises Misuse."""
-    plain = ("game", "rounds", "concurrency", "seed", "pin")
-    changes = {key: options[key] for key in plain if key in options}
-    if "map" in options:
-        changes["maps"] = tuple(name.strip() for name in options["map"].split(","))
-        if not all(changes["maps"]) or len(set(changes["maps"])) < len(changes["maps"]):
-            raise Misuse("--map: names with commas between, none of them twice")
+    """Return the plan, changed by options of the command line. Raises Misuse."""
+    changes = {field: options[name] for name, field in FIELDS.items() if name in options}
     try:
-        if options.get("for_") is not None:
-            changes["seconds"] = duration(options["for_"], "--for")
-            changes["rounds"] = options.get("rounds")
-        if "openings" in options:
-            changes["openings"] = openings(options["openings"])
-        if "format" in options:
-            changes["format"] = format_name(options["format"], "--format")
-        if options.get("event") is not None:
-            changes["event"] = event_name(options["event"], "--event")
+        for name, (field, parse) in PARSED.items():
+            if options.get(name) is not None:
+                changes[field] = parse(options[name], f"--{name.strip('_')}")
     except BadLadder as error:
         raise Misuse(str(error)) from None
-    if "adjudicate" in options:
-        try:
-            changes["adjudication"] = Adjudication.parse(options["adjudicate"])
-        except BadAdjudication as error:
-            raise Misuse(f"--adjudicate: {error}") from None
-    if "margin" in options:
-        changes["margin_ms"] = options["margin"]
-    if "tc" in options:
-        try:
-            changes["time_control"] = TimeControl.parse(options["tc"])
-        except BadTimeControl as error:
-            raise Misuse(f"--tc: {error}") from None
+    if "seconds" in changes:
+        changes["rounds"] = options.get("rounds")
     return dataclasses.replace(plan, **changes)
+
+
+def _maps(text: str, where: str) -> tuple[str, ...]:
+    maps = tuple(name.strip() for name in text.split(","))
+    if not all(maps) or len(set(maps)) < len(maps):
+        raise BadLadder(f"{where}: names with commas between, none of them twice")
+    return maps
+
+
+FIELDS = {
+    "game": "game",
+    "rounds": "rounds",
+    "concurrency": "concurrency",
+    "seed": "seed",
+    "pin": "pin",
+    "margin": "margin_ms",
+}
+"""The fields of a plan that options give as they are, by the options' names."""
+
+PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
+    "map": ("maps", _maps),
+    "for_": ("seconds", duration),
+    "openings": ("openings", lambda text, _where: openings(text)),
+    "format": ("format", format_name),
+    "event": ("event", event_name),
+    "adjudicate": ("adjudication", adjudication),
+    "tc": ("time_control", time_control),
+}
+"""The fields that are parsed from options' texts, each with its parser."""

@@ -6,13 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from arena.games.catalogue import make_game
-from arena.games.core import GameError, Player
+from arena.games.core import Player
 from arena.protocol.record import Record
 from arena.rating.standings import is_void
-from arena.solved.header import BadTable
-from arena.solved.judgement import Kind, kinds
-from arena.solved.solution import solution_of
+from arena.solved.judgement import Kind, record_kinds
 
 
 class GivenAway(Struct, frozen=True):
@@ -43,21 +40,13 @@ def given_away(bots: Iterable[str], records: Iterable[Record]) -> list[GivenAway
 
 
 def _count(record: Record, counts: dict[str, list[int]]) -> None:
-    try:
-        solution = solution_of(make_game(record.game, record.setup))
-        if solution is None:
-            return
-        game = solution.game
-        positions = [game.start()]
-        for each in record.moves:
-            positions.append(game.play(positions[-1], game.move_from_data(each.move)))
-        told = list(kinds(solution, positions))
-    except (BadTable, GameError):
+    told = record_kinds(record)
+    if told is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}
     for bot in set(seats.values()) & counts.keys():
         counts[bot][0] += 1
-    for move, (player, kind) in zip(record.moves, told, strict=True):
+    for move, (player, kind, _) in zip(record.moves, told, strict=True):
         numbers = counts.get(seats[player])
         if numbers is not None and not move.opening:
             numbers[1] += 1

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from arena.server.bus.address import parse
-from arena.server.bus.bus import Bus, BusError
+from arena.server.bus.bus import Bus
 from arena.server.bus.local import Exchange
 from arena.server.bus.trust import Trust
 from arena.server.processes.tasks import cancelled_at_exit
@@ -46,12 +46,8 @@ async def open_bus(
         finally:
             await bus.close()
         return
-    try:
-        from arena.server.bus.nats import NatsBus  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "nats":
-            raise
-        raise BusError("bus.url needs the extra `bus`: pip install 'riskless-arena[bus]'") from None
+    from arena.server.bus.nats import NatsBus  # noqa: PLC0415 - an extra
+
     carried = NatsBus(parse(url), Trust.of(ca), name=name, lost=lost, back=back)
     await carried.connect()
     async with cancelled_at_exit() as tasks:

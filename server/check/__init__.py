@@ -2,7 +2,7 @@
 
     commands/check -> run -> checks -> scene -> peer -> the bot under test, over a real websocket
                               |
-                            stage -> subject: the bot's process
+                            stage -> processes.child: the bot's process
 
 It knows no referee and no lobby: each check says what a server might, and judges what comes back.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
+import anyio
 from msgspec import Struct
 
 from arena.protocol.timecontrol import TimeControl
@@ -91,6 +92,7 @@ async def examine(
 async def _failed(name: str, asked: str, why: str, stage: Stage) -> Finding:
     printed: list[str] = []
     if stage.subject is not None:
-        await stage.subject.wait(0.2)  # what it printed last may be on the way
-        printed = stage.subject.last_words
+        with anyio.move_on_after(0.2):  # what it printed last may be on the way
+            await stage.subject.wait_heard()
+        printed = list(stage.subject.tail)
     return Finding(name, "failed", asked, why, stage.frames.lines(), printed)

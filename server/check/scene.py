@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.games.core import AnyGame, BadData, IllegalMove, Player
+from arena.match.referee import SEATS
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Clocks, Data, Players, Seat
+from arena.protocol.values import Clocks, Data, Players
 from arena.server.check.peer import Fault, Peer
-
-SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 
 
 class Scene:

@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 from arena.server.check.peer import Fault, Frames, Peer
-from arena.server.check.subject import Subject
+from arena.server.processes.child import Child
 
 WAITING = 100
 """Connections that are kept until a check asks for them."""
@@ -35,7 +35,8 @@ class Stage:
         """The session's secret in the last welcome."""
         self.arrivals = 0
         """How many connections there were so far."""
-        self.subject: Subject | None = None
+        self.subject: Child | None = None
+        """The bot's process."""
         self.url = ""
         self._command = command
         self._tasks = tasks
@@ -85,7 +86,8 @@ class Stage:
         if self.subject is not None and self.subject.ended is not None:
             raise Fault(f"the bot ended unasked (exit code {self.subject.ended})")
         if self.subject is None and self._command is not None:
-            self.subject = await Subject.start(self._command, self.url, self._tasks)
+            self.subject = await Child.start(self._command, self.url, "checked", "check-token")
+            self._tasks.start_soon(self.subject.listen)
         connection = await self._next_connection()
         self._peer = Peer(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)

@@ -66,7 +66,7 @@ class Admission:
         Whoever sends much waits `flood_pause_seconds` from one piece of it to the next, and addresses that play more
         than comes before others wait `quick_pause_seconds` from one of their moves to the next.
         """
-        self._limits = limits
+        self.limits = limits
         self._most_held = held
         self._misdeeds = misdeeds or Misdeeds(shared=False)
         self._held_seconds = held_seconds
@@ -106,7 +106,7 @@ class Admission:
         key = source(address)
         bucket = self._moves.get(key)
         if bucket is None:
-            rate = self._limits.moves_per_second
+            rate = self.limits.moves_per_second
             burst = max(LEAST_BURST, int(rate * BURST_SECONDS))
             bucket = self._moves[key] = TokenBucket(rate, burst, monotonic_ns())
         return bucket
@@ -142,7 +142,7 @@ class Admission:
 
     def has_room(self, address: str) -> bool:
         """Whether a connection from an address may wait for its next request, for there are few enough of them."""
-        limits = self._limits
+        limits = self.limits
         if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
             return False
         return (
@@ -151,16 +151,16 @@ class Admission:
 
     def let_in(self, address: str, *, proxied: bool = False) -> bool:
         """Whether one more connection from an address is within the limits; it is counted if so."""
-        if self._closed or self.open.total() >= self._limits.connections:
+        if self._closed or self.open.total() >= self.limits.connections:
             self._say("full: %d connections", self.open.total(), address)
             return False
         if not proxied and self._cut_off.wait(address, monotonic()) > 0:
             return False
         key = source(address)
         here_and_there = self.open[key] + self._misdeeds.connections(key)
-        if not proxied and here_and_there >= self._limits.connections_per_address:
+        if not proxied and here_and_there >= self.limits.connections_per_address:
             self._say(
-                "more than %d connections from one address", self._limits.connections_per_address, address
+                "more than %d connections from one address", self.limits.connections_per_address, address
             )
             return False
         self.open[key] += 1

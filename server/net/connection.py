@@ -10,11 +10,12 @@ silent, and when a connection is over.
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import transports
 from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic, monotonic_ns
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as HttpRequest
@@ -33,8 +34,12 @@ from arena.server.net.ending import Ending, ending
 from arena.server.net.keepalive import OpenPings
 from arena.server.net.outgoing import CLOSE_SECONDS, Outgoing
 from arena.server.net.request import Headers, Request
-from arena.server.net.service import Service, logged
 from arena.server.net.token_bucket import TokenBucket
+
+if TYPE_CHECKING:
+    from arena.server.net.server import Server
+
+log = logging.getLogger("arena.connection")
 
 AFTER_CLOSE_BYTES = 4096
 """What a client may still send after it was told that its connection is closed; an honest one has little under way."""
@@ -51,27 +56,27 @@ class Connection(asyncio.Protocol):
     address: str
     """Whom it is counted for."""
 
-    def __init__(self, service: Service[Connection]) -> None:
-        self._service = service
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._let_in = False
 
     def connection_made(self, transport: transports.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self.address = host_of(transport.get_extra_info("peername"))
-        if not self._service.admission.greet(self.address):
+        if not self._server.admission.greet(self.address):
             # Nothing more is made for a connection that is refused: refusals must cost little.
-            self._service.admission.turn_away(self._transport)
+            self._server.admission.turn_away(self._transport)
             return
-        limits = self._service.limits
+        limits = self._server.limits
         self._let_in = self._counted = True
         self._came = monotonic()
         """When it came, or was answered last."""
         self._protocol = self._new_protocol()
         self._outgoing = Outgoing(self._transport, self._protocol)
-        self._arrivals = Arrivals(limits, monotonic_ns(), lambda: self._service.admission.moves(self.address))
+        self._arrivals = Arrivals(limits, monotonic_ns(), lambda: self._server.admission.moves(self.address))
         self._arrived = 0
         """When the latest bytes had arrived, in monotonic ns."""
-        self._pings = OpenPings(self._service.admission.keepalive.pong_seconds)
+        self._pings = OpenPings(self._server.admission.keepalive.pong_seconds)
         self._delivery: Delivery | None = None
         """From the end of the opening handshake on."""
         self._asked = False
@@ -93,11 +98,11 @@ class Connection(asyncio.Protocol):
         self._after_close = 0
         """Bytes that have come since the peer was told that the connection is closed."""
         self._outgoing.end_after(limits.hello_seconds)
-        self._service.opened(self)
+        self._server.opened(self)
 
     def _new_protocol(self) -> ServerProtocol:
         """The library's side of one request, and of the websocket that it may open."""
-        most = self._service.limits.message_bytes
+        most = self._server.limits.message_bytes
         return ServerProtocol(subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=most)
 
     def eof_received(self) -> None:
@@ -118,7 +123,7 @@ class Connection(asyncio.Protocol):
         self._outgoing.end_after(None)
         self._arrivals.take_all()
         self._receive_eof()
-        admission = self._service.admission
+        admission = self._server.admission
         admission.keepalive.remove(self)
         end = self._ending()
         if end.cut_off and not self._arrivals.overrun:  # an overrun was counted when it came
@@ -127,14 +132,14 @@ class Connection(asyncio.Protocol):
             admission.leave(self.address)
         if self._delivery is not None:
             self._delivery.finish(None if self._closing else end.fault)
-        self._service.ended(self)
+        self._server.ended(self)
 
     def _ending(self) -> Ending:
         if self._delivery is not None:
             end = ending(self._protocol.close_exc)
             return Ending(cut_off=True, fault=end.fault) if self._flooded else end
         # Browsers open connections in advance, and may never say a word on them.
-        late = monotonic() - self._came >= self._service.limits.hello_seconds
+        late = monotonic() - self._came >= self._server.limits.hello_seconds
         return Ending(cut_off=self._flooded or (late and self._spoke and not self._asked))
 
     def _receive_eof(self) -> None:
@@ -149,7 +154,7 @@ class Connection(asyncio.Protocol):
         delivery = self._delivery
         if delivery is not None and not self._new and delivery.ready() and self._arrivals.answers(data):
             # a player's answer: no more is asked of it than this
-            self._service.admission.answered()
+            self._server.admission.answered()
             if not self._arrivals.waits(self._arrived):
                 self._parse(data)
                 return
@@ -174,7 +179,7 @@ class Connection(asyncio.Protocol):
             self._flood()
             return True
         if arrival is Arrival.OVERRUN:
-            self._service.admission.cut_off(self.address)
+            self._server.admission.cut_off(self.address)
         return False
 
     def _may_parse(self) -> bool:
@@ -187,7 +192,7 @@ class Connection(asyncio.Protocol):
         """Wait for a turn where something is to be parsed, and read more or less by what waits."""
         if len(self._arrivals) and not self._queued and self._may_parse():
             self._queued = True
-            queue = self._service.admission.queue(new=self._new, quick=self._arrivals.quick)
+            queue = self._server.admission.queue(new=self._new, quick=self._arrivals.quick)
             queue.enter(source(self.address), self._take_turn)
         if self._reading is self._arrivals.full and not self._transport.is_closing():
             self._reading = not self._reading
@@ -203,7 +208,7 @@ class Connection(asyncio.Protocol):
             return
         before = self._arrivals.messages
         self._parse(self._arrivals.take())
-        self._service.admission.parsed(before - self._arrivals.messages)
+        self._server.admission.parsed(before - self._arrivals.messages)
         self._go_on()
 
     def _parse(self, data: bytes) -> None:
@@ -259,24 +264,24 @@ class Connection(asyncio.Protocol):
             handshake.wrong_method(request)
             or self._count_client(request)
             or handshake.subprotocol_missing(request)
-            or (None if self._service.any_origin else handshake.wrong_origin(request))
+            or (None if self._server.any_origin else handshake.wrong_origin(request))
         )
         if refusal is not None:
             self._respond(refusal)
             return
         response = self._protocol.accept(event)
-        response.headers["Server"] = self._service.program
+        response.headers["Server"] = self._server.program
         self._protocol.send_response(response)
         event.headers.clear()  # the library keeps the request for as long as the connection lasts
         if self._protocol.state is State.OPEN:
             self._outgoing.end_after(None)
-            self._delivery = Delivery(self._service.receiver(self), self._go_on, self._failed)
-            self._service.admission.keepalive.add(self)
+            self._delivery = Delivery(self._server.receiver(self), self._go_on, self._failed)
+            self._server.admission.keepalive.add(self)
             self._too_much(self._arrivals.opened(self._arrived))
 
     def _count_client(self, request: Request) -> Answer | None:
         """Count it for its client, where it comes through a proxy; the refusal of a client that has too many."""
-        admission = self._service.admission
+        admission = self._server.admission
         client = admission.client(request, self.address)
         if client == self.address:
             return None
@@ -288,9 +293,9 @@ class Connection(asyncio.Protocol):
         return None
 
     async def _answer(self, request: Request) -> None:
-        admission = self._service.admission
+        admission = self._server.admission
         client = admission.client(request, self.address)
-        answer = await handshake.page(self._service.pages, request, client)
+        answer = await handshake.page(self._server.pages, request, client)
         if self._outgoing.ended or self._transport.is_closing():
             return
         self._answers += 1
@@ -302,7 +307,7 @@ class Connection(asyncio.Protocol):
         )
         self._respond(answer, last=last)
         if last:
-            self._outgoing.flush(self._service.limits.hello_seconds)
+            self._outgoing.flush(self._server.limits.hello_seconds)
         else:
             self._next_request()
 
@@ -314,11 +319,11 @@ class Connection(asyncio.Protocol):
         self._asked = False
         self._spoke = len(self._arrivals) > 0
         self._came = monotonic()
-        self._outgoing.end_after(self._service.limits.hello_seconds)
+        self._outgoing.end_after(self._server.limits.hello_seconds)
         self._go_on()
 
     def _respond(self, answer: Answer, *, last: bool = True) -> None:
-        made = handshake.response(self._protocol, answer, self._service.program, last=last)
+        made = handshake.response(self._protocol, answer, self._server.program, last=last)
         self._protocol.send_response(made)
 
     @property
@@ -379,7 +384,14 @@ class Connection(asyncio.Protocol):
 
     def start_soon(self, job: Callable[[], Awaitable[None]]) -> None:
         """Run `job` in a task of the server's; an exception of it is logged, and ends the connection."""
-        self._service.start_soon(partial(logged, job, self.address, self._failed))
+        self._server.start_soon(partial(self._logged, job))
+
+    async def _logged(self, job: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await job()
+        except Exception:
+            log.exception("a connection fails", extra={"address": self.address})
+            self._failed()
 
     def close(self, code: int, reason: str) -> None:
         """Tell the peer that it is over, and why; what it sends from now on is not given to the receiver.

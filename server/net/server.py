@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
 from ssl import SSLContext
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import anyio
 import anyio.abc
@@ -18,7 +18,6 @@ from arena.server.net.admission import Admission
 from arena.server.net.answers import Pages
 from arena.server.net.connection import Connection
 from arena.server.net.delivery import Receiver
-from arena.server.net.limits import HostLimits
 from arena.server.net.outgoing import CLOSE_SECONDS
 
 KERNEL_BUFFER_BYTES = 32 * 1024
@@ -33,11 +32,10 @@ class CannotListen(Exception):
 
 
 class Server:
-    """Listeners and their connections. Made by `open_server`."""
+    """Listeners and their connections. As a context it ends with the block: its connections are told and closed."""
 
     def __init__(
         self,
-        limits: HostLimits,
         admission: Admission,
         pages: Pages,
         receiver: Callable[[Connection], Receiver],
@@ -50,8 +48,8 @@ class Server:
 
         any_origin: whether pages of other sites may connect from their visitors' browsers
         """
-        self.limits = limits
         self.admission = admission
+        self.limits = admission.limits
         self.pages = pages
         self.program = program
         self.any_origin = any_origin
@@ -63,6 +61,16 @@ class Server:
         """Tasks of connections that are under way."""
         self._quiet: anyio.Event | None = None
         """Set when there is neither a connection nor a job; None while nobody waits for that."""
+
+    async def __aenter__(self) -> Self:
+        self._tasks.start_soon(self.admission.keepalive.run)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await self.close()
 
     async def listen(
         self, host: str, port: int, tls: SSLContext | None, *, reuse_port: bool = False
@@ -140,27 +148,3 @@ class Server:
     def _look(self) -> None:
         if self._quiet is not None and not self._connections and not self._jobs:
             self._quiet.set()
-
-
-@asynccontextmanager
-async def open_server(
-    limits: HostLimits,
-    admission: Admission,
-    pages: Pages,
-    receiver: Callable[[Connection], Receiver],
-    tasks: anyio.abc.TaskGroup,
-    *,
-    program: str,
-    any_origin: bool = False,
-) -> AsyncIterator[Server]:
-    """A server that does not listen yet; on leaving, its connections are told and closed.
-
-    any_origin: whether pages of other sites may connect from their visitors' browsers
-    """
-    server = Server(limits, admission, pages, receiver, tasks, program=program, any_origin=any_origin)
-    tasks.start_soon(server.admission.keepalive.run)
-    try:
-        yield server
-    finally:
-        with anyio.CancelScope(shield=True):
-            await server.close()

@@ -5,9 +5,7 @@ STARTING -> UP -> (its end) -> STARTING ... -> LOST, when it failed too often in
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,14 +15,10 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
-import anyio.abc
 
 from arena.server.processes import supervisor
+from arena.server.processes.child import STOP_SECONDS, Child
 
-TAIL_LINES = 20
-"""Lines that a bot printed last that are kept."""
-LINE_LENGTH = 500
-"""Bytes that are kept of each of those lines."""
 TOLD_FAILURES = 3
 """Resignations and crashes of a bot with which its output is shown; of later ones only the result is told."""
 
@@ -45,7 +39,7 @@ class Patience:
     """The pause before the first restart in a row; it doubles for each further one."""
     backoff_limit: float = 5
     """The longest pause before a restart."""
-    stop: float = 2
+    stop: float = STOP_SECONDS
     """How long a bot that is asked to end may take before it is killed."""
 
 
@@ -115,7 +109,7 @@ class BotProcess:
         self._gave_up = 0
         self._ended = False
         """Whether its process has ended and is not started again yet: that is told with what it printed."""
-        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._tail: deque[str] = deque()
         self._hung: str | None = None
         self._kill = anyio.Event()
 
@@ -179,102 +173,43 @@ class BotProcess:
 
     async def _live(self) -> int:
         """Run the process once, from its start to its end; its exit code."""
-        process = await anyio.open_process(
-            # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
-            supervisor.supervised(*self._launch.command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=self._launch.folder,
-            env=self._environment(),
-        )
-        self.process = process.pid
+        token = self._host.issue_token(self.name)
+        child = await Child.start(self._launch.command, self._host.url, self.name, token, self._launch.folder)
+        self.process, self._tail = child.pid, child.tail
         try:
             async with anyio.create_task_group() as tasks:
-                heard = anyio.Event()
-                if process.stdout is not None:
-                    tasks.start_soon(self._listen, process.stdout, heard)
-                tasks.start_soon(self._greet, process)
-                tasks.start_soon(self._kill_when_told, process)
-                code = await process.wait()
+                tasks.start_soon(child.listen)
+                tasks.start_soon(self._greet, child)
+                tasks.start_soon(self._kill_when_told, child)
+                code = await child.wait()
                 if self.state is State.UP:
                     self._enter(State.STARTING)
                 with anyio.move_on_after(1):
                     # Its last words may still be in the pipe.
-                    await heard.wait()
+                    await child.wait_heard()
                 tasks.cancel_scope.cancel()
             return code
         finally:
             self.process = None
-            with anyio.CancelScope(shield=True):
-                await self._end(process)
+            await child.stop(self._patience.stop)
 
-    def _environment(self) -> dict[str, str]:
-        # `arena` and `python` are then those that run the ladder, whether or not their folder is in the path.
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        return {
-            **os.environ,
-            "PATH": path,
-            "ARENA_URL": self._host.url,
-            "ARENA_NAME": self.name,
-            "ARENA_TOKEN": self._host.issue_token(self.name),
-        }
-
-    async def _greet(self, process: anyio.abc.Process) -> None:
+    async def _greet(self, child: Child) -> None:
         if await self._host.wait_connected(self.name, self._patience.start):
             self._ever_up = True
-            if process.returncode is None:
+            if child.ended is None:
                 self._enter(State.UP)
         else:
             self._give_up_on(f"it did not connect within {self._patience.start:g} s")
 
-    async def _kill_when_told(self, process: anyio.abc.Process) -> None:
+    async def _kill_when_told(self, child: Child) -> None:
         await self._kill.wait()
-        await _close_input(process)
-
-    async def _listen(self, output: anyio.abc.ByteReceiveStream, heard: anyio.Event) -> None:
-        """Keep the last lines of what it prints, however much and however long the lines."""
-        line = b""
-        async for chunk in output:
-            *whole, line = (line + chunk).split(b"\n")
-            for each in whole:
-                self._keep(each)
-            line = line[:LINE_LENGTH]
-        self._keep(line)
-        heard.set()
-
-    def _keep(self, line: bytes) -> None:
-        text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
-        if text and not text.isprintable():  # as hardly any line is
-            text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
-        if text:
-            self._tail.append(text)
-
-    async def _end(self, process: anyio.abc.Process) -> None:
-        """Ask it to end, then kill it. Returns when it is gone."""
-        if process.returncode is None:
-            process.terminate()
-            with anyio.move_on_after(self._patience.stop):
-                await process.wait()
-        if process.returncode is None:
-            await _close_input(process)
-            with anyio.move_on_after(self._patience.stop):
-                await process.wait()
-        if process.returncode is None:
-            process.kill()
-        await process.aclose()
+        await child.kill()
 
     def _report_of_end(self, code: int, *, lost: bool) -> str:
         """What happened, in one line, and what the bot printed last, below it."""
         how = f"hung: {self._hung}" if self._hung else f"ended unasked ({_exit(code)})"
         then = "it is lost, and so are its matches" if lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
-
-
-async def _close_input(process: anyio.abc.Process) -> None:
-    """Close the pipe that the supervisor reads, which makes it kill the bot."""
-    if process.stdin is not None:
-        await process.stdin.aclose()
 
 
 def _exit(code: int) -> str:

@@ -183,10 +183,6 @@ def _postgresql(url: sa.URL, patience: Patience = PATIENCE) -> AsyncEngine:
                 "server_settings": {"idle_in_transaction_session_timeout": patience.idle_timeout},
             },
         )
-    except ModuleNotFoundError:
-        raise StoreError(
-            "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'"
-        ) from None
     except ArgumentError as error:
         raise StoreError(f"{url.render_as_string(hide_password=True)} is no database URL: {error}") from None
 

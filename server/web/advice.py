@@ -23,6 +23,7 @@ from arena.maps.loader import map_names
 from arena.server.net import answers
 from arena.server.net.answers import Answer
 from arena.server.processes import supervisor
+from arena.server.web.answer_cache import AnswerCache
 
 ENGINE = "alphabeta"
 DEPTH = 3
@@ -66,7 +67,7 @@ class Advisor:
         self._on = on
         self._seconds = seconds
         self._turn = anyio.Lock()
-        self._kept: dict[tuple[str, str], Answer] = {}
+        self._kept = AnswerCache(entries=KEPT)
 
     async def answer(self, map_name: str, query: str) -> Answer:
         """The answer for a position on the map of that name; what is wrong with a question is told in one line."""
@@ -81,21 +82,18 @@ class Advisor:
         if set(given) != {"position"}:
             return answers.bad_request("position must be given, and nothing else")
         question = map_name, " ".join(given["position"][0].split())
-        if question in self._kept:
-            return self._kept[question]
+        kept = self._kept.get(question)
+        if kept is not None:
+            return kept
         if self._turn.statistics().tasks_waiting >= WAITING:
             return answers.text(
                 "the engine has enough to think about: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         async with self._turn:
-            if question not in self._kept:
-                found = await self._think(*question)
-                if found.status != HTTPStatus.OK:
-                    return found
-                self._kept[question] = found
-                while len(self._kept) > KEPT:
-                    del self._kept[next(iter(self._kept))]
-            return self._kept[question]
+            answer = self._kept.get(question) or await self._think(*question)
+            if answer.status == HTTPStatus.OK:
+                self._kept.put(question, answer)
+            return answer
 
     async def _think(self, map_name: str, position: str) -> Answer:
         options = [

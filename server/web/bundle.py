@@ -1,5 +1,9 @@
 """The page's modules as a few files: a browser asks for six files at a time, and on a slow network for each six waits anew.
 
+With `modulepreload` for each of the 50 modules in their place, on connections that are kept alive, the board of the start page
+moves after 6.0 s instead of 3.5 s at 400 ms and 400 kbit/s, and 92 kB come over the wire instead of 65
+(`python -m benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
+
 The modules stay what they are, one file an idea, and are served too; nothing is built beforehand. A bundle is one module in which each
 of its modules is a function that is called once, after those that it imports, and returns what it exports. For that the
 modules keep to what ECMAScript calls named imports and declared exports (ECMA-262, 16.2): each import is a line of its own that names

@@ -42,7 +42,7 @@ NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class HeroMatch:
     """A match as it stands, or stood when it was seen last."""
 
     match: str
@@ -78,7 +78,7 @@ class FirstView:
         self._kept = monotonic() + KEPT_SECONDS, made
         return made
 
-    def _chosen(self) -> Shown | None:
+    def _chosen(self) -> HeroMatch | None:
         """The match that the page will show first, where it is one of Riskless."""
         # One on another server of the arena may not be known here move by move.
         views = (self._live(each.match) for each in self._listed() if each.game == "riskless")
@@ -86,17 +86,17 @@ class FirstView:
         if view is None:
             return None
         moves = [each.move for each in view.moves]
-        return Shown(view.match, view.game, view.setup, view.players, moves, live=True)
+        return HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
 
 
-def demo() -> Shown:
+def demo() -> HeroMatch:
     """The match that comes with the page, when two thirds of it are played: who leads is then seen, and all is not over."""
     record = from_line(DEMO.read_text(encoding="utf-8"))
     moves = [each.move for each in record.moves]
-    return Shown("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
+    return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
 
-def hero(shown: Shown) -> bytes:
+def hero(shown: HeroMatch) -> bytes:
     """The headline and a match of Riskless. Takes a millisecond or two."""
     try:
         game = make_game(shown.game, shown.setup)

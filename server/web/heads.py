@@ -23,19 +23,6 @@ from arena.server.store.queries import Queries
 from arena.server.web import wording
 from arena.server.web.pictures.jobs import HEIGHT, WIDTH
 
-VIEW_NAMES = (
-    "match",
-    "embed",
-    "file",
-    "play",
-    "table",
-    "event",
-    "bot",
-    "versus",
-    "search",
-    "maps",
-)
-"""What the first part of an address may be: the page is served there, and shows a view of its own."""
 ADDRESS = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """What a Host header may say: it goes into the page."""
 ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -53,14 +40,6 @@ class Head(Struct, frozen=True):
 
 
 GENERAL = Head("Riskless Arena", "Watch bots play, play against them, read the table.")
-
-
-def view_of(path: str) -> str | None:
-    """The view that the page has at a path; None where it has none."""
-    if path == "/":
-        return ""
-    name = path.removeprefix("/").partition("/")[0]
-    return name if path.startswith("/") and name in VIEW_NAMES else None
 
 
 class Heads:

@@ -6,7 +6,6 @@ What cannot be what somebody meant is refused in one line.
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl
 
 from arena.games.catalogue import KNOWN
 from arena.protocol.codes import EndReason
@@ -15,6 +14,7 @@ from arena.server.net.answers import Answer
 from arena.server.store.finished import Place
 from arena.server.store.queries import MOST_LISTED, Queries
 from arena.server.store.search.searching import DRAWN, LOST, WON, Wanted
+from arena.server.web.question import BadParameter
 
 SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
 SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)
@@ -26,10 +26,6 @@ WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 
 
-class Wrong(Exception):
-    """A parameter that cannot be what somebody meant; the text says why."""
-
-
 class MatchLists:
     """Answers with finished matches of one store."""
 
@@ -37,26 +33,26 @@ class MatchLists:
         self._queries = queries
 
     async def records(self, given: dict[str, str]) -> Answer:
-        """The newest matches: of a bot, of a game, or of an event. Raises Wrong."""
+        """The newest matches: of a bot, of a game, or of an event. Raises BadParameter."""
         limit, before = _limit(given), _before(given)
         game = given.get("game", "")
         if game and not KNOWN.knows(game):
-            raise Wrong(f"there is no game {game!r:.40}")
+            raise BadParameter(f"there is no game {game!r:.40}")
         event = given.get("event", "")
         if event:
             if given.get("bot") or game:
-                raise Wrong("event goes with no bot and no game: /api/search takes them together")
+                raise BadParameter("event goes with no bot and no game: /api/search takes them together")
             return answers.json(await self._queries.matches_of(event, before, limit))
         return answers.json(await self._queries.match_list(before, limit, given.get("bot", ""), game))
 
     async def search(self, given: dict[str, str]) -> Answer:
-        """The newest matches that fit all that is given. Raises Wrong."""
+        """The newest matches that fit all that is given. Raises BadParameter."""
         limit, before, result = _limit(given), _before(given), given.get("result", "")
         if given.get("opponent") and not given.get("bot"):
-            raise Wrong("an opponent is that of a bot: say bot, too")
+            raise BadParameter("an opponent is that of a bot: say bot, too")
         results = SEEN_BY_BOT if given.get("bot") else SEEN_BY_NOBODY
         if result and result not in results and result not in _REASONS:
-            raise Wrong(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
+            raise BadParameter(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
         opening = ""
         if given.get("like"):
             found = await self._queries.opening_of(given["like"]) if WORD.fullmatch(given["like"]) else None
@@ -72,21 +68,10 @@ class MatchLists:
         return answers.json(await self._queries.scores(bot, opponent))
 
 
-def parameters(query: str) -> dict[str, str]:
-    """The parameters of a query by name. Raises Wrong."""
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict")
-    except ValueError:
-        raise Wrong("the query cannot be read") from None
-    if any(len(value) > 128 for _, value in pairs):
-        raise Wrong("a parameter is longer than 128 characters")
-    return dict(pairs)
-
-
 def _limit(given: dict[str, str]) -> int:
     limit = given.get("limit", "20")
     if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MOST_LISTED:
-        raise Wrong(f"limit must be 1 to {MOST_LISTED}")
+        raise BadParameter(f"limit must be 1 to {MOST_LISTED}")
     return int(limit)
 
 
@@ -95,5 +80,5 @@ def _before(given: dict[str, str]) -> Place | None:
         return None
     time, _, match = given["before"].partition("|")
     if not _TIME.fullmatch(time) or not WORD.fullmatch(match):
-        raise Wrong("before must be the `next` of an earlier answer")
+        raise BadParameter("before must be the `next` of an earlier answer")
     return time, match

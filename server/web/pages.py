@@ -1,38 +1,17 @@
 """The answers to plain GETs on the server's own port: health, metrics, the page, and what the page asks for.
 
-/healthz /readyz /metrics
-/ /match/ID /bot/NAME …    the page, which shows a view at each of its addresses; its files lie under /web/
-/embed/ID                  a match, to be shown within any page
-/picture/…  /film/…        pictures of what an address is about (server.web.pictures.previews)
-/api/about                 the program, the digest of the page's files, whether names need tokens, the games and the shipped maps
-/api/game/NAME?setup=&moves=  a match of a game that somebody has written, position by position
-/api/advice/MAP?position=  what an engine of the house thinks of a position on a shipped map
-/api/map/NAME              what a picture of a shipped map needs beside the setup
-/api/records?before=&limit=&bot=&game=     finished matches, the newest first
-/api/record/MATCH          one record; ?download gives it as a file
-/api/truth/MATCH           on a solved map, what each move truly was; null elsewhere
-/api/table                 ratings, cross-tables, events;  ?event=NAME: the table of an event
-/api/search?bot=&opponent=&map=&game=&event=&result=&like=&before=&limit=    finished matches that fit
-/api/versus?bot=A&opponent=B  what one has scored against the other, by game
-/api/maps                  the shipped maps, with what was measured on them and what is known of them
-/api/event?name=NAME       how an event goes: its plan, what is due, its sequential test
-/api/bot?name=NAME         what is known of a bot; /api/bot/NAME where the name may stand in a path
-/api/log/MATCH             a match move by move, for its players: HTTP Basic with name and token
-
-What a question costs is taken from the budget of its address, and whoever has none left is answered 429. An answer that needs the
-store is kept for a second or longer, few are made at a time, and each is followed by a rest: matches do not notice who reloads.
+`ROUTES` has all of them, each with its price. What a question costs is taken from the budget of its address, and whoever
+has none left is answered 429.
 """
 
 from __future__ import annotations
 
 import gzip
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from time import monotonic
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -47,69 +26,29 @@ from arena.server.net.answers import Answer
 from arena.server.net.by_address.work import WorkBudget
 from arena.server.net.metrics import Metrics
 from arena.server.net.request import Request
-from arena.server.net.turns import Turns
 from arena.server.store import database
 from arena.server.store.queries import Queries
 from arena.server.web import boards, heads
 from arena.server.web.advice import Advisor
-from arena.server.web.costs import cost_of
 from arena.server.web.events import Events
 from arena.server.web.first import PLAIN, FirstView
-from arena.server.web.heads import view_of
 from arena.server.web.maps import map_shown, maps_known
-from arena.server.web.match_lists import WORD, MatchLists, Wrong, parameters
+from arena.server.web.match_lists import WORD, MatchLists
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.pictures.previews import Previews
 from arena.server.web.progress import Progress, nobody_plays
-from arena.server.web.static import FOREVER, StaticFiles, takes_gzip
+from arena.server.web.question import BadParameter, Question
+from arena.server.web.static import FOREVER, StaticFiles
+from arena.server.web.store_answers import StoreAnswers, complaint
 from arena.server.web.truth import truth_of
 
-log = logging.getLogger("arena.pages")
-
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-KEPT_SECONDS = 1.0
-"""For how long an answer from the store is given again, at the least."""
-KEPT_TIMES = 200.0
-"""For how many times as long as it took it is given again: the ratings of 20 bots are fitted in some milliseconds, those of
-140 in a third of a second, and whatever the event loop does meanwhile takes longer."""
-KEPT_MOST = 60.0
-"""For how many seconds an answer is given again, at the most."""
-KEPT = 64
-"""How many answers from the store are kept."""
-KEPT_BYTES = 2 * 1024 * 1024
-"""How many bytes the answers that are kept have together."""
-STORE_QUESTIONS = 6
-"""How many questions go to the store at the same time."""
 HEAD_SECONDS = 1.5
 """How long the page waits for what it is called at an address: it is shown without that, too."""
 PATIENCE_SECONDS = 10.0
 """From a question to its being given up."""
-PARAMETERS = {
-    "records": {"before", "limit", "bot", "game", "event"},
-    "record": {"download"},
-    "truth": set[str](),
-    "table": {"event"},
-    "bot": {"name"},
-    "event": {"name"},
-    "search": {"bot", "opponent", "map", "game", "event", "result", "like", "before", "limit"},
-    "versus": {"bot", "opponent"},
-}
-"""The parameters that may follow the `?` of each question."""
 LONGEST = 2048
 """The most characters that a path and its query may have together."""
-
-
-GONE = answers.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
-"""What is made for a client that has gone before its turn came; it is sent to nobody."""
-
-
-@dataclass(frozen=True)
-class _Asker:
-    """Whoever asks for something, and what that costs at the most in µs."""
-
-    request: Request
-    address: str
-    cost: int
 
 
 class Pages:
@@ -163,10 +102,7 @@ class Pages:
         }
         self._boards = boards.Boards()
         self._advisor = Advisor(on=guests)
-        self._kept: dict[tuple[object, ...], tuple[float, Answer]] = {}
-        self._making: dict[tuple[object, ...], anyio.Lock] = {}
-        """The questions to which an answer is being made."""
-        self._turns = Turns(STORE_QUESTIONS)
+        self._store = StoreAnswers(patience)
         self._draining = draining
         self._trouble = trouble
         self._secure = secure
@@ -185,216 +121,261 @@ class Pages:
             # No name has such a character, and PostgreSQL takes no NUL at all.
             return answers.bad_request("the path has a character that cannot be printed")
         try:
-            target = urlsplit(request.path)
+            path = urlsplit(request.path).path
         except ValueError:
             return None
-        path = target.path
-        cost = cost_of(path)
-        if cost is None:
+        beginning = route_of(path)
+        if beginning is None:
             return None
-        wait = self._work.ask(address, cost, monotonic())
+        route = ROUTES[beginning]
+        wait = self._work.ask(address, route.cost, monotonic())
         if wait > 0:
             return answers.too_much(wait)
-        asker = _Asker(request, address, cost)
-        accepts = ", ".join(request.headers.get_all("Accept-Encoding"))
-        if (view := view_of(path)) is not None:
-            return await self._view(asker, accepts, view)
-        if path.startswith(("/picture/", "/film/")):
-            return await self._picture(path, asker)
-        if path.startswith("/web/"):
-            return self._files.file(path.removeprefix("/web/"), accepts)
-        if path.startswith("/api/log/"):
-            match = unquote(path.removeprefix("/api/log/"))
-            # The answer is never kept, for only whoever shows the token may have it.
-            return await self._timed(path, asker, lambda: self._logs.answer(match, request, address))
-        if path.startswith("/api/game/"):
-            name = unquote(path.removeprefix("/api/game/"))
-            return await self._timed(path, asker, lambda: self._boards.answer(name, target.query))
-        if path.startswith("/api/advice/"):
-            return await self._advisor.answer(unquote(path.removeprefix("/api/advice/")), target.query)
-        if path.startswith("/api/"):
-            return await self._api(path.removeprefix("/api/"), asker)
-        return self._plain(path)
+        question = Question(request, address, path, path.removeprefix(beginning), route.cost)
+        if isinstance(route, Route):
+            return await route.answer(self, question)
+        try:
+            if not route.takes(question.given):
+                return None
+            return await self._store.kept(question, partial(route.answer, self, question))
+        except BadParameter as wrong:
+            return answers.bad_request(str(wrong))
 
-    async def _view(self, asker: _Asker, accepts: str, view: str) -> Answer:
-        """The page at an address of a view. Where the store has no time to say what is there, it is called as in general."""
-        first, found = PLAIN if view else await self._first.shown(), heads.GENERAL
+    async def start(self, question: Question) -> Answer:
+        """The start page."""
+        return await self._page(question, await self._first.shown(), start=True)
+
+    async def view(self, question: Question) -> Answer:
+        """The page at the address of another view."""
+        return await self._page(question, PLAIN)
+
+    async def embedded(self, question: Question) -> Answer:
+        """The page of a match that is shown within others."""
+        return await self._page(question, PLAIN, embedded=True)
+
+    async def _page(
+        self, question: Question, first: bytes, *, start: bool = False, embedded: bool = False
+    ) -> Answer:
+        """The page. Where the store has no time to say what is at its address, it is called as in general."""
+        found = heads.GENERAL
         with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
             try:
-                async with self._turns.turn(asker.address, asker.cost):
-                    found = await self._heads.of(asker.request.path)
+                async with self._store.turn(question):
+                    found = await self._heads.of(question.request.path)
             except Exception as error:
                 if database.complaint(error) is None and not isinstance(error, TimeoutError):
                     raise
-        known = ", ".join(asker.request.headers.get_all("If-None-Match"))
-        head = heads.html(found, asker.request, secure=self._secure())
-        embedded = view == "embed"
-        make = partial(self._files.page, accepts, known, head, first, start=not view, embedded=embedded)
+        known = ", ".join(question.request.headers.get_all("If-None-Match"))
+        head = heads.html(found, question.request, secure=self._secure())
+        make = partial(
+            self._files.page,
+            question.accepted_encodings,
+            known,
+            head,
+            first,
+            start=start,
+            embedded=embedded,
+        )
         return await anyio.to_thread.run_sync(make)  # a page that is not as before is compressed anew
 
-    async def _picture(self, path: str, asker: _Asker) -> Answer | None:
+    async def file(self, question: Question) -> Answer | None:
+        """A file of the page, below /web/."""
+        return self._files.file(question.rest, question.accepted_encodings)
+
+    async def picture(self, question: Question) -> Answer | None:
         """A picture. One at a time is drawn, so they need no turn among the questions to the store."""
         try:
-            return await self._previews.answer(path, asker.address, asker.cost)
+            return await self._previews.answer(question.path, question.address, question.cost)
         except Exception as error:
-            answer = self._complaint(path, error)
+            answer = complaint(question.path, error)
             if answer is None:
                 raise
             return answer
 
-    def _plain(self, path: str) -> Answer | None:
-        match path:
-            case "/healthz":
-                return answers.text("ok")
-            case "/readyz" if self._draining():
-                return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
-            case "/readyz" if why := self._trouble():
-                return answers.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
-            case "/readyz":
-                return answers.text("ready")
-            case "/metrics":
-                return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
-        return None
+    async def health(self, _question: Question) -> Answer:
+        """Whether the process is alive."""
+        return answers.text("ok")
 
-    async def _api(self, path: str, asker: _Asker) -> Answer | None:
-        async def ask(make: Callable[[], Awaitable[Answer]], *form: object) -> Answer:
-            return await self._ask(path, given, asker, make, *form)
+    async def readiness(self, _question: Question) -> Answer:
+        """Whether matches can begin here."""
+        if self._draining():
+            return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
+        if why := self._trouble():
+            return answers.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
+        return answers.text("ready")
 
-        what, _, rest = path.partition("/")
-        name = unquote(rest)
-        packs = takes_gzip(", ".join(asker.request.headers.get_all("Accept-Encoding")))
-        try:
-            given = parameters(urlsplit(asker.request.path).query)
-            match what, bool(rest):
-                case "about", False:
-                    return answers.json(self._about)
-                case "map", True:
-                    return map_shown(name, packs)
-                case "records", False:
-                    return await ask(lambda: self._lists.records(given))
-                case "record", True:
-                    return await ask(lambda: self._record(name, packs, download="download" in given), packs)
-                case "truth", True:
-                    return await ask(lambda: self._truth(name))
-                case "table", False:
-                    return await ask(lambda: self._table(given.get("event", "")))
-                case "search", False:
-                    return await ask(lambda: self._lists.search(given))
-                case "versus", False if given.keys() >= {"bot", "opponent"}:
-                    return await ask(lambda: self._lists.versus(given["bot"], given["opponent"]))
-                case "maps", False:
-                    return await anyio.to_thread.run_sync(maps_known)
-                case "event", False if "name" in given:
-                    return await ask(lambda: self._event(given["name"]))
-                case "bot", _ if bool(rest) != ("name" in given):
-                    return await ask(lambda: self._bot(name or given["name"]))
-        except Wrong as wrong:
-            return answers.bad_request(str(wrong))
-        return None
+    async def metrics(self, _question: Question) -> Answer:
+        """The metrics, as Prometheus scrapes them."""
+        return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
 
-    async def _ask(
-        self,
-        path: str,
-        given: dict[str, str],
-        asker: _Asker,
-        make: Callable[[], Awaitable[Answer]],
-        *form: object,
-    ) -> Answer:
-        """The answer of the last second where there is one, or a new one; `form` tells forms of one answer apart."""
-        known = PARAMETERS[path.partition("/")[0]]
-        for name in given:
-            if name not in known:
-                # A parameter without a meaning would make one question into as many as somebody likes.
-                raise Wrong(f"there is no parameter {name!r:.40} here")
-        question = (unquote(path), *form, *sorted(given.items()))
+    async def about(self, _question: Question) -> Answer:
+        """The program, the digest of the page's files, whether names need tokens, the games and the shipped maps."""
+        return answers.json(self._about)
 
-        async def answer() -> Answer:
-            # The same question may have been answered while this one waited.
-            async with self._alone(question):
-                made = self._kept_answer(question)
-                if made is None:
-                    began = monotonic()
-                    made = await make()
-                    self._keep(question, made, monotonic() - began)
-                return made
+    async def log(self, question: Question) -> Answer:
+        """A match move by move, for its players. It is never kept, for only whoever shows the token may have it."""
+        make = partial(self._logs.answer, question.name, question.request, question.address)
+        return await self._store.fresh(question, make)
 
-        return self._kept_answer(question) or await self._timed(f"/api/{path}", asker, answer)
+    async def board(self, question: Question) -> Answer:
+        """A match of a game that somebody has written, position by position (server.web.boards)."""
+        return await self._store.fresh(question, partial(self._boards.answer, question.name, question.query))
 
-    @asynccontextmanager
-    async def _alone(self, question: tuple[object, ...]) -> AsyncIterator[None]:
-        """Wait until nobody else makes an answer to the same question."""
-        lock = self._making.setdefault(question, anyio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.statistics().tasks_waiting:
-                self._making.pop(question, None)
+    async def advice(self, question: Question) -> Answer:
+        """An engine's opinion of a position on a shipped map (server.web.advice)."""
+        return await self._advisor.answer(question.name, question.query)
 
-    def _kept_answer(self, question: tuple[object, ...]) -> Answer | None:
-        kept = self._kept.get(question)
-        return kept[1] if kept is not None and monotonic() < kept[0] else None
+    async def map(self, question: Question) -> Answer:
+        """The parts of a shipped map's picture that a setup lacks."""
+        return map_shown(question.name, question.takes_gzip)
 
-    def _keep(self, question: tuple[object, ...], made: Answer, took: float) -> None:
-        """Keep an answer for a moment; the oldest ones go where they are too many or too long together."""
-        self._kept.pop(question, None)
-        seconds = min(KEPT_MOST, max(KEPT_SECONDS, KEPT_TIMES * took))
-        self._kept[question] = (monotonic() + seconds, made)
-        while len(self._kept) > KEPT or sum(len(each.body) for _, each in self._kept.values()) > KEPT_BYTES:
-            del self._kept[next(iter(self._kept))]
+    async def maps(self, _question: Question) -> Answer:
+        """All shipped maps, with what was measured on them and what is known of them."""
+        return await anyio.to_thread.run_sync(maps_known)
 
-    async def _timed(self, asked: str, asker: _Asker, make: Callable[[], Awaitable[Answer]]) -> Answer:
-        """An answer from the store, or that the store is busy or away where it takes too long or fails."""
-        try:
-            with anyio.fail_after(self._patience):
-                async with self._turns.turn(asker.address, asker.cost):
-                    return GONE if asker.request.abandoned() else await make()
-        except TimeoutError:
-            return answers.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
-        except Exception as error:
-            answer = self._complaint(asked, error)
-            if answer is None:
-                raise
-            return answer
+    async def records(self, question: Question) -> Answer:
+        """Finished matches, the newest first."""
+        return await self._lists.records(question.given)
 
-    def _complaint(self, asked: str, error: Exception) -> Answer | None:
-        """The answer where the store fails, which the log tells as well; None for any other error."""
-        why = database.complaint(error)
-        if why is None:
-            return None
-        log.error("the store does not answer %s: %s", asked, why)
-        return answers.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+    async def search(self, question: Question) -> Answer:
+        """The finished matches that fit."""
+        return await self._lists.search(question.given)
 
-    async def _record(self, match: str, packs: bool, *, download: bool) -> Answer:  # noqa: FBT001  what the asker takes
-        line = await self._queries.record(match) if WORD.fullmatch(match) else None
+    async def versus(self, question: Question) -> Answer:
+        """The scores of a bot against another."""
+        return await self._lists.versus(question.given["bot"], question.given["opponent"])
+
+    async def record(self, question: Question) -> Answer:
+        """The record of a finished match; ?download gives it as a file."""
+        match = question.name
+        line = await self._line(match)
         if line is None:
-            return answers.not_found(f"no finished match is called {match!r:.80}")
+            return _no_match(match)
         # A record never changes: whoever has it need not ask again.
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
-        if download:
+        if "download" in question.given:
             headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
         body = f"{line}\n".encode()
-        if packs:
+        if question.takes_gzip:
             headers["Content-Encoding"] = "gzip"
             body = await anyio.to_thread.run_sync(partial(gzip.compress, body, 6, mtime=0))
         return answers.raw_json(body, headers)
 
-    async def _truth(self, match: str) -> Answer:
-        line = await self._queries.record(match) if WORD.fullmatch(match) else None
+    async def truth(self, question: Question) -> Answer:
+        """The true worth of each move of a match on a solved map; null elsewhere."""
+        line = await self._line(question.name)
         if line is None:
-            return answers.not_found(f"no finished match is called {match!r:.80}")
+            return _no_match(question.name)
         return answers.json(await anyio.to_thread.run_sync(truth_of, line))
 
-    async def _table(self, event: str) -> Answer:
+    async def _line(self, match: str) -> str | None:
+        return await self._queries.record(match) if WORD.fullmatch(match) else None
+
+    async def table(self, question: Question) -> Answer:
+        """Ratings, cross-tables and events, or the table of one event."""
+        event = question.given.get("event", "")
         if not event:
             return answers.json(await self._queries.rated())
         found = await self._queries.event(event, self._events.bots_of(event))
-        return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
+        return answers.json(found) if found else _no_event(event)
 
-    async def _event(self, event: str) -> Answer:
+    async def event(self, question: Question) -> Answer:
+        """The progress of an event: its plan, what is due, its sequential test."""
+        event = question.given["name"]
         found = await self._events.told(event)
-        return answers.json(found) if found else answers.not_found(f"no event is called {event!r:.80}")
+        return answers.json(found) if found else _no_event(event)
 
-    async def _bot(self, name: str) -> Answer:
+    async def bot(self, question: Question) -> Answer:
+        """A bot, by the path or by a parameter."""
+        name = question.name or question.given.get("name", "")
         found = await self._queries.bot(name) if len(name) <= 64 else None
         return answers.json(found) if found else answers.not_found(f"no match of {name!r:.80} is finished")
+
+
+def _no_match(match: str) -> Answer:
+    return answers.not_found(f"no finished match is called {match!r:.80}")
+
+
+def _no_event(event: str) -> Answer:
+    return answers.not_found(f"no event is called {event!r:.80}")
+
+
+class Route(NamedTuple):
+    """A path, or the beginning of one, and the page that answers there."""
+
+    cost: int
+    """Price for the asking address, in µs of `WorkBudget`.
+
+    0: who looks after the server must always be answered, and only newcomers' turns bound how often.
+    """
+    answer: Callable[[Pages, Question], Awaitable[Answer | None]]
+
+
+class StoreRoute(NamedTuple):
+    """A question to the store, whose answer is kept for a while."""
+
+    cost: int
+    """As of a `Route`."""
+    answer: Callable[[Pages, Question], Awaitable[Answer]]
+    parameters: str
+    """The parameters that may be given, those that must be with a `!`."""
+
+    def takes(self, given: Mapping[str, str]) -> bool:
+        """Return True if all parameters that must be given are. Raises BadParameter for an unknown one."""
+        words = self.parameters.split()
+        for name in given:
+            if name not in words and f"{name}!" not in words:
+                # A parameter without a meaning would make one question into as many as somebody likes.
+                raise BadParameter(f"there is no parameter {name!r:.40} here")
+        return all(word.removesuffix("!") in given for word in words if word.endswith("!"))
+
+
+ROUTES: dict[str, Route | StoreRoute] = {
+    "/": Route(200, Pages.start),
+    "/match/": Route(3_500, Pages.view),
+    "/embed/": Route(3_500, Pages.embedded),
+    "/bot/": Route(3_500, Pages.view),
+    "/event/": Route(3_500, Pages.view),
+    "/table/": Route(3_500, Pages.view),
+    "/play/": Route(2_000, Pages.view),
+    "/file/": Route(200, Pages.view),
+    "/maps/": Route(200, Pages.view),
+    "/versus/": Route(2_000, Pages.view),
+    "/search/": Route(200, Pages.view),
+    "/picture/": Route(20_000, Pages.picture),
+    "/film/": Route(200_000, Pages.picture),
+    "/web/": Route(200, Pages.file),
+    "/healthz": Route(0, Pages.health),
+    "/readyz": Route(0, Pages.readiness),
+    "/metrics": Route(2_000, Pages.metrics),
+    "/api/about": Route(200, Pages.about),
+    "/api/game/": Route(10_000, Pages.board),
+    "/api/map/": Route(200, Pages.map),
+    "/api/advice/": Route(250_000, Pages.advice),
+    "/api/records": StoreRoute(5_000, Pages.records, "before limit bot game event"),
+    "/api/record/": StoreRoute(2_000, Pages.record, "download"),
+    "/api/truth/": StoreRoute(20_000, Pages.truth, ""),
+    "/api/table": StoreRoute(5_000, Pages.table, "event"),
+    "/api/maps": Route(2_000, Pages.maps),
+    "/api/search": StoreRoute(20_000, Pages.search, "bot opponent map game event result like before limit"),
+    "/api/versus": StoreRoute(5_000, Pages.versus, "bot! opponent!"),
+    "/api/event": StoreRoute(5_000, Pages.event, "name!"),
+    "/api/bot": StoreRoute(5_000, Pages.bot, "name!"),
+    "/api/bot/": StoreRoute(5_000, Pages.bot, ""),
+    "/api/log/": Route(20_000, Pages.log),
+}
+"""All pages, by path, or by the beginning of a path that ends in a slash. A view is also served without the slash."""
+
+
+def route_of(path: str) -> str | None:
+    """Return the key of a path in `ROUTES`; None where there is no such page."""
+    if path in ROUTES and (path == "/" or not path.endswith("/")):
+        return path
+    parts = path.split("/")
+    for depth in (3, 2):
+        beginning = "/".join(parts[:depth]) + "/"
+        if beginning in ROUTES and len(beginning) > 1:
+            shown = ROUTES[beginning].answer in (Pages.view, Pages.embedded)
+            if path.startswith(beginning) or shown:
+                return beginning
+    return None

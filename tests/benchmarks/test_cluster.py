@@ -23,9 +23,6 @@ def test_ratios_are_of_one_round_and_told_as_their_median() -> None:
     text = section(costs, given, "Measured.")
     assert "*Found:* 1.10 × (1.00 to 1.20)." in text
     assert "*Found:* 2.00 × (2.00 to 3.00)." in text
-    # 256 cores at 400 µs, 16 at 50 and 16 at 10
-    assert "| one PostgreSQL on 16 cores | 320,000 |" in text
-    assert "So one PostgreSQL on 16 cores is full first." in text
 
 
 def test_what_was_used_is_a_difference() -> None:

@@ -4,7 +4,7 @@ import anyio
 
 from arena.server.net.admission import Admission
 from arena.server.net.limits import PRIVATE
-from arena.server.net.server import open_server
+from arena.server.net.server import Server
 from benchmarks.kit.load import line_to
 from benchmarks.relay import ANSWER, HOST, TURN, Pairs, no_page
 
@@ -14,9 +14,7 @@ TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next() -> None:
     pairs = Pairs(TOLD, ASKED)
     async with anyio.create_task_group() as tasks:
-        async with open_server(
-            PRIVATE, Admission(PRIVATE, ()), no_page, pairs.receiver, tasks, program="relay"
-        ) as server:
+        async with Server(Admission(PRIVATE, ()), no_page, pairs.receiver, tasks, program="relay") as server:
             _, port = await server.listen(HOST, 0, None)
             url = f"ws://{HOST}:{port}"
             async with line_to(url) as first, line_to(url) as second, line_to(url):

@@ -1,32 +1,24 @@
-"""The commands that the documents show are taken as they are shown, and their links lead somewhere."""
+"""The `arena` commands that the documentation pages show are taken as they are shown."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from typer.core import TyperGroup
 
-from arena.cli import COMMANDS, load
+from arena.cli import build, load
+from tests.docs.pages import FENCED, PAGES, spans, text_of
 
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    *ROOT.glob("*.md"),
-    *ROOT.glob("docs/*.md"),
-    *ROOT.glob("*/README.md"),
-    *ROOT.glob("bots/*/README.md"),
-    *ROOT.glob("protocol/*.md"),
-]
-FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 BEFORE = re.compile(r"^(?:[A-Z_]+=\S+ |sudo -u \S+ |docker compose .* exec -T \S+ )*arena ")
+OPTION = re.compile(r"--[a-z][\w-]*")
 
 
 def commands(text: str) -> list[list[str]]:
-    """The `arena` commands in the fenced blocks of a page, as words, without the word `arena`."""
+    """Return the `arena` commands in the fenced blocks of a page, as words, without the word `arena`."""
     found = []
     for block in FENCED.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
@@ -37,32 +29,62 @@ def commands(text: str) -> list[list[str]]:
     return found
 
 
-SHOWN = [(page, words) for page in PAGES for words in commands(page.read_text(encoding="utf-8"))]
+SHOWN = [(page, words) for page in PAGES for words in commands(text_of(page))]
+NAMED = [
+    (place, span.split()[1:])
+    for page in PAGES
+    for place, span in spans(page)
+    if span.startswith("arena ") and re.match(r"[a-z-]", span.removeprefix("arena "))
+]
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """Return the command that the words begin with, and the words after its name. Raises KeyError."""
+    if words[0].startswith("-"):
+        return build(), words
+    command, rest = load(words[0]), words[1:]
+    while isinstance(command, TyperGroup) and rest:
+        command, rest = command.commands[rest[0]], rest[1:]
+    return command, rest
+
+
+def options_of(command: Any) -> Iterator[str]:
+    """Yield the options of a command and of those under it."""
+    yield "--help"
+    for each in command.params:
+        yield from (*each.opts, *each.secondary_opts)
+    for each in getattr(command, "commands", {}).values():
+        yield from options_of(each)
 
 
 @pytest.mark.parametrize(
-    ("page", "words"), SHOWN, ids=[f"{page.name}: {shlex.join(words)}" for page, words in SHOWN]
+    ("page", "words"), SHOWN, ids=[f"{page}: {shlex.join(words)}" for page, words in SHOWN]
 )
-def test_each_command_shown_is_taken(page: Path, words: list[str]) -> None:
+def test_each_command_in_a_block_is_taken(page: str, words: list[str]) -> None:
     """Its name, its options and their values; it is not run."""
-    name, *rest = words
-    assert name in COMMANDS, f"{page.name} shows `arena {shlex.join(words)}`: no {name}"
-    command: Any = load(name)
-    while isinstance(command, TyperGroup):
-        name = rest.pop(0)
-        assert name in command.commands, f"{page.name} shows `arena {shlex.join(words)}`: no {name}"
-        command = command.commands[name]
+    try:
+        command, rest = command_of(words)
+    except KeyError as unknown:
+        pytest.fail(f"{page} shows `arena {shlex.join(words)}`: there is no {unknown}")
     if "--help" not in rest:
         command.make_context("arena", rest)
 
 
+@pytest.mark.parametrize(
+    ("place", "words"), NAMED, ids=[f"{place}: {' '.join(words)}" for place, words in NAMED]
+)
+def test_each_command_in_a_sentence_exists_with_its_options(place: str, words: list[str]) -> None:
+    try:
+        command, rest = command_of(words)
+    except KeyError as unknown:
+        pytest.fail(f"{place}: `arena {' '.join(words)}`: there is no {unknown}")
+    known = set(options_of(command))
+    unknown_options = [word for word in OPTION.findall(" ".join(rest)) if word not in known]
+    assert not unknown_options, f"{place}: `arena {words[0]}` has no option {', '.join(unknown_options)}"
+
+
 def test_there_are_commands_on_each_guide() -> None:
-    shown = {page.name for page, _ in SHOWN}
-    assert {"README.md", "bots.md", "hosting.md", "ladders.md", "search.md"} <= shown
+    shown = {page for page, _ in SHOWN}
+    assert {"README.md", "docs/bots.md", "docs/hosting.md", "docs/ladders.md", "docs/search.md"} <= shown
     assert len(SHOWN) > 40
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_each_link_leads_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    assert len(NAMED) > 80

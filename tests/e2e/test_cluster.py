@@ -28,7 +28,7 @@ from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
 from testkit.parts import missing, program, requires
 from testkit.players import Player
-from testkit.trail import trails
+from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
 
 ROOT = Path(__file__).parents[2]
@@ -226,7 +226,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
     if why := missing("node"):
         pytest.skip(why)
     (tmp_path / "js").mkdir()
-    script = await asyncio.to_thread(with_packages, ROOT / "testkit" / "newcomer.js", tmp_path / "js")
+    script = await asyncio.to_thread(with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js")
     clients: list[Newcomer] = []
     async with three(
         tmp_path, nats, postgresql, postgresql_database, "--set=server.proxies=127.0.0.1"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
-from msgspec import structs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage
 
@@ -16,7 +17,6 @@ from arena.protocol.record import Record
 from arena.server.host import open_host
 from arena.server.net.admission import Admission
 from arena.server.net.limits import HostLimits
-from arena.server.running import MakeAdmission
 from arena.server.settings import private
 from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 async def misuse(
-    script: str, *arguments: str, admission: MakeAdmission = Admission
+    script: str, *arguments: str, admission: Callable[..., Admission] = Admission
 ) -> tuple[list[dict[str, Any]], list[Record]]:
     """What the peer printed, and the matches beside it: at least one of them from after it was done."""
     beside: list[Record] = []
@@ -92,7 +92,7 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     ],
 )
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
-    limits = structs.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
+    limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
         open_host(private(limits=limits, anyone=True), admission=IMPATIENT) as host,
         honest(host.url, "anna", host.issue_token("anna")),

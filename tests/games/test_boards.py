@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.basics import MAXIE, MINNIE, BadData
+from arena.games.basics import MAXIE, MINNIE
 from arena.games.boards import Grid, Points, written
 
 grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), st.booleans())
@@ -14,13 +14,7 @@ grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), s
 def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
     names = [grid.name_of(cell) for cell in range(grid.cells)]
     assert len(set(names)) == grid.cells == grid.columns * grid.rows
-    assert [grid.cell_named(f" {name.upper()} ") for name in names] == list(range(grid.cells))
-
-
-@pytest.mark.parametrize("name", ["", "d1", "a3", "a0", "1a", "a1a", "a01"])
-def test_a_cell_that_there_is_not_is_told_with_those_that_there_are(name: str) -> None:
-    with pytest.raises(BadData, match="there are a1 to c2"):
-        Grid(3, 2).cell_named(name)
+    assert names[0] == "a1"
 
 
 def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
@@ -38,11 +32,9 @@ def test_a_grid_is_bounded(columns: int, rows: int) -> None:
 def test_points_have_names_or_numbers() -> None:
     plain = Points(((0, 0), (1, 0), (0.5, 1)), ((0, 1), (1, 2)))
     named = Points(plain.places, plain.lines, ("left", "right", "below"))
-    assert [plain.cell_named(plain.name_of(cell)) for cell in range(3)] == [0, 1, 2]
-    assert named.cell_named("Below") == 2
+    assert [plain.name_of(cell) for cell in range(3)] == ["0", "1", "2"]
+    assert [named.name_of(cell) for cell in range(3)] == ["left", "right", "below"]
     assert named.drawn(["", "X", ""]) == "right: X"
-    with pytest.raises(BadData, match="left to below"):
-        named.cell_named("2")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from arena.ladder.bots import BotRefused
 from arena.ladder.fleet import Fleet, command, open_fleet
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
-from arena.server.processes.bot_process import TAIL_LINES, Patience
+from arena.server.processes.bot_process import Patience
+from arena.server.processes.child import TAIL_LINES
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 

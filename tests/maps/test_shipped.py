@@ -11,7 +11,7 @@ import pytest
 
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
-from arena.maps.balance import Balance
+from arena.lab.balance import Balance
 from arena.maps.layout import lines, nearest_pair, roads
 from arena.maps.loader import load_file, load_map, map_names
 from arena.maps.mapfile import MapFile

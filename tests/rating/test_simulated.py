@@ -1,12 +1,126 @@
-"""A small run of what `python -m benchmarks.statistics` proves at length."""
+"""Simulated sequential tests and ladders keep their stated error rates.
+
+The rate of wrong verdicts is held against alpha and beta, the share of 95 % intervals that hold the true rating against
+95 %, both within the sampling error (three standard errors).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 
-from benchmarks.statistics import findings
+from arena.rating.bradley_terry import elo_ratings
+from arena.rating.elo import SCALE, Tally, expected_score
+from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
+
+DRAWS = 0.4
+"""How often two equal bots draw."""
+
+EVERY = 8
+"""Pairs from one look at the test to the next."""
+
+MOST_PAIRS = 20_000
+
+
+def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
+    """How likely a pair scores 0, ½, 1, 1½ and 2, for a bot that scores `score` a match."""
+    draw = draws * 4 * score * (1 - score)
+    loss, win = 1 - score - draw / 2, score - draw / 2
+    return [
+        loss * loss,
+        2 * loss * draw,
+        2 * loss * win + draw * draw,
+        2 * draw * win,
+        win * win,
+    ]
+
+
+def score_of(elo: float, model: str) -> float:
+    """The score a match at which `elo` holds exactly."""
+    if model == LOGISTIC:
+        return expected_score(elo)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        score = (low + high) / 2
+        draw = DRAWS * 4 * score * (1 - score)
+        variance = score * (1 - score) - draw / 4
+        if (score - 0.5) / math.sqrt(variance) * 2 * SCALE < elo:
+            low = score
+        else:
+            high = score
+    return low
+
+
+def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
+    """What the test says in the end of a bot that scores `score`."""
+    shares, counts = pair_shares(score), [0] * 5
+    for _ in range(MOST_PAIRS // EVERY):
+        for drawn in dice.choices(range(5), shares, k=EVERY):
+            counts[drawn] += 1
+        said = test.verdict(counts)
+        if said is not Verdict.OPEN:
+            return said
+    return Verdict.OPEN
+
+
+def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
+    """How often H1 is accepted where elo0 holds, and H0 where elo1 does."""
+    counts = []
+    for elo, error in ((test.elo0, Verdict.H1), (test.elo1, Verdict.H0)):
+        score = score_of(elo, test.model)
+        counts.append(sum(verdict(test, score, dice) is error for _ in range(tests)) / tests)
+    return counts[0], counts[1]
+
+
+def held(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
+    """Of so many simulated round-robins, how many 95 % intervals hold the true rating, and how many there are."""
+    inside = 0
+    for _ in range(ladders):
+        true = [dice.gauss(0, 80) for _ in range(bots)]
+        middle = sum(true) / bots
+        results = {}
+        for a, b in combinations(range(bots), 2):
+            results[str(a), str(b)] = _tally(expected_score(true[a] - true[b]), 2 * pairs, dice)
+        found = elo_ratings([str(i) for i in range(bots)], results)
+        for i, elo in enumerate(true):
+            rating = found[str(i)]
+            inside += abs(rating.elo - (elo - middle)) <= rating.error
+    return inside, ladders * bots
+
+
+def _tally(score: float, matches: int, dice: random.Random) -> Tally:
+    draw = DRAWS * 4 * score * (1 - score)
+    drawn = dice.choices((0, 1, 2), (score - draw / 2, draw, 1 - score - draw / 2), k=matches)
+    return Tally(drawn.count(0), drawn.count(1), drawn.count(2))
+
+
+def within(share: float, expected: float, number: int) -> float:
+    """By how many standard errors of `number` tries a share differs from what was expected."""
+    return (share - expected) / math.sqrt(expected * (1 - expected) / number)
+
+
+def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
+    """Each thing that was found out, and whether it is as it should be."""
+    dice = random.Random(seed)
+    for model in (LOGISTIC, NORMALIZED):
+        test = Sprt(0, 40, 0.05, 0.05, model)
+        alpha, beta = wrong(test, tests, dice)
+        for name, rate, bound in (("alpha", alpha, test.alpha), ("beta", beta, test.beta)):
+            said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, and may be {bound:g}"
+            yield said, within(rate, bound, tests) < 3
+    inside, intervals = held(ladders, 6, 30, dice)
+    share = inside / intervals
+    said = f"ladders: {share:.4f} of {intervals} intervals of 95 % hold the true rating"
+    yield said, abs(within(share, 0.95, intervals)) < 3
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_error_rates_and_intervals_are_what_they_say() -> None:
-    found = list(findings(tests=50, ladders=50, seed=2))
+    found = list(findings(tests=2000, ladders=1000, seed=1))
     assert len(found) == 5
     assert all(right for _, right in found), found

@@ -24,7 +24,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     """Solves a map into the user's cache, which is the test's own."""
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
-    from arena.bots.compiled.solving.solver import Solver  # noqa: PLC0415
+    from arena.lab.solving.solver import Solver  # noqa: PLC0415
     from arena.solved.boards import Boards  # noqa: PLC0415
     from arena.solved.folders import file_name, made_here  # noqa: PLC0415
 

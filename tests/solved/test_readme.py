@@ -9,7 +9,7 @@ skip_without("numba")
 from arena.solved.boards import Boards  # noqa: E402
 from arena.solved.folders import SHIPPED  # noqa: E402
 from arena.solved.table import Table  # noqa: E402
-from benchmarks.solved import BEGIN, CASES, END, README, row, written  # noqa: E402 - the extra is there
+from tests.solved.readme_table import BEGIN, CASES, END, README, row, written  # noqa: E402
 
 
 def test_the_row_of_each_shipped_table_is_true() -> None:

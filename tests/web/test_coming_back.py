@@ -43,8 +43,11 @@ def begin(page: Page, arena: Arena, name: str, game: str = "riskless", map: str 
 
 
 def click_a_move(page: Page) -> None:
+    """Play a move, and wait until it is shown: until then the status still says that it is one's turn."""
+    played = page.locator(".moves li").count()
     page.locator("[data-source]").first.click()
     page.locator("[data-target]").first.click()
+    expect(page.locator(".moves li")).not_to_have_count(played)
 
 
 def status(page: Page, text: str | re.Pattern[str]) -> None:

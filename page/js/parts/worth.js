@@ -5,7 +5,7 @@ const SOFT = 300; // hundredths of an army up to which the scale of armies is ab
 const FULL = Math.asinh(10000 / SOFT);
 
 // How steep the curve is on a map: 1 / (1 + e^(-k v / G)) is the chance that Maxie wins, a draw counted as half, where a bot
-// says v armies and G armies win. Fitted by `python -m benchmarks.chances`; docs/page.md says to what.
+// says v armies and G armies win. docs/page.md says how k was fitted.
 const STEEP = { italy: 14.5, m2: 2.3, poland: 10.8, usa: 21.9, world: 23.8 };
 const ELSEWHERE = 16.7; // of italy, poland, usa and world together
 

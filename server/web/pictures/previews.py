@@ -16,10 +16,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections import OrderedDict
 from collections.abc import Callable
 from http import HTTPStatus
-from time import monotonic
+from math import inf
 from urllib.parse import unquote
 
 import anyio
@@ -32,6 +31,7 @@ from arena.server.net.answers import Answer
 from arena.server.net.turns import Turns
 from arena.server.store.queries import Queries
 from arena.server.web import wording
+from arena.server.web.answer_cache import AnswerCache
 from arena.server.web.pictures import jobs
 from arena.server.web.pictures.jobs import DrawFilm, DrawLive, DrawMap, DrawRecord, DrawTable, Job, MatchWords
 
@@ -41,6 +41,8 @@ PATIENCE_SECONDS = 40.0
 """From a question to its being given up; the process that draws for it is then ended."""
 KEPT_BYTES = 16 * 1024 * 1024
 """How many bytes the pictures that are kept have together."""
+KEPT = 4096
+"""How many pictures are kept at the most."""
 KEPT_SECONDS = 30.0
 """For how long a picture of something that changes is given again."""
 DAY = "public, max-age=86400"
@@ -64,25 +66,21 @@ class Previews:
         self._live = live
         self._patience = patience
         self._turns = Turns(1)
-        self._kept: OrderedDict[str, tuple[float, Answer]] = OrderedDict()
+        self._kept = AnswerCache(entries=KEPT, size_bytes=KEPT_BYTES)
 
     async def answer(self, path: str, address: str, cost: int) -> Answer | None:
         """The picture of a path, for an address that pays so many µs for it; None where there is no such picture."""
         path = unquote(path)
-        kept = self._kept_answer(path)
+        kept = self._kept.get(path)
         if kept is not None:
             return kept
         try:
             with anyio.fail_after(self._patience):
                 async with self._turns.turn(address, cost):
                     # The same may have been asked for while this one waited.
-                    return self._kept_answer(path) or await self._drawn(path)
+                    return self._kept.get(path) or await self._drawn(path)
         except TimeoutError:
             return answers.text("too many pictures are asked for: try again", HTTPStatus.SERVICE_UNAVAILABLE)
-
-    def _kept_answer(self, path: str) -> Answer | None:
-        until, answer = self._kept.get(path, (0.0, None))
-        return answer if monotonic() < until else None
 
     async def _drawn(self, path: str) -> Answer | None:
         if path == "/picture/arena.png":
@@ -156,16 +154,9 @@ class Previews:
         if done.returncode != 0:
             log.error("%s could not be drawn (exit code %d): %s", path, done.returncode, said)
             return answers.text("the picture could not be drawn", HTTPStatus.INTERNAL_SERVER_ERROR)
-        return self._keep(path, done.stdout, lasts=lasts, kind=kind)
-
-    def _keep(self, path: str, body: bytes, *, lasts: bool, kind: str) -> Answer:
-        """Keep a picture, and let the oldest go where they are too many."""
         headers = {"Cache-Control": DAY if lasts else "no-cache", "X-Content-Type-Options": "nosniff"}
-        answer = Answer(HTTPStatus.OK, kind, body, headers)
-        self._kept.pop(path, None)
-        self._kept[path] = (float("inf") if lasts else monotonic() + KEPT_SECONDS, answer)
-        while sum(len(each.body) for _, each in self._kept.values()) > KEPT_BYTES:
-            self._kept.popitem(last=False)
+        answer = Answer(HTTPStatus.OK, kind, done.stdout, headers)
+        self._kept.put(path, answer, inf if lasts else KEPT_SECONDS)
         return answer
 
 

@@ -11,7 +11,7 @@ from benchmarks.kit.loads import RELAY, loads
 
 
 def test_bots_in_several_processes_play_and_what_they_count_comes_together() -> None:
-    with serve_relay()(4) as running, loads(running.url, 4, kind=RELAY) as load:
+    with serve_relay(4) as running, loads(running.url, 4, kind=RELAY) as load:
         load.wait_all_in(4)
         end = time.monotonic() + 30
         while load.moves < 100 and time.monotonic() < end:
@@ -20,7 +20,6 @@ def test_bots_in_several_processes_play_and_what_they_count_comes_together() -> 
         assert load.errors == 0
         assert len(load.cpu()) == len(load.processes) == min(2, len(load_cores()))
         assert running.cpu > 0
-        assert running.process.pid in running.cpu_of_threads()
     assert all(each.returncode is not None for each in load.processes)
 
 

@@ -45,7 +45,7 @@ def test_a_ratio_tells_its_median_and_its_ends() -> None:
 
 def test_the_servers_parts_stand_in_their_order_whichever_is_measured_first(tmp_path: Path) -> None:
     file = tmp_path / "SERVER.md"
-    for part in ("fuzz", "speed"):
+    for part in ("size", "speed"):
         write_server(part, section(part, "1.0 ×"), file)
-    assert list(read_sections(file)) == ["speed", "fuzz"]
+    assert list(read_sections(file)) == ["speed", "size"]
     assert file.read_text(encoding="utf-8").count("| at least 1.5 × |") == 2

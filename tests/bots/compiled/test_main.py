@@ -10,8 +10,8 @@ from pathlib import Path
 from arena.bots.compiled.__main__ import main
 from arena.bots.compiled.cache import chosen_folder
 
-OTHERS = ("-own-", "probe-", "test-", "solve-gather", "solve-spread")
-"""What other tests compile, which may run at the same time: it is of games of somebody's own, of tests, or of larger maps."""
+OTHERS = ("-own-", "probe-", "test-", "solve-")
+"""Kernels that other tests may compile at the same time: of games of somebody's own, of tests, and the solver's."""
 
 
 def kernels() -> Iterator[Path]:

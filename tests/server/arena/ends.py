@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -116,15 +116,3 @@ class Inbox:
     def introduced(self, player: Player) -> bool:
         assert player is Player.MAXIE
         return self.told
-
-
-Noted = Callable[..., None]
-
-
-def noting(into: list[tuple[object, ...]]) -> Noted:
-    """What keeps the arguments with which it is called."""
-
-    def note(*given: object) -> None:
-        into.append(given)
-
-    return note

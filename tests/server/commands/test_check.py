@@ -45,7 +45,7 @@ def test_json_has_every_finding() -> None:
 
 def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
-    file.write_text("import bots.api.bot\n1 / 0\n")
+    file.write_text("import arena\n1 / 0\n")
     told = arena("check", file, *GENEROUS)
     assert told.code == 1
     assert "ZeroDivisionError" in told.stdout

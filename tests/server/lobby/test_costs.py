@@ -8,7 +8,7 @@ from typing import get_args
 
 from arena.protocol.messages import ClientMessage
 from arena.server.lobby.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
-from arena.server.web.costs import GET_COSTS, cost_of
+from arena.server.web.pages import ROUTES, route_of
 
 TABLE = re.findall(
     r"^\| `([^`]+)` \| ([\d,]+) \|", (Path(__file__).parents[3] / "SECURITY.md").read_text(), re.MULTILINE
@@ -22,7 +22,7 @@ def test_every_message_has_its_line() -> None:
 def test_security_tells_what_every_message_and_every_get_costs() -> None:
     told = {name: int(cost.replace(",", "")) for name, cost in TABLE}
     messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
-    assert told == messages | {f"GET {path}": cost for path, cost in GET_COSTS.items()}
+    assert told == messages | {f"GET {path}": route.cost for path, route in ROUTES.items()}
 
 
 def test_what_is_free_costs_something_out_of_place() -> None:
@@ -31,7 +31,7 @@ def test_what_is_free_costs_something_out_of_place() -> None:
 
 
 def test_each_path_finds_its_own_line() -> None:
-    for path, cost in GET_COSTS.items():
-        assert cost_of(f"{path}x/y" if path.endswith("/") and path != "/" else path) == cost
+    for path in ROUTES:
+        assert route_of(f"{path}x/y" if path.endswith("/") and path != "/" else path) == path
     for path in ("", "/x", "/web", "/api", "/api/", "/api/map", "/api/x/y", "/healthz/", "/api/records/1"):
-        assert cost_of(path) is None, path
+        assert route_of(path) is None, path

@@ -19,7 +19,7 @@ from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
 from arena.server.net.outgoing import SLOW_BYTES
 from arena.server.net.request import Request
-from arena.server.net.server import KERNEL_BUFFER_BYTES, open_server
+from arena.server.net.server import KERNEL_BUFFER_BYTES, Server
 from arena.server.processes.tasks import cancelled_at_exit
 from testkit.bare import frame, opening
 
@@ -65,7 +65,7 @@ async def running(limits: HostLimits | None = None) -> AsyncIterator[Running]:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(limits, Admission(limits, ()), page, Echo, tasks, program="test") as server,
+        Server(Admission(limits, ()), page, Echo, tasks, program="test") as server,
     ):
         yield Running((await server.listen(HOST, 0, None))[1], server.admission, asked)
 
@@ -232,7 +232,7 @@ async def test_no_more_is_taken_in_while_an_answer_is_made() -> None:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(HostLimits(), Admission(HostLimits(), ()), page, Echo, tasks, program="test") as server,
+        Server(Admission(HostLimits(), ()), page, Echo, tasks, program="test") as server,
         connected((await server.listen(HOST, 0, None))[1]) as client,
     ):
         client.writer.write(get("/a") + 400 * KERNEL_BUFFER_BYTES * b"x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -25,7 +26,6 @@ from arena.server.net.keepalive import (
     Keepalive,
     OpenPings,
 )
-from arena.server.running import MakeAdmission
 from tests.server.peer import Peer
 
 
@@ -97,7 +97,7 @@ def test_the_lag_is_the_least_of_the_recent_times_from_a_ping_to_its_pong(
         assert pings.overdue(now) == bool(open_pings and now - open_pings[0][1] >= PONG_SECONDS * 1e9)
 
 
-def pinging(ping_seconds: float, pong_seconds: float = PONG_SECONDS) -> MakeAdmission:
+def pinging(ping_seconds: float, pong_seconds: float = PONG_SECONDS) -> Callable[..., Admission]:
     """The admission of a server that pings so often, and waits so long for an answer."""
 
     return partial(Admission, keepalive=Keepalive(ping_seconds=ping_seconds, pong_seconds=pong_seconds))

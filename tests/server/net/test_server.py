@@ -19,7 +19,7 @@ from arena.server.net.answers import Answer, text
 from arena.server.net.connection import Connection
 from arena.server.net.limits import HostLimits
 from arena.server.net.request import Request
-from arena.server.net.server import CannotListen, Server, open_server
+from arena.server.net.server import CannotListen, Server
 from arena.server.processes.tasks import cancelled_at_exit
 
 HOST = "127.0.0.1"
@@ -55,9 +55,7 @@ async def opened(receivers: list[Echo] | None = None) -> AsyncIterator[Server]:
 
     async with (
         cancelled_at_exit() as tasks,
-        open_server(
-            HostLimits(), Admission(HostLimits(), ()), page, receiver, tasks, program="test"
-        ) as server,
+        Server(Admission(HostLimits(), ()), page, receiver, tasks, program="test") as server,
     ):
         yield server
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
@@ -302,20 +300,6 @@ async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Post
     with pytest.raises(StoreError, match='database "nothere" does not exist'):
         async with open_store(f"postgresql://arena@/nothere?host={postgresql.folder}"):
             pass
-
-
-def test_without_the_driver_postgresql_asks_for_its_extra() -> None:
-    # a process of its own, in which the driver is not there
-    program = (
-        "import sys; sys.modules['asyncpg'] = None\n"
-        "from arena.server.store.database import PASSWORD_FILE, StoreError, make_engine\n"
-        "try:\n make_engine('postgresql://x/y')\nexcept StoreError as error:\n print(error)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
-    )
-    assert done.stdout == "PostgreSQL needs the extra `postgres`: pip install 'riskless-arena[postgres]'\n"
 
 
 def test_the_password_of_a_url_without_one_comes_from_a_file(

@@ -19,7 +19,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 from arena.server.host import Host
 from arena.server.web import first
-from arena.server.web.first import PLAIN, FirstView, Shown, demo, hero
+from arena.server.web.first import PLAIN, FirstView, HeroMatch, demo, hero
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get
@@ -27,7 +27,7 @@ from tests.server.web.test_pages import get
 CONTROL = TimeControl.parse("1/move")
 
 
-def played(name: str, plies: int, players: Players | None = None) -> tuple[Shown, list[int]]:
+def played(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
     """A match of random moves on a map, and the armies that stand on it."""
     rules, chance = make_setup("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
@@ -37,7 +37,7 @@ def played(name: str, plies: int, players: Players | None = None) -> tuple[Shown
         position = rules.play(position, move)
         moves.append(rules.move_to_data(move))
     names = players or Players("ada", "bob")
-    return Shown("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
+    return HeroMatch("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
 
 
 def parsed(made: bytes) -> ET.Element:

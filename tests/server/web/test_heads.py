@@ -12,10 +12,13 @@ import sqlalchemy as sa
 from arena.protocol.messages import Ready, Start
 from arena.server.host import Host
 from arena.server.net.request import Headers, Request
-from arena.server.web.heads import GENERAL, VIEW_NAMES, Head, html, view_of
+from arena.server.web.heads import GENERAL, Head, html
+from arena.server.web.pages import ROUTES, Pages, route_of
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get, play
+
+VIEWS = (Pages.start, Pages.view, Pages.embedded)
 
 
 def told(body: bytes) -> dict[str, str]:
@@ -55,7 +58,7 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
 
 async def test_a_match_alone_may_be_shown_within_other_pages(host: Host) -> None:
     (match,) = await play(host, 1)
-    for name in ("", *VIEW_NAMES):
+    for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.answer in VIEWS)):
         status, headers, body = await get(host, f"/{name}/{match}" if name else "/")
         assert status == 200
         within = "frame-ancestors *" in headers["Content-Security-Policy"]
@@ -114,4 +117,5 @@ def test_whole_addresses_are_those_under_which_the_page_was_asked_for(
 
 @pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])
 def test_other_paths_are_no_views(path: str) -> None:
-    assert view_of(path) is None
+    found = route_of(path)
+    assert found is None or ROUTES[found].answer not in VIEWS

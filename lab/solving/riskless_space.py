@@ -1,0 +1,180 @@
+"""The boards of a Riskless map for the solver, and the pass that finds which boards are over and which stand for others.
+
+The number of a board is a sum of digits (solved.boards), so the number of the board after a move is that of the board after
+training with two digits changed. The opponent sees it with all signs turned, which is a difference of numbers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from arena.bots.compiled.boards import (
+    CAP,
+    GOAL,
+    IMAGES,
+    POWERS,
+    ROADS,
+    SYMMETRIES,
+    TERRITORIES,
+    TURNED,
+    unpack,
+)
+from arena.bots.compiled.cache import inlined
+from arena.lab.solving.kernels import solver_kernel
+from arena.lab.solving.layers import Space
+
+PLAYING, DRAWN, LOST, WON = range(4)
+
+
+@inlined
+def expand(rules: Any, scratch: Any, number: Any) -> Any:
+    """The boards after each move, seen by the opponent."""
+    size = rules[TERRITORIES]
+    cap = rules[CAP]
+    roads = rules[ROADS]
+    targets = roads + size + 1
+    here = rules[IMAGES] - targets
+    trained = here + size
+    unpack(rules, scratch, here, number)
+    total = rules[TURNED] // 2
+    for v in range(size):
+        n = scratch[here + v]
+        if 0 < n < cap:
+            n += 1
+        elif -cap < n < 0:
+            n -= 1
+        scratch[trained + v] = n
+        total += n * rules[POWERS + v]
+    count = 0
+    for source in range(size):
+        moved = scratch[here + source]
+        if moved <= 0:
+            continue
+        left = total + (1 - scratch[trained + source]) * rules[POWERS + source]
+        for road in range(rules[roads + source], rules[roads + source + 1]):
+            target = rules[targets + road]
+            after = moved + scratch[here + target]
+            after = min(after + 1, cap) if after >= 0 else max(after - 1, -cap)
+            seen = left + (after - scratch[trained + target]) * rules[POWERS + target]
+            scratch[count] = rules[TURNED] - seen
+            count += 1
+    return count
+
+
+@inlined
+def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+    """Write the code of a board and of its images."""
+    size = rules[TERRITORIES]
+    images = rules[IMAGES]
+    here = images - rules[ROADS] - size - 1
+    unpack(rules, scratch, here, number)
+    half = rules[TURNED] // 2
+    for image in range(images, images + rules[SYMMETRIES] * size, size):
+        place = half
+        for v in range(size):
+            place += scratch[here + v] * rules[image + v]
+        codes[place] = code
+
+
+RISKLESS = Space("riskless", expand, spread)
+
+
+@cache
+def survey_kernel() -> Any:
+    """The first pass, compiled: which boards are over, and which of the others stand for all that look alike."""
+
+    @inlined
+    def status(rules: Any, scratch: Any, here: Any) -> Any:
+        mine = 0
+        others = 0
+        for v in range(rules[TERRITORIES]):
+            n = scratch[here + v]
+            if n > 0:
+                mine += n
+            else:
+                others -= n
+        goal = rules[GOAL]
+        if mine == 0:
+            return DRAWN if others == 0 else LOST
+        if others == 0:
+            return WON
+        if mine >= goal:
+            return DRAWN if others >= goal else WON
+        return LOST if others >= goal else PLAYING
+
+    @inlined
+    def stands_for_others(rules: Any, scratch: Any, here: Any, number: Any) -> Any:
+        size = rules[TERRITORIES]
+        half = rules[TURNED] // 2
+        images = rules[IMAGES]
+        for image in range(images + size, images + rules[SYMMETRIES] * size, size):
+            place = half
+            for v in range(size):
+                place += scratch[here + v] * rules[image + v]
+            if place < number:
+                return False
+        return True
+
+    def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
+        """Look at the boards from `first`, a multiple of 8, to before `last`.
+
+        codes    gets 2 or 3 for a board that is over and lost or won
+        marks    a bit for each board, the lowest first: it is in play and stands for all that look alike
+        counts   [0] grows by the boards in play, [1] by those that stand for others
+        """
+        here = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
+        unpack(rules, scratch, here, first)
+        mark = 0
+        for number in range(first, last):
+            found = status(rules, scratch, here)
+            if found == PLAYING:
+                counts[0] += 1
+                if stands_for_others(rules, scratch, here, number):
+                    counts[1] += 1
+                    mark |= 1 << (number & 7)
+            elif found != DRAWN:
+                codes[number] = found
+            if number & 7 == 7 or number == last - 1:
+                marks[number >> 3] = mark
+                mark = 0
+            v = rules[TERRITORIES] - 1
+            scratch[here + v] += 1
+            while scratch[here + v] > rules[CAP] and v > 0:
+                scratch[here + v] = -rules[CAP]
+                v -= 1
+                scratch[here + v] += 1
+
+    return solver_kernel(survey, "survey")
+
+
+@cache
+def gather_kernel() -> Any:
+    """The second pass, compiled: the numbers of the marked boards."""
+
+    def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
+        """Write the numbers of the marked boards from `first` to before `last` to live[to] …; where it ended."""
+        for number in range(first, last):
+            if (marks[number >> 3] >> (number & 7)) & 1:
+                live[to] = number
+                to += 1
+        return to
+
+    return solver_kernel(gather, "gather")
+
+
+@cache
+def spread_kernel() -> Any:
+    """Codes that were known before, put in place again; compiled."""
+
+    def put(rules: Any, scratch: Any, numbers: Any, known: Any, codes: Any, live: Any, to: Any) -> Any:
+        """Give boards and their images their codes; the undecided ones go to live[to] …. Returns where these end."""
+        for at in range(numbers.size):
+            if known[at] >= 2:
+                spread(rules, scratch, numbers[at], codes, known[at])
+            else:
+                live[to] = numbers[at]
+                to += 1
+        return to
+
+    return solver_kernel(put, "spread")

@@ -1,0 +1,212 @@
+"""`arena solve`: all boards of a map from first to last, on all cores, into one file.
+
+The work has three parts: a survey of all boards, one step for each ply, and packing. After steps that took a while what is
+known is kept in a checkpoint beside the file; a solution that was killed surveys again and goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.compiled.boards import rules_of, scratch_words
+from arena.lab.solving.checkpoint import load, save
+from arena.lab.solving.layers import Layers
+from arena.lab.solving.plan import number_bytes
+from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, spread_kernel, survey_kernel
+from arena.solved.boards import Boards
+from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
+from arena.solved.table import packed, write
+
+PART = BOARDS_IN_BLOCK * 16
+"""Boards that a thread takes at once: a whole number of blocks."""
+LEVEL = 15
+"""Zstandard's level for blocks: above it a table becomes hardly smaller, and takes several times as long to pack."""
+SMALL_BLOCKS = 16
+SMALL_LEVEL = 19
+"""The level for tables of few blocks, which may be shipped."""
+
+
+class Progress(NamedTuple):
+    """How far a part of the work is."""
+
+    part: str
+    done: int
+    total: int
+    """0: not known."""
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass
+class Solver:
+    """One solution of some boards.
+
+    checkpoint   the file in which it keeps what it knows
+    interval     seconds of steps after which it does; a checkpoint that takes long makes it ten times as long as that
+    """
+
+    boards: Boards
+    checkpoint: Path
+    threads: int
+    tell: Tell
+    interval: float = 5.0
+
+    def solve(self, path: Path) -> Header:
+        """Solve the boards and write the table. Raises TooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
+
+        The file is the same to the byte however often the solution was killed, and with any number of threads.
+        """
+        with ThreadPoolExecutor(self.threads, "solve") as workers:
+            self._prepare()
+            self._survey(workers)
+            self._decide(workers)
+            header = self._header()
+            blocks = self._pack(workers, header)
+        write(path, header, blocks)
+        self.checkpoint.unlink(missing_ok=True)
+        return header
+
+    def _prepare(self) -> None:
+        count = self.boards.count
+        self._rules = rules_of(self.boards)
+        self._words = scratch_words(self.boards)
+        self._codes = np.zeros(count, np.uint16)
+        self._marks = np.zeros(-(-count // 8), np.uint8)
+        self._ranges = [(first, min(first + PART, count)) for first in range(0, count, PART)]
+
+    def _mapped(self, workers: Executor, part: str, work: Callable[[int], Any], total: int) -> Iterator[Any]:
+        """What `work` makes of 0 to `total` - 1, in order, told of as it comes."""
+        for done, found in enumerate(workers.map(work, range(total)), 1):
+            self.tell(Progress(part, done, total))
+            yield found
+
+    def _survey(self, workers: Executor) -> None:
+        survey = survey_kernel()
+
+        def look(place: int) -> npt.NDArray[np.int64]:
+            counts = np.zeros(2, np.int64)
+            scratch = np.zeros(self._words, np.int64)
+            survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[place])
+            return counts
+
+        counts = np.array(list(self._mapped(workers, "survey", look, len(self._ranges))))
+        self._open = int(counts[:, 0].sum())
+        self._ends = np.cumsum(counts[:, 1])
+        live = np.zeros(int(self._ends[-1]), np.uint32 if number_bytes(self.boards.count) == 4 else np.int64)
+        self._layers = Layers(RISKLESS, self._rules, self._codes, live, [], self._words)
+        self._gather()
+
+    def _gather(self) -> None:
+        """List the boards that stand for others, in the order of their numbers."""
+        gather = gather_kernel()
+        firsts = [0, *map(int, self._ends[:-1])]
+        for (first, last), to in zip(self._ranges, firsts, strict=True):
+            gather(self._marks, self._layers.live, first, last, to)
+        self._layers.parts = list(zip(firsts, map(int, self._ends), strict=True))
+
+    def _decide(self, workers: Executor) -> None:
+        layers = self._layers
+        finished = self._resume(workers)
+        saved = time.monotonic()
+        wait = self.interval
+        while not finished:
+            finished = self._step(workers) == 0 or layers.left == 0
+            if time.monotonic() - saved >= wait:
+                began = time.monotonic()
+                self._save(finished=finished)
+                saved = time.monotonic()
+                wait = max(self.interval, 10 * (saved - began))
+
+    def _step(self, workers: Executor) -> int:
+        layers = self._layers
+        total, done = len(layers.parts), 0
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            self.tell(Progress(f"ply {layers.plies + 1}, {layers.left:,} boards undecided", done, total))
+
+        return layers.step(workers, advance)
+
+    def _save(self, *, finished: bool) -> None:
+        codes = np.concatenate([self._codes[self._numbers(place)] for place in range(len(self._ranges))])
+        save(self.checkpoint, digest(self.boards), self._layers.plies, codes, finished=finished)
+
+    def _numbers(self, place: int) -> npt.NDArray[np.int64]:
+        """The numbers of the boards in a range that stand for others."""
+        begin = int(self._ends[place - 1]) if place else 0
+        numbers = np.zeros(int(self._ends[place]) - begin, np.int64)
+        gather_kernel()(self._marks, numbers, *self._ranges[place], 0)
+        return numbers
+
+    def _resume(self, workers: Executor) -> bool:
+        """Take what a checkpoint knows; whether that is all."""
+        found = load(self.checkpoint, digest(self.boards), int(self._ends[-1]))
+        if found is None:
+            return False
+        self._layers.plies, finished, codes = found
+        spread = spread_kernel()
+        firsts = [0, *map(int, self._ends[:-1])]
+
+        def put(place: int) -> tuple[int, int]:
+            begin, scratch = firsts[place], np.zeros(self._words, np.int64)
+            known = codes[begin : int(self._ends[place])]
+            live = self._layers.live
+            return begin, spread(self._rules, scratch, self._numbers(place), known, self._codes, live, begin)
+
+        self._layers.parts = list(self._mapped(workers, "checkpoint", put, len(self._ranges)))
+        return finished
+
+    def _header(self) -> Header:
+        counts = np.zeros(1 << 16, np.int64)
+        for first, last in self._ranges:
+            found = np.bincount(self._codes[first:last])
+            counts[: len(found)] += found
+        # Codes 2 and 3 are of boards that are over.
+        won, lost = int(counts[5::2].sum()), int(counts[4::2].sum())
+        highest = int(np.flatnonzero(counts)[-1])
+        wins = np.flatnonzero(counts[5::2])
+        longest = (2 * int(wins[-1]) + 5 - 3) // 2 if len(wins) else 0
+        return Header(
+            neighbours=[list(near) for near in self.boards.neighbours],
+            territory_cap=self.boards.cap,
+            armies_to_win=self.boards.goal,
+            width=1 if highest < 256 else 2,
+            totals=Totals(self._open, won, lost, self._open - won - lost),
+            longest=longest,
+            longest_board=self._first(2 * longest + 3) if longest else 0,
+        )
+
+    def _first(self, code: int) -> int:
+        """The lowest number of a board with that code."""
+        for first, last in self._ranges:
+            found = np.flatnonzero(self._codes[first:last] == code)
+            if len(found):
+                return first + int(found[0])
+        raise AssertionError("the code was counted")
+
+    def _pack(self, workers: Executor, header: Header) -> Sequence[bytes]:
+        level = SMALL_LEVEL if header.blocks <= SMALL_BLOCKS else LEVEL
+        kind = np.uint8 if header.width == 1 else np.dtype("<u2")
+
+        def pack(block: int) -> bytes:
+            first = block * BOARDS_IN_BLOCK
+            codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(kind)
+            bits = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
+            told = np.unpackbits(bits, bitorder="little")[: len(codes)]
+            if not told.any():
+                return b""
+            # Where no code is told, the one before it is repeated, which takes hardly any room.
+            latest = np.maximum.accumulate(np.where(told, np.arange(len(codes)), 0))
+            return packed(codes[latest].tobytes(), level)
+
+        return list(self._mapped(workers, "pack", pack, header.blocks))

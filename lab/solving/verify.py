@@ -1,0 +1,236 @@
+"""Whether a table is true: a second program, which shares with the solver nothing but the file's form.
+
+It unfolds the file to all boards of the map, plays every move of every board in play by the rules as they are written, and
+holds the value of each board against those of its successors. That proves the whole table: a win or a loss follows from
+values with fewer plies, down to boards that are over; and from a draw nobody can win, since each player has a move to
+another draw, for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.compiled.cache import inlined
+from arena.lab.solving.kernels import solver_kernel
+from arena.solved.boards import Boards
+from arena.solved.header import Totals
+from arena.solved.symmetry import Permutation
+from arena.solved.table import Table
+
+PART = 1 << 20
+OPEN, WON, LOST, DRAWN, LONGEST = range(5)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A board whose value is not what follows from the rules."""
+
+    board: tuple[int, ...]
+    told: int
+    """The code in the file."""
+    right: int
+    """The code that follows from the codes of its successors."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the second program found. The table is true where there is no fault and no lie."""
+
+    totals: Totals
+    longest: int
+    fault: Fault | None
+    lies: Sequence[str]
+    """What the header tells and does not hold, a sentence each."""
+
+
+def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> Verified:
+    """Verify every board. `advance(done, total)` is called now and then. Raises solved.header.BadTable for a damaged block.
+
+    Memory: 3 bytes a board, 4 with codes of two bytes. The dense form of the rules makes it a few times slower than a step
+    of the solver.
+    """
+    boards = table.boards
+    told = _unpacked(table)
+    codes = np.zeros(boards.count, np.uint16)
+    rules = _rules(boards)
+    ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
+    unfold, check = unfold_kernel(), check_kernel()
+
+    def unfolded(part: tuple[int, int]) -> None:
+        unfold(rules, np.zeros(2 * boards.territories, np.int64), told, codes, *part)
+
+    def checked(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
+        counts = np.zeros(LONGEST + 1, np.int64)
+        fault = check(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
+        return counts, fault
+
+    counts = np.zeros(LONGEST + 1, np.int64)
+    fault = None
+    with ThreadPoolExecutor(threads, "verify") as workers:
+        for done, _ in enumerate(workers.map(unfolded, ranges), 1):
+            advance(done, 2 * len(ranges))
+        for done, (found, wrong) in enumerate(workers.map(checked, ranges), len(ranges) + 1):
+            advance(done, 2 * len(ranges))
+            counts[:LONGEST] += found[:LONGEST]
+            counts[LONGEST] = max(counts[LONGEST], found[LONGEST])
+            if wrong >= 0 and fault is None:
+                number, right = divmod(int(wrong), 1 << 16)
+                fault = Fault(boards.board(number), int(codes[number]), right)
+    totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
+    return Verified(totals, int(counts[LONGEST]), fault, _lies(table, totals, int(counts[LONGEST])))
+
+
+def _lies(table: Table, totals: Totals, longest: int) -> list[str]:
+    header, boards = table.header, table.boards
+    lies = []
+    if header.totals != totals:
+        lies.append(f"the header tells {header.totals}, and the boards are {totals}")
+    if header.longest != longest:
+        lies.append(f"the header tells a longest win of {header.longest} plies, and it takes {longest}")
+    lies += [f"{each} is no automorphism" for each in boards.symmetries if not _keeps_roads(boards, each)]
+    return lies
+
+
+def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
+    roads = {(v, w) for v, near in enumerate(boards.neighbours) for w in near}
+    return sorted(symmetry) == list(range(boards.territories)) and roads == {
+        (symmetry[v], symmetry[w]) for v, w in roads
+    }
+
+
+def _unpacked(table: Table) -> npt.NDArray[Any]:
+    header = table.header
+    kind = np.uint8 if header.width == 1 else np.dtype("<u2")
+    told = np.zeros(table.boards.count, kind)
+    for number in range(header.blocks):
+        first = number * header.boards_in_block
+        told[first : first + header.boards_in_block] = np.frombuffer(table.block(number), kind)
+    return told
+
+
+def _rules(boards: Boards) -> npt.NDArray[np.int64]:
+    """Size, cap, goal and the number of symmetries; then for each territory whether it has a road to each; then the symmetries."""
+    size = boards.territories
+    roads = [int(w in near) for near in boards.neighbours for w in range(size)]
+    places = [place for symmetry in boards.symmetries for place in symmetry]
+    return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *places], np.int64)
+
+
+@inlined
+def read_board(rules: Any, work: Any, number: Any) -> Any:
+    """Compiled: writes the board of a number into `work`; the armies of the player to move, and of the other."""
+    size, cap = rules[0], rules[1]
+    rest = number
+    mine, theirs = 0, 0
+    for v in range(size - 1, -1, -1):
+        work[v] = rest % (2 * cap + 1) - cap
+        rest //= 2 * cap + 1
+        mine += max(work[v], 0)
+        theirs += max(-work[v], 0)
+    return mine, theirs
+
+
+@cache
+def unfold_kernel() -> Any:
+    """Compiled: every board's code, by the rules where it is over, else that of the board that stands for it."""
+
+    def unfold(rules: Any, work: Any, told: Any, codes: Any, first: Any, last: Any) -> Any:
+        size, cap, goal = rules[0], rules[1], rules[2]
+        places = 4 + size * size
+        for number in range(first, last):
+            mine, theirs = read_board(rules, work, number)
+            if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
+                mine_ends = theirs == 0 or mine >= goal
+                theirs_ends = mine == 0 or theirs >= goal
+                code = 0
+                if mine == 0 or theirs == 0:
+                    code = 0 if mine == theirs else (3 if theirs == 0 else 2)
+                elif mine_ends != theirs_ends:
+                    code = 3 if mine_ends else 2
+                codes[number] = code
+                continue
+            lowest = number
+            for symmetry in range(rules[3]):
+                for v in range(size):
+                    work[size + rules[places + symmetry * size + v]] = work[v]
+                image = 0
+                for v in range(size):
+                    image = image * (2 * cap + 1) + work[size + v] + cap
+                lowest = min(lowest, image)
+            codes[number] = told[lowest]
+
+    return solver_kernel(unfold, "verify-unfold")
+
+
+@cache
+def check_kernel() -> Any:
+    """Compiled: the value of each board in play against those of its successors."""
+
+    def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
+        """The first board at fault times 2^16, and its right code; -1 where there is none."""
+        size, cap, goal = rules[0], rules[1], rules[2]
+        fault = -1
+        for number in range(first, last):
+            mine, theirs = read_board(rules, work, number)
+            if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
+                continue
+            quickest_win, slowest_loss, escapes = -1, -1, 0
+            for source in range(size):
+                if work[source] <= 0:
+                    continue
+                for target in range(size):
+                    if rules[4 + source * size + target] == 0:
+                        continue
+                    # the owner of each territory, and its armies: the rules of Riskless, sentence by sentence
+                    for v in range(size):
+                        work[size + v] = (work[v] > 0) - (work[v] < 0)
+                        work[2 * size + v] = abs(work[v])
+                    armies = work[2 * size + source]
+                    work[2 * size + source] = 0
+                    if work[size + target] >= 0:
+                        work[2 * size + target] += armies
+                        work[size + target] = 1
+                    elif armies >= work[2 * size + target]:
+                        work[2 * size + target] = armies - work[2 * size + target]
+                        work[size + target] = 1
+                    else:
+                        work[2 * size + target] -= armies
+                    after = 0
+                    for v in range(size):
+                        trained = 0
+                        if work[size + v] != 0:
+                            trained = min(work[2 * size + v] + 1, cap)
+                        # the opponent sees the signs turned
+                        after = after * (2 * cap + 1) + cap - work[size + v] * trained
+                    code = codes[after]
+                    if code < 2:
+                        escapes += 1
+                    elif code % 2 == 0:
+                        plies = (code - 2) // 2 + 1
+                        if quickest_win < 0 or plies < quickest_win:
+                            quickest_win = plies
+                    else:
+                        slowest_loss = max(slowest_loss, (code - 3) // 2 + 1)
+            right = 0
+            counts[0] += 1
+            if quickest_win >= 0:
+                right = 2 * quickest_win + 3
+                counts[1] += 1
+                counts[4] = max(counts[4], quickest_win)
+            elif escapes == 0:
+                right = 2 * slowest_loss + 2
+                counts[2] += 1
+            else:
+                counts[3] += 1
+            if codes[number] != right and fault < 0:
+                fault = number * 65536 + right
+        return fault
+
+    return solver_kernel(check, "verify-check")

@@ -1,0 +1,19 @@
+"""The page's curve of chances is the one that its guide tells."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_has_the_curves_that_the_guide_tells() -> None:
+    page = (ROOT / "page/js/parts/worth.js").read_text(encoding="utf-8")
+    line = re.search(r"const STEEP = \{ (.*) \};\nconst ELSEWHERE = ([0-9.]+);", page)
+    assert line is not None
+    used = dict(each.split(": ") for each in line[1].split(", "))
+    guide = (ROOT / "docs/page.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| (\w+) \| \d+ \| ([0-9.]+) ± ", guide, re.MULTILINE))
+    assert used == {name: k for name, k in told.items() if name != "elsewhere"}
+    assert told["elsewhere"] == line[2]

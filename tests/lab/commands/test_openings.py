@@ -1,0 +1,102 @@
+"""`arena openings make`: a file that a ladder takes, and what is refused in a line."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.ladder.openings import read_openings
+from arena.maps.opening_file import BadOpenings
+from arena.maps.setup import make_setup
+from tests.bots.command_line import ARENA, arena, fails
+
+QUICK = ("--nodes", "500", "--plies", "4", "--count", "5", "--processes", "1", "--window", "900")
+
+
+def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = arena("openings", "make", "--map", "m1", *QUICK)
+    assert told.code == 0, told
+    assert told.stderr.splitlines()[-1] == "5 openings are in m1-openings.txt"
+    again = arena("openings", "make", "--map", "m1", *QUICK, "--output", "-")
+    file = tmp_path / "m1-openings.txt"
+    assert again.stdout == file.read_text()
+    other = arena("openings", "make", "--map", "m1", *QUICK, "--output", "-", "--seed", "2")
+    assert other.stdout != again.stdout
+    assert "--map m1 --plies 4 --count 5 --engine alphabeta:evaluator=plain --nodes 500" in again.stdout
+    listed = read_openings(file, [make_setup("riskless", "m1")])
+    assert len({repr(listed.of(round, 0)) for round in range(5)}) == 5
+    with pytest.raises(BadOpenings, match="made for another map"):
+        read_openings(file, [make_setup("riskless", "m2")])
+    played = arena(
+        "match", "greedy", "random", "--map", "m1", "--openings", "m1-openings.txt", "--rounds", "1",
+        "--tc", "0.2/move", "--margin", "1000", "--record", "played.jsonl",
+    )  # fmt: skip
+    assert played.code == 0, played
+    fails(
+        "made for a map of riskless",
+        2,
+        "match",
+        "greedy",
+        "random",
+        "--game",
+        "tictactoe",
+        "--openings",
+        file,
+    )
+
+
+def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
+    how = (
+        "--nodes",
+        "500",
+        "--plies",
+        "2",
+        "--count",
+        "9",
+        "--processes",
+        "1",
+        "--window",
+        "900000",
+        "--gap",
+        "0",
+    )
+    told = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
+    assert told.code == 0, told
+    assert "4 openings are in" in told.stderr
+    assert "which is all that were found among 4" in told.stderr
+
+
+@pytest.mark.soak
+def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
+    path = tmp_path / "two.txt"
+    how = [*QUICK, "--nodes", "100", "--count", "10"]
+    one = arena("openings", "make", "--map", "m1", *how, "--output", "-")
+    two = [*ARENA, "openings", "make", "--map", "m1", *how, "--processes", "2", "--output", str(path)]
+    subprocess.run(two, check=True, timeout=50)
+    assert path.read_text() == one.stdout
+    assert one.stdout.count("\n") == 12
+
+
+@pytest.mark.parametrize(
+    ("why", "code", "arguments"),
+    [
+        ("no such map", 2, ["--map", "atlantis"]),
+        ("too large for the compiled engines", 2, ["--map", "ring:65"]),
+        ("--engine: no engine is called 'greedy': there are alphabeta", 2, ["--engine", "greedy"]),
+        ("--engine: alphabeta has no option 'threads'", 2, ["--engine", "alphabeta:threads=2"]),
+        ("evaluator must be plain, features", 2, ["--engine", "alphabeta:evaluator=wise"]),
+        (
+            "no opening of 3 plies on path4 is worth playing",
+            1,
+            ["--map", "path4", "--plies", "3", "--processes", "1"],
+        ),
+        ("there is no folder no/such", 1, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
+    ],
+)
+def test_what_cannot_be_made_is_told_in_a_line(why: str, code: int, arguments: list[str]) -> None:
+    fails(why, code, "openings", "make", *arguments)

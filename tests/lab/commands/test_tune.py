@@ -1,0 +1,88 @@
+"""`arena tune`: the weights file, and mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.bots.evaluators import tictactoe
+from arena.bots.evaluators.outcomes import load_outcomes
+from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.weights import load_weights
+from tests.bots.command_line import arena
+
+
+def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
+    to = tmp_path / "mine.toml"
+    first = tmp_path / "first.toml"
+    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in NAMES), encoding="utf-8")
+    options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
+    options += ["--from", str(first)]
+    done = arena("tune", *options, "--out", str(to))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
+    assert "climb: 3 rounds, 6 pairs" in text
+    assert any(load_weights(to, NAMES).values())
+
+
+def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> None:
+    to, same = tmp_path / "mine.toml", tmp_path / "same.toml"
+    options = ["--game", "tictactoe", "--matches", "40", "--generations", "2", "--nodes", "50"]
+    for file in (to, same):
+        done = arena("tune", *options, "--seed", "3", "--out", str(file))
+        assert done.code == 0, done.stderr
+    weights = load_weights(to, tictactoe.NAMES)
+    assert weights == load_weights(same, tictactoe.NAMES)
+    assert any(weights.values())
+    assert "from nothing: all 0" in to.read_text(encoding="utf-8")
+
+
+def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
+    to = tmp_path / "mine.toml"
+    options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
+    options += ["--without", "attacks", "--without", "goal"]
+    done = arena("tune", *options, "--seed", "3", "--out", str(to))
+    assert done.code == 0, done.stderr
+    text = to.read_text(encoding="utf-8")
+    how = "--map path4 --map m1 --matches 5 --generations 1 --without attacks --without goal --nodes 60 --seed 3"
+    assert f"arena tune {how}" in text
+    learned = load_weights(to, NAMES)
+    assert learned["attacks"] == learned["goal"] == 0
+    assert any(learned.values())
+    assert "10 matches" in text
+
+
+def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
+    to = tmp_path / "mine-outcomes.toml"
+    options = ["--outcomes", "--game", "tictactoe", "--matches", "20", "--nodes", "50"]
+    done = arena("tune", *options, "--seed", "3", "--out", str(to))
+    assert done.code == 0, done.stderr
+    assert f"outcomes in {to}" in done.stdout
+    assert "arena tune --outcomes --game tictactoe --matches 20 --nodes 50 --seed 3" in to.read_text(
+        encoding="utf-8"
+    )
+    counts = load_outcomes(to).values()
+    assert sum(map(sum, counts)) > 20 * 5, "every position of every match"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--outcomes", "--climb", "3"], "it goes without --climb"),
+        (["--map", "grid:9x8"], "too large for the compiled engines"),
+        (["--map", "nowhere"], "no such map"),
+        (["--from", "missing.toml"], "missing.toml"),
+        (["--generations", "0"], "learns nothing without --climb"),
+        (["--generations", "0", "--climb", "3"], "it needs --from"),
+        (["--without", "speed"], "--without speed: there is no such feature, but armies"),
+        (["--without", "race", "--generations", "0", "--climb", "3"], "--without needs --generations"),
+        (["--map", "ring:12:cap=x"], "cap=x is no number of a map"),
+        (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
+        (["--game", "hexapawn"], "hexapawn has no features"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
+    done = arena("tune", *options, "--matches", "5")
+    assert done.code == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,13 @@
+"""Without numba there is nothing to test here; a kernel takes ten seconds of a quiet core to compile."""
+
+from __future__ import annotations
+
+import pytest
+
+from testkit.parts import skip_without
+
+skip_without("numba")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker(pytest.mark.timeout(300))

@@ -1,0 +1,88 @@
+"""Any game whose positions can be listed, for the solver: through the `Game` interface alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import Executor
+from typing import Any, TypeVar
+
+import numpy as np
+
+from arena.bots.compiled.cache import inlined
+from arena.games.core import Game
+from arena.lab.solving.layers import Layers, Space
+from arena.solved.truth import Truth, decode
+
+P = TypeVar("P", bound=Hashable)
+
+
+@inlined
+def expand(rules: Any, scratch: Any, number: Any) -> Any:
+    """The listed successors: rules[n] is where those of position n begin in the rules."""
+    first = rules[number]
+    count = rules[number + 1] - first
+    for each in range(count):
+        scratch[each] = rules[first + each]
+    return count
+
+
+@inlined
+def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+    """Every position stands for itself alone."""
+    codes[number] = code
+
+
+GRAPH = Space("graph", expand, spread)
+
+
+class TooMany(ValueError):
+    """More positions than were allowed."""
+
+
+def solve_game(
+    game: Game[P, Any],
+    workers: Executor,
+    starts: Iterable[P] | None = None,
+    most: int = 1_000_000,
+    seen_as: Callable[[P], P] = lambda each: each,
+) -> dict[P, Truth]:
+    """The truth of every position that can be reached from the starts, by the steps that solve maps.
+
+    starts    None: the game's own
+    seen_as   what stands for a position, so that those with the same value are listed once
+
+    Raises TooMany. Memory: some 200 bytes a position, and its moves.
+    """
+    numbers: dict[P, int] = {}
+    listed: list[P] = []
+
+    def number(position: P) -> int:
+        position = seen_as(position)
+        found = numbers.get(position)
+        if found is None:
+            if len(listed) == most:
+                raise TooMany(f"more than {most:,} positions")
+            found = numbers[position] = len(listed)
+            listed.append(position)
+        return found
+
+    for start in [game.start()] if starts is None else starts:
+        number(start)
+    codes: list[int] = []
+    successors: list[list[int]] = []
+    for position in listed:  # it grows meanwhile
+        outcome = game.outcome(position)
+        if outcome is None or outcome.winner is None:
+            codes.append(0)
+        else:
+            codes.append(3 if outcome.winner is game.player(position) else 2)
+        successors.append([number(game.successor(position, move)) for move in game.moves(position)])
+    firsts = np.cumsum([len(listed) + 1, *map(len, successors)])
+    rules = np.array([*firsts, *(each for near in successors for each in near)], np.int64)
+    in_play = np.array([place for place, near in enumerate(successors) if near], np.int64)
+    widest = max(map(len, successors))
+    known = np.array(codes, np.uint16)
+    layers = Layers(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
+    while layers.step(workers, lambda: None):
+        pass
+    return {position: decode(int(known[place])) for position, place in numbers.items()}

@@ -1,0 +1,47 @@
+"""Maps that are solved in no time, and Riskless without its ply limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies, Move, Riskless
+from arena.lab.solving.solver import Solver
+from arena.maps.generators import grid, ring
+from arena.solved.boards import Boards, seen_by_mover
+from arena.solved.table import Table
+from tests.solved.conftest import path_map
+
+
+def solved(map: RisklessMap, folder: Path, threads: int = 2) -> Table:
+    path = folder / "it.solved"
+    Solver(Boards.of(map), folder / "it.part", threads, lambda _: None).solve(path)
+    return Table(path)
+
+
+class Endless(Riskless):
+    """Riskless without the ply limit: every position is of ply 0."""
+
+    def successor(self, position: Armies, move: Move) -> Armies:
+        return super().successor(position, move)._replace(ply=0)
+
+
+def seen_as(position: Armies) -> Armies:
+    """The same position with Maxie to move, in which the colours are exchanged where they must be."""
+    return Armies(seen_by_mover(position), MAXIE, 0)
+
+
+def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
+    return replace(map, territory_cap=cap, armies_to_win=goal)
+
+
+MAPS = [
+    path_map(),
+    path_map(4, 2, 6),
+    small(ring(4), 3, 8),
+    small(grid(2, 2), 3, 9),
+    path_map(5, 2, 7),
+    replace(small(ring(3), 4, 12), ply_limit=9),
+]

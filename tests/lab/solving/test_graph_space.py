@@ -1,0 +1,45 @@
+"""Games solved through their interface by the steps that solve maps: what everybody knows of them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+
+import pytest
+
+from arena.games.core import MAXIE, MINNIE, AnyGame
+from arena.games.hexapawn import Hexapawn
+from arena.games.tictactoe import TicTacToe
+from arena.match.solve import solve as forced
+from arena.solved.truth import Truth, Value
+from tests.lab.solving.graph_space import TooMany, solve_game
+
+
+def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
+    with ThreadPoolExecutor(1) as workers:
+        known = solve_game(TicTacToe(), workers)
+    assert len(known) == 5478, "the positions that can be reached"
+    game = TicTacToe()
+    assert known[game.start()] == Truth(Value.DRAW, None)
+    over = [game.outcome(position) for position in known]
+    assert sum(each is not None and each.winner is MAXIE for each in over) == 626
+    assert sum(each is not None and each.winner is MINNIE for each in over) == 316
+    assert sum(each is not None and each.winner is None for each in over) == 16
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "truth"),
+    [(3, 3, Truth(Value.LOSS, 6))],
+)
+def test_hexapawn_is_lost_for_whoever_begins_as_gardner_found(width: int, height: int, truth: Truth) -> None:
+    game = Hexapawn(width, height)
+    with ThreadPoolExecutor(1) as workers:
+        known = solve_game(game, workers)
+    found = known[game.start()]
+    assert found == truth
+    proven = forced(cast("AnyGame", game), game.start(), 2000)
+    assert proven is not None
+    assert proven.winner is MINNIE
+
+
+def test_a_game_of_too_many_positions_is_refused() -> None:
+    with ThreadPoolExecutor(1) as workers, pytest.raises(TooMany, match="more than 100"):
+        solve_game(TicTacToe(), workers, most=100)

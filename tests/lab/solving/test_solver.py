@@ -1,0 +1,123 @@
+"""The solver: against the same game through its interface, against the reference search, and against itself killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies
+from arena.lab.solving.solver import Progress, Solver
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from tests.lab.solving.graph_space import solve_game
+from tests.lab.solving.maps import MAPS, Endless, seen_as, solved
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
+def test_the_compiled_rules_find_what_the_game_itself_finds(map: RisklessMap, tmp_path: Path) -> None:
+    table = solved(map, tmp_path)
+    game = Endless(map)
+    boards = (Armies(table.boards.board(number), MAXIE, 0) for number in range(table.boards.count))
+    in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
+    assert len(in_play) == table.header.totals.open > 20
+    with ThreadPoolExecutor(1) as workers:
+        known = solve_game(game, workers, in_play, seen_as=seen_as)
+    for position in in_play:
+        assert table.probe(position.armies) == known[position], position
+
+
+def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None:
+    map = load_map("path4")
+    first = solved(map, tmp_path, 1).path.read_bytes()
+    assert solved(map, tmp_path, 5).path.read_bytes() == first
+
+
+class Stop(Exception):
+    """The solution is broken off here."""
+
+
+def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Path) -> None:
+    map = load_map("path4")
+    whole = solved(map, tmp_path).path.read_bytes()
+    path, part = tmp_path / "again.solved", tmp_path / "again.part"
+    heard: list[str] = []
+    stops = 0
+    while True:
+        steps = 0
+
+        def tell(step: Progress) -> None:
+            nonlocal steps
+            steps += 1
+            heard.append(step.part.split(",")[0])
+            if steps > 2 + stops % 4:  # noqa: B023 - it is called within this round
+                raise Stop
+
+        try:
+            Solver(Boards.of(map), part, 2, tell, interval=0).solve(path)
+            break
+        except Stop:
+            stops += 1
+            assert not path.exists()
+    assert stops > 5
+    assert heard.count("checkpoint") > 3
+    assert path.read_bytes() == whole
+    assert not part.exists()
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from arena.lab.solving.solver import Solver
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+print("begun", flush=True)
+Solver(Boards.of(load_map(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("map", "kills"),
+    [("path4", 2), pytest.param("m1", 5, marks=[pytest.mark.soak, pytest.mark.timeout(1800)])],
+)
+def test_killed_at_random_moments_it_makes_the_same_file(map: str, kills: int, tmp_path: Path) -> None:
+    began = time.monotonic()
+    whole = solved(load_map(map), tmp_path).path.read_bytes()
+    span = max(0.5, time.monotonic() - began)
+    path = tmp_path / "killed.solved"
+    rng = Random(kills)
+    done = 0
+    while not path.exists() or done < kills:
+        path.unlink(missing_ok=True)
+        with subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM, path, map], cwd=ROOT, stdout=subprocess.PIPE, env=os.environ
+        ) as program:
+            assert program.stdout is not None
+            program.stdout.readline()
+            if done < kills:
+                time.sleep(rng.random() * span)
+                program.send_signal(signal.SIGKILL)
+                done += 1
+            program.wait()
+    assert path.read_bytes() == whole
+
+
+def test_the_boards_in_play_are_those_that_are_not_over(tmp_path: Path) -> None:
+    table = solved(load_map("path4"), tmp_path)
+    over = 0
+    for number in range(table.boards.count):
+        board = table.boards.board(number)
+        mine, theirs = sum(n for n in board if n > 0), -sum(n for n in board if n < 0)
+        over += not mine or not theirs or mine >= 20 or theirs >= 20
+    assert table.header.totals.open == table.boards.count - over

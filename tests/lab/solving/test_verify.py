@@ -1,0 +1,89 @@
+"""The second program: it agrees with the solver, and finds whatever is wrong in a file."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games.board import RisklessMap
+from arena.games.core import MAXIE
+from arena.games.riskless import Armies
+from arena.lab.solving.verify import verify
+from arena.solved.header import encode
+from arena.solved.table import Table, packed
+from arena.solved.truth import Truth, Value
+from tests.lab.solving.maps import MAPS, Endless, solved
+from tests.solved.conftest import path_map
+
+
+@pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
+def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
+    table = solved(map, tmp_path)
+    found = verify(table, 2, lambda _done, _total: None)
+    assert found.fault is None
+    assert found.lies == []
+    assert found.totals == table.header.totals
+    totals = table.header.totals
+    assert totals.open == totals.won + totals.lost + totals.drawn
+    longest = table.boards.board(table.header.longest_board)
+    assert table.probe(longest) == Truth(Value.WIN, table.header.longest)
+
+
+def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
+    table = solved(path_map(), tmp_path)
+    right = table.block(0)
+    told = [
+        table.boards.number(board)
+        for board in map(table.boards.board, range(table.boards.count))
+        if table.boards.representative(board) == table.boards.number(board)
+        and Endless(path_map()).outcome(Armies(board, MAXIE, 0)) is None
+        and any(board)
+    ]
+    assert len(told) > 50
+    rng = Random(3)
+    for number in told:
+        codes = bytearray(right)
+        codes[number] = rng.choice([code for code in (0, *range(4, 12)) if code != codes[number]])
+        block = packed(bytes(codes), 1)
+        path = tmp_path / "wrong.solved"
+        path.write_bytes(encode(table.header, [block]) + block)
+        found = verify(Table(path), 1, lambda _done, _total: None)
+        assert found.fault is not None, table.boards.board(number)
+
+
+def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
+    table = solved(path_map(), tmp_path)
+    totals = msgspec.structs.replace(table.header.totals, won=0)
+    header = msgspec.structs.replace(table.header, totals=totals, longest=1)
+    block = packed(table.block(0), 1)
+    path = tmp_path / "lie.solved"
+    path.write_bytes(encode(header, [block]) + block)
+    found = verify(Table(path), 1, lambda _done, _total: None)
+    assert found.fault is None
+    assert len(found.lies) == 2
+
+
+@given(st.integers(2, 5), st.integers(1, 3), st.data())
+def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
+    size: int, cap: int, data: st.DataObject
+) -> None:
+    roads = {(v, data.draw(st.integers(0, v - 1))) for v in range(1, size)}
+    roads |= data.draw(st.sets(st.sampled_from([(v, w) for v in range(size) for w in range(v)])))
+    near = tuple(tuple(w for w in range(size) if {(v, w), (w, v)} & roads) for v in range(size))
+    goal = data.draw(st.integers(2, size * cap))
+    start = (1, *[0] * (size - 2), -1)
+    map = RisklessMap("drawn", tuple(map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
+    with tempfile.TemporaryDirectory() as folder:
+        found = verify(solved(map, Path(folder)), 1, lambda _done, _total: None)
+    assert found.fault is None
+    assert found.lies == []
+
+
+def map_names(size: int) -> list[str]:
+    return [chr(ord("a") + v) for v in range(size)]

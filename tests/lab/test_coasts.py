@@ -1,0 +1,65 @@
+"""Coasts: the ground of each territory, against what a point's nearest place says."""
+
+from __future__ import annotations
+
+import random
+from math import dist
+
+import pytest
+from shapely import Point, Polygon, unary_union
+
+from arena.lab.coasts import COAST, GRAIN, make_cells
+from arena.maps.cells import shipped_cells
+from arena.maps.layout import nearest_pair
+from arena.maps.loader import load_file, map_names
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
+    file = load_file(name)
+    areas = [unary_union([Polygon(ring) for ring in rings]) for rings in make_cells(file)]
+    unit = nearest_pair(file.map)
+    for v, place in enumerate(file.map.places):
+        assert areas[v].contains(Point(place))
+        assert areas[v].distance(Point(place)) == 0
+        reach = areas[v].exterior if isinstance(areas[v], Polygon) else areas[v].boundary
+        assert reach.distance(Point(place)) > 0.4 * unit, "there is room for its mark"
+    whole = unary_union(areas).area
+    assert abs(sum(area.area for area in areas) - whole) < 0.02 * whole, "they hardly overlap"
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_ground_is_what_is_nearest(name: str) -> None:
+    file, chance = load_file(name), random.Random(5)
+    unit = nearest_pair(file.map)
+    for v, rings in enumerate(make_cells(file)):
+        area = Polygon(rings[0])
+        left, top, right, bottom = area.bounds
+        for _ in range(20):
+            point = chance.uniform(left, right), chance.uniform(top, bottom)
+            if not area.contains(Point(point)):
+                continue
+            mine = dist(point, file.map.places[v])
+            nearest = min(dist(point, other) for other in file.map.places)
+            assert mine - nearest <= 4 * GRAIN * unit
+
+
+def test_corners_are_few_and_land_reaches_as_far_as_it_says() -> None:
+    file = load_file("usa")
+    found, unit = make_cells(file), nearest_pair(file.map)
+    assert sum(len(ring) for rings in found for ring in rings) < 40 * len(found)
+    alone = min(range(len(found)), key=lambda v: len(file.map.neighbours[v]))
+    reach = max(dist(corner, file.map.places[alone]) for corner in found[alone][0])
+    assert reach >= COAST * unit * 0.9
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
+    """After a change of a map's places or continents: `make cells`."""
+    shipped, made = shipped_cells(name), make_cells(load_file(name))
+    assert shipped is not None
+    assert len(shipped) == len(made)
+    for old, new in zip(shipped, made, strict=True):
+        there, here = (unary_union([Polygon(ring) for ring in rings]) for rings in (old, new))
+        # Versions of the library round corners in ways of their own.
+        assert there.symmetric_difference(here).area < 0.01 * here.area

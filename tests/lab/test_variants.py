@@ -1,0 +1,51 @@
+"""Maps with other numbers, and the sets to learn from and to measure on."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.bots.compiled.limits import fits
+from arena.games.riskless import Riskless
+from arena.lab.variants import HELD_OUT, TRAINING, variant
+from arena.maps.loader import MapError, load_map, map_names
+
+
+def test_a_map_with_other_numbers() -> None:
+    world = load_map("world")
+    assert variant("world") is world
+    small = variant("world:cap=25")
+    assert (small.name, small.territory_cap, small.armies_to_win) == ("world:cap=25", 25, 225)
+    assert small.neighbours == world.neighbours
+    assert variant("world:goal=300").armies_to_win == 300
+    ring = variant("ring:12:cap=40,goal=99")
+    assert (ring.size, ring.territory_cap, ring.armies_to_win) == (12, 40, 99)
+    assert variant("planar:12:3:cap=20").neighbours == variant("planar:12:3").neighbours
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nowhere", "no such map"),
+        ("world:cap=x", "cap=x is no number of a map"),
+        ("world:size=3", "size=3 is no number of a map"),
+        ("world:cap=3,cap=4", "cap=4 is no number of a map"),
+        ("cap=3", "it must be NAME"),
+        ("world:cap=0", "territory_cap"),
+        ("planar:12", "a random planar map is planar:SIZE:NUMBER"),
+        ("planar:2:1", "5 to 64 territories, not 2"),
+    ],
+)
+def test_a_mistake_is_told(name: str, why: str) -> None:
+    with pytest.raises(MapError, match=why):
+        variant(name)
+
+
+def test_no_map_is_both_learned_from_and_held_out() -> None:
+    learned, held = ({variant(name).neighbours for name in names} for names in (TRAINING, HELD_OUT))
+    assert not learned & held
+    assert all(fits(Riskless(variant(name))) for name in (*TRAINING, *HELD_OUT))
+    shipped = set(map_names()) & set(HELD_OUT)
+    assert len(shipped) >= len(map_names()) // 2
+    for kind in ("ring", "grid", "planar"):
+        graphs = [variant(name).neighbours for name in HELD_OUT if name.startswith(kind)]
+        assert all(graphs.count(each) == 3 for each in graphs), "with three caps each"

@@ -1,0 +1,30 @@
+"""Weights that move to where they win: what moves, what stays, and that it is the same for the same seed."""
+
+from arena.bots.evaluators.riskless import NAMES
+from arena.games.riskless import Riskless
+from arena.lab.tuning.climb import climb
+from arena.maps.loader import load_map
+
+M1 = Riskless(load_map("m1"))
+START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 20, "waste": -50, "goal": 10}
+
+
+def test_what_is_0_stays_and_the_same_seed_climbs_the_same_way() -> None:
+    asked: list[None] = []
+    one, same, other = (
+        climb([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: asked.append(None))
+        for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert one.weights != other.weights
+    assert [name for name in NAMES if not one.weights[name]] == [name for name in NAMES if not START[name]]
+    assert list(one.weights) == list(NAMES)
+    assert (one.rounds, one.pairs, len(one.stages)) == (10, 20, 10)
+    assert len(asked) == 30
+
+
+def test_weights_go_where_they_win() -> None:
+    wrong = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": -50}
+    found = climb([M1], wrong, rounds=60, nodes=60, seed=1, progress=lambda: None)
+    # who shuns territories loses
+    assert found.weights["territories"] / found.weights["armies"] > -0.4

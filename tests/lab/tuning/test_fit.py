@@ -1,0 +1,66 @@
+"""Learning weights: the fit finds what made the samples, and the command writes what can be read."""
+
+import numpy as np
+import pytest
+
+from arena.bots.evaluators.riskless import NAMES
+from arena.games.riskless import Riskless
+from arena.lab.tuning.fit import Samples, fit, self_play
+from arena.maps.setup import make_setup
+
+TRUE = dict.fromkeys(NAMES, 0) | {
+    "armies": 100,
+    "territories": 300,
+    "borders": -50,
+    "safe": 80,
+    "waste": -200,
+    "goal": 20,
+}
+FLAT = dict.fromkeys(NAMES, 0) | {"armies": 100}
+NOTHING = dict.fromkeys(NAMES, 0)
+SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
+
+
+def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
+    """Matches whose ends follow the true weights, on games that each have a slope of their own."""
+    rng = np.random.default_rng(seed)
+    games = np.arange(matches) % len(slopes)
+    rows = rng.normal(size=(matches, len(NAMES))) * SIZES
+    values = rows @ np.array([TRUE[name] for name in NAMES])
+    chances = 1 / (1 + np.exp(-values * np.array(slopes)[games]))
+    ends = (rng.random(matches) < chances).astype(float)
+    return Samples(rows, ends, np.arange(matches), games)
+
+
+@pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
+def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, int]) -> None:
+    found = fit(samples((0.002, 0.0005), 20_000), NAMES, begun)
+    true = np.array([TRUE[name] for name in NAMES], float)
+    learned = np.array([found.weights[name] for name in NAMES], float)
+    likeness = (
+        true * SIZES @ (learned * SIZES) / np.linalg.norm(true * SIZES) / np.linalg.norm(learned * SIZES)
+    )
+    assert likeness > 0.98
+    assert found.held_out_after < found.held_out_before
+    assert found.after < found.before < 1.01
+
+
+def test_what_no_match_tells_of_stays_as_it_was() -> None:
+    seen = samples((0.001,), 3000)
+    seen.features[:, [NAMES.index("goal"), NAMES.index("attacks")]] = 0
+    found = fit(seen, NAMES, FLAT | {"goal": 50}).weights
+    assert found["goal"] > 0
+    assert found["attacks"] == 0
+
+
+def test_self_play_is_the_same_for_the_same_seed() -> None:
+    board = make_setup("riskless", "path4")
+    assert isinstance(board, Riskless)
+    one, same, other = (
+        self_play([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.features, same.features)
+    assert np.array_equal(one.ends, same.ends)
+    assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
+    assert set(one.matches) == set(range(6))
+    assert ((one.ends >= 0) & (one.ends <= 1)).all()

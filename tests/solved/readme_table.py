@@ -1,0 +1,178 @@
+"""Solves the small maps of maps/README.md, has the second program check each, and writes their table there.
+
+    python -m tests.solved.readme_table                     the maps that take less than a minute together
+    python -m tests.solved.readme_table m1 ring:7           these alone
+    python -m tests.solved.readme_table --list              what can be named
+
+A table that is there already is taken; the rows of maps that are not named stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from arena.cores import cores
+from arena.games.board import RisklessMap
+from arena.lab.solving.solver import Solver
+from arena.lab.solving.verify import verify
+from arena.maps.loader import load_map
+from arena.solved.boards import Boards
+from arena.solved.folders import file_name, find, made_here
+from arena.solved.table import Table
+from arena.solved.truth import Truth
+
+README = Path(__file__).parents[2] / "maps" / "README.md"
+BEGIN, END = "<!-- solved -->\n", "<!-- /solved -->\n"
+HEAD = (
+    "| map | boards in play | won, for the player to move | lost | drawn | longest win | a board that shows it | from the start "
+    "| without the extra army | is the extra army fair? |\n" + "| --- " * 10 + "|\n"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A map as it is, or with other numbers."""
+
+    map: str
+    cap: int | None = None
+    goal: int | None = None
+    small: bool = True
+
+    @property
+    def name(self) -> str:
+        """As the table calls it."""
+        return self.map if self.cap is None else f"{self.map}, cap {self.cap}, goal {self.goal}"
+
+    def load(self) -> RisklessMap:
+        """The map."""
+        map = load_map(self.map)
+        if self.cap is None or self.goal is None:
+            return map
+        return replace(map, territory_cap=self.cap, armies_to_win=self.goal)
+
+
+CASES = (
+    Case("path4"),
+    Case("grid:1x2"),
+    Case("grid:1x3"),
+    Case("grid:2x2", 20, 20),
+    Case("grid:2x3", 6, 27),
+    Case("ring:3"),
+    Case("ring:4", 20, 20),
+    Case("ring:5", 10, 37),
+    Case("m1"),
+    Case("ring:7", 9, 47, small=False),
+    Case("ring:8", 6, 36, small=False),
+    Case("grid:2x4", 5, 30, small=False),
+)
+"""Generated maps as they are, where they have few boards; larger ones with about m1's share of what they hold as their goal."""
+
+
+def table_of(map: RisklessMap) -> Table:
+    """The table of a map, made where there is none."""
+    boards = Boards.of(map)
+    path = find(boards)
+    if path is None:
+        path = made_here() / file_name(map)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Solver(boards, path.with_suffix(".part"), len(cores()), lambda _: None).solve(path)
+    return Table(path)
+
+
+def row(name: str, map: RisklessMap, table: Table) -> str:
+    """What the table tells of a map."""
+    header, totals = table.header, table.header.totals
+    shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
+    board = " ".join(f"{n:+d}" if n else "." for n in table.boards.board(header.longest_board))
+    longest = [counted(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
+    start = table.probe(map.start)
+    cells = [name, f"{totals.open:,}", *shares, *longest, told(start), told(without(map, table)), fair(start)]
+    return f"| {' | '.join(cells)} |"
+
+
+def told(start: Truth) -> str:
+    """The truth of a start, in which Maxie is to move."""
+    if start.plies is None:
+        return "a draw"
+    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {counted(start.plies)}"
+
+
+def counted(plies: int) -> str:
+    """Plies, with their noun."""
+    return f"{plies} {'ply' if plies == 1 else 'plies'}"
+
+
+def without(map: RisklessMap, table: Table) -> Truth:
+    """The truth of the start without Minnie's extra army: the first of her territories with the most armies has one less."""
+    most = min(map.start)
+    place = map.start.index(most)
+    return table.probe((*map.start[:place], most + 1, *map.start[place + 1 :]))
+
+
+def fair(start: Truth) -> str:
+    """Whether the extra army makes up for moving second."""
+    if start.plies is None:
+        return "yes: nobody can force a win"
+    return "no: Minnie loses in spite of it" if start.value.sign > 0 else "no: it is a win for Minnie"
+
+
+def written(text: str, rows: dict[str, str]) -> str:
+    """The page with these rows in the place of their maps' rows; all are in the order of CASES."""
+    before, rest = text.split(BEGIN)
+    between, after = rest.split(END)
+    found = {
+        match[1]: match[0] for match in re.finditer(r"^\| (.+?) \| [\d,]+ \|.*\|$", between, re.MULTILINE)
+    }
+    lines = [(found | rows)[case.name] for case in CASES if case.name in found | rows]
+    return before + BEGIN + HEAD + "".join(f"{line}\n" for line in lines) + END + after
+
+
+def wrong(table: Table) -> str:
+    """What the second program finds wrong in a table; empty where it finds nothing."""
+    found = verify(table, len(cores()), lambda _done, _total: None)
+    return str(found.fault or "") or "; ".join(found.lies)
+
+
+def main() -> int:
+    """Solve, verify, write; 1 where a table is not true."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("maps", nargs="*", metavar="MAP")
+    parser.add_argument("--list", action="store_true", help="the maps that can be named")
+    parser.add_argument(
+        "--verified",
+        action="store_true",
+        help="`arena solve --verify` has checked these tables: do not do it again",
+    )
+    given = parser.parse_args()
+    unknown = set(given.maps) - {case.map for case in CASES}
+    if unknown:
+        parser.error(f"{min(unknown)} is none of them: there are {', '.join(case.map for case in CASES)}")
+    if given.list:
+        print(*(case.name for case in CASES), sep="\n")  # noqa: T201
+        return 0
+    rows = {}
+    for case in CASES:
+        if case.map not in given.maps and (given.maps or not case.small):
+            continue
+        map, began = case.load(), time.monotonic()
+        table = table_of(map)
+        solved = time.monotonic()
+        if not given.verified and (why := wrong(table)):
+            print(f"{case.name}: {table.path} is not true: {why}")  # noqa: T201
+            return 1
+        rows[case.name] = row(case.name, map, table)
+        checked = "" if given.verified else f", verified in {time.monotonic() - solved:.1f} s"
+        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
+        README.write_text(written(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

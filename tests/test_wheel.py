@@ -1,0 +1,219 @@
+"""The wheel, installed beside nothing but the libraries it asks for: one import name, typed, and nobody else's names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+
+SHADOWS = ("bots", "console", "cores", "games", "ladder", "maps", "match", "protocol", "rating", "server")
+"""Names that a user's own modules or a published package may have."""
+
+BOT = """
+import random
+{imports}
+from arena import Bot
+
+class Mine(Bot):
+    def choose(self, position, clock):
+        {check}
+        return random.choice(self.game.moves(position))
+"""
+
+
+class Environment:
+    """A virtual environment with the wheel, and the libraries of this one that the wheel needs with some extras."""
+
+    def __init__(self, folder: Path, wheel: Path, *extras: str) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=50)
+        self.python = folder / "bin" / "python"
+        (self.site,) = folder.glob("lib/python*/site-packages")
+        before = set(self.names())
+        pip = ("-m", "pip", "--python", self.python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+        subprocess.run([sys.executable, *pip], check=True, timeout=50)
+        self.added = set(self.names()) - before
+        (metadata,) = self.site.glob("riskless_arena-*.dist-info")
+        for library in needed(Distribution.at(metadata), set(extras)):
+            self._link(library)
+
+    def names(self) -> list[str]:
+        """Return the names of everything in site-packages."""
+        return [path.name for path in self.site.iterdir()]
+
+    def _link(self, library: Distribution) -> None:
+        tops = {file.parts[0] for file in library.files or ()} - {"..", "__pycache__"}
+        for top in tops:
+            link = self.site / top
+            if not link.exists():
+                link.symlink_to(Path(str(library.locate_file(top))))
+
+    def run(self, *words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run Python in this environment, which knows nothing of the one that runs the tests."""
+        known = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+        return subprocess.run(
+            [self.python, *words],
+            cwd=cwd,
+            env={**known, "PATH": f"{self.python.parent}:{os.defpath}", "COLUMNS": "200", "NO_COLOR": "1"},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+
+
+def needed(root: Distribution, extras: set[str]) -> list[Distribution]:
+    """Return the installed distributions that `root` needs with these extras, by the metadata of each."""
+    found: dict[str, Distribution] = {}
+    asked: set[tuple[str, str]] = set()
+    waiting = [(root, extra) for extra in {"", *extras}]
+    while waiting:
+        one, extra = waiting.pop()
+        for line in one.requires or ():
+            wanted = Requirement(line)
+            if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
+                continue
+            name = canonicalize_name(wanted.name)
+            library = root if name == canonicalize_name(root.name) else distribution(name)
+            found[name] = library
+            fresh = {(name, each) for each in ("", *wanted.extras)} - asked
+            asked |= fresh
+            waiting += [(library, each) for _, each in fresh]
+    return [library for library in found.values() if library is not root]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=50)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def plain(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """What `pip install riskless-arena` makes."""
+    return Environment(tmp_path_factory.mktemp("plain") / "env", wheel)
+
+
+@pytest.fixture(scope="module")
+def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """What `pip install "riskless-arena[server]"` makes."""
+    return Environment(tmp_path_factory.mktemp("server") / "env", wheel, "server")
+
+
+def write_modules(folder: Path, names: Sequence[str] = SHADOWS, *, of: str) -> None:
+    """Write a module or package of each name, which tells whose it is."""
+    for number, name in enumerate(names):
+        file = folder / f"{name}.py" if number % 2 else folder / name / "__init__.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"OWNER = {of!r}\n")
+
+
+def test_it_adds_one_import_name_and_its_metadata(plain: Environment) -> None:
+    assert sorted(name.partition("-")[0] for name in plain.added) == ["arena", "riskless_arena"]
+
+
+def test_it_has_what_is_read_at_run_time(plain: Environment) -> None:
+    for file in ("py.typed", "maps/m2.toml", "page/index.html", "protocol/PROTOCOL.md"):
+        assert (plain.site / "arena" / file).is_file(), file
+
+
+@pytest.mark.parametrize("first", ["own", "arena"])
+def test_modules_beside_a_bot_are_its_own(plain: Environment, tmp_path: Path, first: str) -> None:
+    write_modules(tmp_path, of="the author")
+    own = f"import {', '.join(SHADOWS)}"
+    faces = "import arena.cli, arena.bots.client.client; from arena import Bot, Game, Thinking"
+    order = [own, faces] if first == "own" else [faces, own]
+    owners = f"print({{each.OWNER for each in ({', '.join(SHADOWS)})}}, Bot.__module__)"
+    (tmp_path / "mine.py").write_text("\n".join([*order, owners]))
+    told = plain.run("mine.py", cwd=tmp_path)
+    assert told.stdout == "{'the author'} arena.bots.api.bot\n", told.stderr
+
+
+def test_a_bot_among_modules_of_its_own_keeps_the_protocol(plain: Environment, tmp_path: Path) -> None:
+    write_modules(tmp_path, of="the author")
+    check = "assert games.OWNER == server.OWNER == 'the author'"
+    (tmp_path / "mine.py").write_text(BOT.format(imports="import games, server", check=check))
+    told = plain.run("-m", "arena", "check", "mine.py", cwd=tmp_path)
+    assert told.returncode == 0, told
+
+
+def test_a_match_is_played_among_other_modules_of_these_names(server: Environment, tmp_path: Path) -> None:
+    """Some are published packages, and some are beside the bot."""
+    published, own = SHADOWS[:5], SHADOWS[5:]
+    write_modules(server.site, published, of="a publisher")
+    write_modules(tmp_path, own, of="the author")
+    check = "assert (console.OWNER, match.OWNER) == ('a publisher', 'the author')"
+    (tmp_path / "mine.py").write_text(BOT.format(imports="import console, match", check=check))
+    words = ("match", "mine.py", "random", "--game", "tictactoe", "--rounds", "1", "--record", "played")
+    told = server.run("-m", "arena", *words, cwd=tmp_path)
+    assert told.returncode == 0, told
+    played = (tmp_path / "played").read_text()
+    assert played.count('"reason":"line"') + played.count('"reason":"board_full"') == 2, told.stderr + played
+
+
+@pytest.mark.timeout(200)
+def test_a_strict_type_checker_sees_a_bot_typed(plain: Environment, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from arena import Bot, Clock\n\n\n"
+        "class Mine(Bot):\n"
+        "    def choose(self, position: object, clock: Clock) -> object:\n"
+        "        reveal_type(clock.mine)\n"
+        "        return self.game.nothing_of_the_kind(position)\n"
+    )
+    checked = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull),
+            *("--python-executable", plain.python, "--cache-dir", tmp_path / "cache", "mine.py"),
+        ],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert 'mine.py:6: note: Revealed type is "float"' in checked.stdout.replace("builtins.", ""), checked
+    assert 'has no attribute "nothing_of_the_kind"' in checked.stdout
+    assert checked.stdout.count(": error: ") == 1, checked.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["bot", "--help"], ["play", "--help"], ["new", "my_bot.py"], ["trace", "HandoutBig", "alphabeta"]),
+        *(["maps", "list"], ["analyse", "--map", "m2", "--depth", "2"]),
+    ],
+    ids=" ".join,
+)
+def test_what_a_bots_author_needs_comes_with_the_plain_package(
+    plain: Environment, tmp_path: Path, words: list[str]
+) -> None:
+    told = plain.run("-m", "arena", *words, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+
+
+def test_the_plain_package_installs_no_hosts_libraries(plain: Environment, tmp_path: Path) -> None:
+    found = {name.partition("-")[0].lower() for name in plain.names()}
+    assert not found & {"sqlalchemy", "alembic", "aiosqlite", "pil", "prometheus_client", "numpy", "uvloop"}
+    assert {"websockets", "anyio", "msgpack", "msgspec", "typer", "rich"} <= found
+    told = plain.run("-m", "arena", "serve", cwd=tmp_path)
+    assert told.returncode == 1
+    assert told.stderr == 'arena: "serve" needs the server extra: pip install "riskless-arena[server]"\n'
+
+
+def test_the_command_and_the_module_are_one(plain: Environment, tmp_path: Path) -> None:
+    command = subprocess.run(
+        [plain.python.parent / "arena", "--version"], check=True, capture_output=True, text=True, timeout=50
+    )
+    assert plain.run("-m", "arena", "--version", cwd=tmp_path).stdout == command.stdout == "arena 0.1.0\n"
