@@ -9,10 +9,10 @@ other of the pair. It uses the server's own connections, which count, bound and 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 import anyio
 import uvloop
+from msgspec.structs import replace
 
 from arena.server.net.admission import Admission
 from arena.server.net.answers import Answer

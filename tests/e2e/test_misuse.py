@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage
 
@@ -92,7 +92,7 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     ],
 )
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
-    limits = dataclasses.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
+    limits = structs.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
         open_host(private(limits=limits, anyone=True), admission=IMPATIENT) as host,
         honest(host.url, "anna", host.issue_token("anna")),
