@@ -121,7 +121,8 @@ def sources() -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name in filter(None, names):
-            if (ROOT / name).is_file():
+            # A link to a folder is part of the package, as arena/server is.
+            if (ROOT / name).is_file() or (ROOT / name).is_symlink():
                 tar.add(ROOT / name, name)
     return packed.getvalue()
 
